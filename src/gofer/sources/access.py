@@ -11,6 +11,6 @@ from gofer.values.errors import Access
 _log = logging.getLogger(__name__)
 
 
-def tell_operator(system: str, access: Access, code: str, message: str) -> None:
+def log_refusal(system: str, access: Access, code: str, message: str) -> None:
     """Log a refusal that only an operator can resolve. The message must hold no contents."""
     _log.error("%s", message, extra={"fields": {"system": system, "access": access, "code": code}})

@@ -123,14 +123,13 @@ async def download(call: Call, way: Way, url: str, part: str = "") -> HttpRespon
         address = parts(url)
         headers = way.headers(address) if address else None
         if headers is None:
-            raise ToolError(
-                f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
-            )
+            message = f"{way.vendor} keeps that file on another server, and Gofer does not fetch files from there."
+            raise ToolError(message, code="elsewhere")
         response = await _send(call, way, url, {**_range(part), **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
             return _taken(way, response)
         url = _joined(url, response.headers["location"])
-    raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
+    raise ToolError(f"{way.vendor} redirected Gofer too often for that file.", code="elsewhere")
 
 
 def _range(part: str) -> Mapping[str, str]:
@@ -147,8 +146,8 @@ async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> H
     except TooLarge as error:
         raise too_large() from error
     except NotPublic as error:
-        said = f"{way.vendor} has that file in a private network, and Gofer fetches nothing from there."
-        raise ToolError(said, code=error.code) from error
+        message = f"{way.vendor} keeps that file in a private network, and Gofer does not fetch files from there."
+        raise ToolError(message, code=error.code) from error
 
 
 def _taken(way: Way, response: HttpResponse) -> HttpResponse:

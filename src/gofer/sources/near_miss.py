@@ -115,16 +115,16 @@ def _clause(spec: EventSpec, unmet: Unmet, found: bool) -> str:
     if fact == "says":
         return "has a condition on the text (`says`) that is not met"
     if fact == "bot":
-        return "takes nothing that bots do"
+        return "does not take events that bots cause"
     if fact in spec.changes:
-        return f"wants the change `{_shown(unmet.wanted)}`{_beside(spec, unmet, found)}"
+        return f"requires the change `{_shown(unmet.wanted)}`{_beside(spec, unmet, found)}"
     name = spec.places.get(fact) or spec.conditions.get(fact, fact)
-    return f"wants `{name}: {_shown(spec.written(fact, unmet.wanted))}`{_beside(spec, unmet, found)}"
+    return f"requires `{name}: {_shown(spec.written(fact, unmet.wanted))}`{_beside(spec, unmet, found)}"
 
 
 def _beside(spec: EventSpec, unmet: Unmet, found: bool) -> str:
     if unmet.found is None:
-        return ", of which nothing is known here"
+        return ", which is not known here"
     if not found:
         return ""
     if not unmet.found:

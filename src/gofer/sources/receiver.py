@@ -166,7 +166,7 @@ class Registering(Protocol):
 
 def refuse_unverified(request: RawRequest, now: float) -> None:
     """Refuse every delivery. Receivers that only translate payloads from files verify with this."""
-    raise BadRequest(401, "Nobody is let in here.")
+    raise BadRequest(401, "This receiver reads payloads from files only.")
 
 
 def is_form(raw: bytes) -> bool:
@@ -185,8 +185,8 @@ def json_object(body: bytes) -> Mapping[str, object]:
 def unknown_type(what: str, kind: str, actor: Actor | None = None) -> Ignored:
     """Return the decision for a delivery of no known type. `what` names such deliveries, for example `events`."""
     if not kind:
-        return Ignored("type_missing", "its type, which says what happened, is missing or no text", actor)
-    logged = f"{what} of its type start nothing; take those from the sender that no workflow needs"
+        return Ignored("type_missing", "its type, which tells what happened, is missing or is not text", actor)
+    logged = f"{what} of its type start nothing; unsubscribe in the sender from types that no workflow needs"
     return Ignored("type_unknown", f"{what} of type {kind[:40]!r} start nothing", actor, logged)
 
 
@@ -213,8 +213,8 @@ def check_window(timestamp: int, now: float, window: int, what: str) -> None:
     and a wrong clock need different remedies.
     """
     age = int(now) - timestamp
-    said = f"{what} is good for {window} seconds around its timestamp only."
+    message = f"{what} is valid only within {window} seconds of its timestamp."
     if age > window:
-        raise BadRequest(401, said, code="timestamp_old")
+        raise BadRequest(401, message, code="timestamp_old")
     if age < -window:
-        raise BadRequest(401, said, code="timestamp_future")
+        raise BadRequest(401, message, code="timestamp_future")

@@ -64,7 +64,7 @@ async def look_up(account: OwnAccount[T], settings: SourceSettings, http: Http) 
 
 def _warn(account: OwnAccount[T], why: str) -> None:
     _log.warning(
-        "%s does not say whom Gofer's token belongs to (%s), so that what Gofer writes there may start it again; "
+        "%s did not name the account of Gofer's token (%s), so messages that Gofer writes there may start new runs; "
         "correct the token, or set %s.",
         account.system,
         why,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.values.errors import Access
 
 Rule = Literal["tell", "operate", "unclear"]
@@ -52,4 +52,4 @@ class Refusals:
     def log(self, code: str, message: str) -> None:
         """Log a refusal if only the operator can act on it. The message must hold no contents."""
         if access := self.access(code):
-            tell_operator(self.source, access, code, message)
+            log_refusal(self.source, access, code, message)

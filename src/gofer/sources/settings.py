@@ -82,7 +82,7 @@ def read_secrets(text: str) -> Sequence[Secret]:
 def read_credential(name: str, text: str) -> Secret:
     """Return the value of a variable as a credential. Raises ConfigError if a header cannot hold it."""
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise ConfigError(f"{name} holds characters that no key has; copy it again.")
+        raise ConfigError(f"{name} contains characters that a key cannot have; copy it again.")
     return Secret(text)
 
 

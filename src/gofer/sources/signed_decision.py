@@ -36,7 +36,7 @@ class Stamp:
 def token(key: Secret, stamp: Stamp) -> str:
     """Return the value of a button. Raises ValueError without a key, because then everyone could forge tokens."""
     if not key:
-        raise ValueError("no key to make buttons with")
+        raise ValueError("the installation has no key to sign buttons with")
     fields = [stamp.run, stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision]
     said = base64.urlsafe_b64encode(encode(fields)).decode().rstrip("=")
     return f"{said}.{_mac(key, said)}"

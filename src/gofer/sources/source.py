@@ -38,7 +38,7 @@ def _not_own(event: Event) -> bool:
 
 
 def _hidden() -> ToolError:
-    return ToolError("Not found: there is no such place, or it may not be read here.", code="not_found")
+    return ToolError("Not found: the place does not exist, or Gofer may not read it here.", code="not_found")
 
 
 def _anywhere(event: Event) -> bool:

@@ -9,7 +9,7 @@ from gofer.sources.part_values import Composed, Need, SourceContext
 from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.events import Event
 
-SUBJECT = Need("what it is about could not be read", "read what this is about")
+SUBJECT = Need("the issue, page or pull request could not be read", "read the issue, page or pull request")
 """The issue, page or pull request of an event."""
 
 

@@ -58,7 +58,7 @@ def subagent_schema(tools: Collection[str]) -> str:
 
 def defaults_schema() -> str:
     """Return the JSON Schema of defaults.yaml, as text."""
-    return _text("What holds for every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
+    return _text("Defaults of every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
 
 
 def _schema(form: type[Strict]) -> dict[str, object]:

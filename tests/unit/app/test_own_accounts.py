@@ -90,7 +90,7 @@ def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest
 
     assert found(asked(AnsweringHttp(answer), **ENVIRONMENT)) == ("a", "", "g")
     (warning,) = caplog.records
-    assert "Notion does not say whom Gofer's token belongs to (no answer within 5 seconds)" in warning.getMessage()
+    assert "Notion did not name the account of Gofer's token (no answer within 5 seconds)" in warning.getMessage()
 
 
 def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:

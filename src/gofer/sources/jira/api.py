@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, asked_wait, send_patiently, wait_sentence
 from gofer.sources.refusals import Refusal, Refusals
 from gofer.tools.definition import Call
@@ -96,7 +96,7 @@ class JiraApi:
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
             missing = "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL."
-            tell_operator("jira", "credential", "no_url", missing)
+            log_refusal("jira", "credential", "no_url", missing)
             raise JiraRefusal(401, missing)
         headers = {**self.authorization, "Accept": "application/json"}
         content = b""

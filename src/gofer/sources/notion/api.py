@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, asked_wait, object_in, retry_after, send_patiently, wait_sentence
 from gofer.sources.notion.refusals import LIMITED, REFUSALS
 from gofer.sources.notion.settings import VERSION
@@ -73,7 +73,7 @@ class NotionApi:
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
             missing = "Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN."
-            tell_operator("notion", "credential", "no_token", missing)
+            log_refusal("notion", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         if content:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, object_in, retry_after, send_patiently, wait_sentence
 from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.scopes import Method
@@ -55,7 +55,7 @@ class SlackApi:
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         if not self.token:
             missing = "Gofer has no access to Slack; the people who run Gofer have to set SLACK_BOT_TOKEN."
-            tell_operator("slack", "credential", "no_token", missing)
+            log_refusal("slack", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
         request = HttpRequest("POST", self.base_url + method, headers, content)

@@ -203,7 +203,7 @@ def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
         ({"type": "page.deleted"}, "'page.deleted'"),
         ({"type": "comment.updated"}, "'comment.updated'"),
         ({"type": "data_source.schema_updated"}, "'data_source.schema_updated'"),
-        ({"type": None}, "its type, which says what happened, is missing"),
+        ({"type": None}, "its type, which tells what happened, is missing"),
         ({"entity": {"id": "x", "type": "block"}}, "about something else than a page"),
         ({"entity": None}, "it lacks a page"),
         ({"timestamp": None}, "it lacks a time"),
