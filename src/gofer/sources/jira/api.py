@@ -1,4 +1,4 @@
-"""Requests to Jira's REST API, and the meaning of its refusals to a model."""
+"""The client of Jira's REST API, with refusals explained for models."""
 
 import asyncio
 import base64
@@ -17,9 +17,9 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 PROPERTY = "gofer.call"
-"""The entity property that says which call wrote an issue or a comment."""
+"""The entity property with the key of the call that wrote an issue or comment."""
 SAID = 600
-"""Characters of Jira's own words that a model is shown."""
+"""The most characters of Jira's own error messages that a model sees."""
 
 Fields = Mapping[str, object]
 
@@ -39,11 +39,11 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", ""),
     credential=frozenset({"401"}),
 )
-"""By status; Jira has no codes."""
+"""Refusals by HTTP status, because Jira has no error codes."""
 
 
 class JiraRefusal(ToolError):
-    """Jira said no, and nothing happened. `code` is the status; `said` and `fields` are Jira's two lists of errors."""
+    """A refusal by Jira. The request had no effect, `code` is the status, and `fields` are Jira's errors by field."""
 
     def __init__(
         self, status: int, sentence: str, fields: Mapping[str, str] | None = None, *, retry_after: float = 0.0
@@ -60,18 +60,18 @@ class JiraRefusal(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JiraApi:
-    """Where Jira is and who we are there."""
+    """Jira's address and Gofer's account."""
 
     base_url: str
-    """Without a slash at the end, as `https://acme.atlassian.net`; empty where no Jira is set up."""
+    """The URL without a slash at the end, such as `https://acme.atlassian.net`; empty if Jira is not set up."""
     email: str
-    """Whom the API token belongs to."""
+    """The email address of the API token's account."""
     token: Secret
     pause: Pause = asyncio.sleep
 
     @property
     def authorization(self) -> Mapping[str, str]:
-        """The header that says as whom Gofer acts."""
+        """Return the header with the credentials of Gofer's account."""
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         return {"Authorization": f"Basic {basic}"}
 
@@ -80,7 +80,10 @@ class JiraApi:
         return as_object(await self._sent(call, "GET", f"{path}?{urlencode(query)}" if query else path, None))
 
     async def write(self, call: Call, path: str, body: Mapping[str, object]) -> Fields:
-        """Return the answer to a POST. Raises JiraRefusal when nothing happened, TemporaryError when that is open."""
+        """Return the answer to a POST.
+
+        Raises JiraRefusal if it had no effect, TemporaryError if it may have had one.
+        """
         return as_object(await self._sent(call, "POST", path, body))
 
     async def listed(self, call: Call, path: str, **query: str | int) -> list[Fields]:
@@ -88,7 +91,7 @@ class JiraApi:
         return [as_object(one) for one in as_list(await self._sent(call, "GET", f"{path}?{urlencode(query)}", None))]
 
     def browse(self, key: str) -> str:
-        """Return the address of an issue for people; empty where only the gateway's is known, which has no pages."""
+        """Return the address of an issue's page; empty with the address of Atlassian's gateway, which has no pages."""
         if "/ex/jira/" in self.base_url:
             return ""
         return f"{self.base_url}/browse/{key}"
@@ -126,7 +129,7 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     errors = {as_text(name): as_text(message) for name, message in as_object(body.get("errors")).items()}
     said = [text for text in map(as_text, as_list(body.get("errorMessages"))) if text]
     said += [f"{name}: {message}" for name, message in errors.items()]
-    # Jira says no more of a 401 than that it is one, and of a 404 only what our own sentence says better.
+    # For these statuses, Gofer's own sentence is more helpful than Jira's message.
     own = REFUSALS.of(str(status)).sentence
     wait = asked_wait(response)
     words = "" if status in (401, 404, 429) and own else "; ".join(" ".join(text.split()) for text in said)[:SAID]
@@ -146,7 +149,7 @@ def _ended(sentence: str) -> str:
 
 
 def _value(response: HttpResponse) -> object:
-    """Return the JSON of an answer; None when it is something else, such as a page to log in."""
+    """Return the JSON of an answer; None for anything else, such as a login page."""
     try:
         if response.body.strip():
             return decode(response.body)

@@ -1,4 +1,4 @@
-"""Calls of the Slack Web API, and the meaning of its refusals to a model."""
+"""The client of the Slack Web API, with refusals explained for models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -17,7 +17,7 @@ from gofer.values.secret import Secret
 
 
 class SlackRefusal(ToolError):
-    """Slack said no, and nothing happened. `code` is its error code."""
+    """A refusal by Slack. The call had no effect, and `code` is Slack's error code."""
 
     def __init__(self, method: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
         sentence = f"Slack refused {method} ({code}). {hint or REFUSALS.of(code).sentence}"
@@ -26,25 +26,28 @@ class SlackRefusal(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class SlackApi:
-    """Where Slack is and who we are there."""
+    """Slack's address and Gofer's bot token."""
 
     base_url: str
-    """With a slash at the end, as `https://slack.com/api/`."""
+    """The base URL with a slash at the end, such as `https://slack.com/api/`."""
     token: Secret
     pause: Pause = asyncio.sleep
 
     async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
-        """Call a reading method, as a form. Raises SlackRefusal, TemporaryError."""
+        """Call a reading method with a form. Raises SlackRefusal, TemporaryError."""
         return await self._send(call, method, "application/x-www-form-urlencoded", urlencode(parameters).encode())
 
     async def write(self, call: Call, method: Method, **parameters: object) -> Mapping[str, object]:
-        """Call a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
+        """Call a writing method with JSON.
+
+        Raises SlackRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 
     async def pages(
         self, call: Call, method: Method, most: int, **parameters: str | int
     ) -> AsyncIterator[Mapping[str, object]]:
-        """Yield at most so many pages of a list; `parameters` has a cursor, which is empty. Raises as `read`."""
+        """Yield up to `most` pages of a list. `parameters` must contain an empty `cursor`. Raises as `read` does."""
         for _ in range(most):
             page = await self.read(call, method, **parameters)
             yield page
@@ -63,7 +66,7 @@ class SlackApi:
 
 
 def next_cursor(page: Mapping[str, object]) -> str:
-    """Return where the page after this one begins; empty for the last one."""
+    """Return the cursor of the next page; empty for the last page."""
     return as_text(as_object(page.get("response_metadata")).get("next_cursor"))
 
 

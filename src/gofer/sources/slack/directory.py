@@ -1,4 +1,4 @@
-"""The directory of a workspace: one person by name, and the people of a user group."""
+"""Tools for a workspace's directory: looking up a person by name, and the members of a user group."""
 
 import difflib
 import re
@@ -20,15 +20,15 @@ from gofer.values.events import Event
 
 _ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
-"""Pages of people that are read at most."""
+"""The most pages of people that are read."""
 _SHOWN = 8
-"""People listed at most when a name is not enough."""
+"""The most people that are listed when several have the same name."""
 
 User = Mapping[str, object]
 
 
 class GetUser(Arguments):
-    """Who."""
+    """The person to look up."""
 
     name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
 
@@ -62,7 +62,7 @@ async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
 
 @slack_get_user.mock
 def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
-    """Return a member of the workspace who has the name that was asked for."""
+    """Return a member of the workspace with the requested name."""
     name = one_line(arguments.name).lstrip("@")
     found: Mapping[str, object] = {
         "id": f"U{code(arguments)}",
@@ -76,9 +76,9 @@ def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
 
 
 def _people_result(found: Sequence[User], asked: str) -> ToolResult:
-    """Return the one person who was found, or all whom a name may mean; never a guess.
+    """Return the only person with a name, or a list of all of them. Gofer never guesses among several.
 
-    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    Details: the number of people found and, if it is one, the kind, handle, name, team and time zone.
     """
     count = len(found)
     if count == 1:
@@ -109,7 +109,7 @@ def _names(person: User) -> set[str]:
 def _kind(person: User) -> str:
     if person.get("is_bot") is True or person.get("id") == "USLACKBOT":
         return "bot"
-    # A person who is not plainly of this workspace, or not any more, is from elsewhere.
+    # A person counts as external unless Slack clearly shows a current member of this workspace.
     if person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id"):
         return "external"
     if person.get("is_restricted") is True or person.get("is_ultra_restricted") is True:
@@ -152,7 +152,7 @@ def _described(person: User) -> str:
 
 
 class GetGroup(Arguments):
-    """Which group."""
+    """The user group to look up."""
 
     handle: str = Field(min_length=1, max_length=200, description="The group's handle, such as @dev-leads.")
 
@@ -168,7 +168,7 @@ async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> Too
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
     except SlackRefusal as refused:
-        # A workspace without user groups has none of that name.
+        # The workspace's plan has no user groups, so there is no group of that name.
         if refused.code != "plan_upgrade_required":
             raise
         groups: list[object] = []
@@ -182,12 +182,12 @@ async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> Too
 
 @slack_get_group.mock
 def _mock_group(arguments: GetGroup) -> ToolResult:
-    """Return a group of one."""
+    """Return a group with one member."""
     return _group_result(one_line(arguments.handle).removeprefix("@").casefold(), [MOCK_USER], [NAME])
 
 
 def _group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
-    """Return a group that was found: ids of its members, and the names that are known."""
+    """Return a group with the ids of its members and the known names."""
     text = f"@{handle} has {len(members)} members: {', '.join(known)}."
     return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})
 
@@ -206,7 +206,7 @@ def _person_of(event: Event, details: Details) -> Person:
     kind = str(details.get("kind", ""))
     team = str(details.get("team", ""))
     if kind in ("member", "guest") and team != event.place.get("team"):
-        # A person whom Slack does not place in this workspace counts as one from elsewhere.
+        # A person of another workspace counts as external here.
         kind = "external"
     return Person(
         id=event.actor.id,

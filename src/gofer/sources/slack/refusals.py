@@ -1,4 +1,4 @@
-"""The meaning of each refusal of Slack, and who can act on it."""
+"""The meaning of each refusal by Slack, and the person who can act on it."""
 
 from gofer.sources.refusals import Refusal, Refusals
 
@@ -8,7 +8,7 @@ _RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew i
 _FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
 
 NOT_THERE = frozenset({"message_not_found"})
-"""Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
+"""Codes which mean that the message does not exist, so the text of an earlier edit is not visible either."""
 REFUSALS = Refusals(
     "slack",
     {
@@ -65,10 +65,11 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "Slack gave no other reason."),
     credential=frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"}),
 )
-"""Every code that has a rule of its own; docs/slack.md lists the same."""
+"""Every code with its own rule. docs/slack.md lists the same codes."""
 
 EDIT_REFUSED = frozenset(code for code, rule in REFUSALS.known.items() if rule.rule == "tell")
-"""Codes that say that a message was not edited, also where an earlier attempt of the edit got no answer.
+"""Codes which mean that a message was not edited, even if an earlier attempt of the edit had no answer.
 
-Gofer then posts its text anew and deletes the message: had the earlier attempt edited it, nothing would stand twice.
+Gofer then posts the text as a new message and deletes the old one. So the text never appears twice, even if the earlier
+attempt did edit the old message.
 """

@@ -1,4 +1,4 @@
-"""The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
+"""The source Slack: an event is about a message or a channel, and the answer is a reply in the message's thread."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _ADDRESSED = frozenset({"slack.mention", "slack.direct"})
 
 def _is_request(event: Event, followed: bool) -> bool:
     if event.kind == "slack.message":
-        # A reply where the workflow answered before needs no mention.
+        # A reply in a thread in which the workflow answered before needs no mention.
         return followed
     return event.kind in _ADDRESSED
 
@@ -57,4 +57,4 @@ SLACK = Source(
     tools=_tools,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
-"""Slack as the system in which the people of the company are reached."""
+"""Slack as the system in which Gofer reaches the people of the company."""

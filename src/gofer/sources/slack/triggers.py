@@ -12,7 +12,7 @@ from gofer.workflows.writes import Listable, NamedPlaces, place_entry
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 _CHANNEL = r"(public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20})"
-"""What an entry of `writes` looks like."""
+"""The pattern of an entry of `writes`."""
 
 
 class InSlack(Conditions):
@@ -32,7 +32,7 @@ class InChannels(InSlack):
     @override
     def where(self) -> Where:
         names = [name.removeprefix("#") for name in self.channels or () if name != "any"]
-        # Ids stand in every event: such a condition is decided before a run begins.
+        # Every event holds the channel's id, so conditions on ids are decided before a run begins.
         fact = "channel_id" if all(_ID.fullmatch(name) for name in names) else "channels"
         return super().where() | ({fact: names} if names else {})
 
@@ -72,7 +72,7 @@ class SlackMessage(InChannels):
         if self.mention is not True:
             yield kind, where
         if self.mention is not False:
-            # Without a wish for mentions, an edit that adds one is no new message.
+            # Unless the trigger requires a mention, an edit that adds one does not count as a new message.
             yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
 
 
