@@ -29,7 +29,7 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class VendorHosts:
     """The hosts that a vendor's files may come from, and the headers for each."""
 
     vendor: str
@@ -49,7 +49,7 @@ class Fetched:
     missing: tuple[Missing, ...] = ()
 
 
-async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
+async def fetch(call: Call, way: VendorHosts, url: str, file: NewFile) -> Fetched:
     """Fetch a file that a vendor described; of a text above the limit, fetch only the beginning and the end.
 
     Raises the same errors as `download`.
@@ -70,7 +70,7 @@ async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
         raise too_large(file.size) from error
 
 
-async def _ends(call: Call, way: Way, url: str) -> Fetched:
+async def _ends(call: Call, way: VendorHosts, url: str) -> Fetched:
     head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
     if not 200 <= head.status < 300:
         return Fetched(head)
@@ -114,7 +114,7 @@ def _are_ends(first: _Span, last: _Span) -> bool:
     return first.start == 0 and first.stop < last.start and last.stop == last.total - 1
 
 
-async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
+async def download(call: Call, way: VendorHosts, url: str, part: str = "") -> HttpResponse:
     """Return the answer after all redirects, with any status. `part` is a byte range in HTTP's notation.
 
     Raises ToolError for a file that is too large or on a host that is not permitted, and TemporaryError.
@@ -127,7 +127,7 @@ async def download(call: Call, way: Way, url: str, part: str = "") -> HttpRespon
             raise ToolError(message, code="elsewhere")
         response = await _send(call, way, url, {**_range(part), **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
-            return _taken(way, response)
+            return _checked(way, response)
         url = _joined(url, response.headers["location"])
     raise ToolError(f"{way.vendor} redirected Gofer too often for that file.", code="elsewhere")
 
@@ -138,7 +138,7 @@ def _range(part: str) -> Mapping[str, str]:
     return {"Range": part}
 
 
-async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+async def _send(call: Call, way: VendorHosts, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
     public_only = not configured(url, way.base_url)
     try:
@@ -150,16 +150,16 @@ async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> H
         raise ToolError(message, code=error.code) from error
 
 
-def _taken(way: Way, response: HttpResponse) -> HttpResponse:
+def _checked(way: VendorHosts, response: HttpResponse) -> HttpResponse:
     if response.status == 429 or response.status >= 500 or response.status == 408:
-        said = f"{way.vendor} did not send the file (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"{way.vendor} did not send the file (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if len(response.body) > LIMIT:
         raise too_large(len(response.body))
     return response
 
 
-def filled(file: NewFile, fetched: Fetched) -> NewFile:
+def with_content(file: NewFile, fetched: Fetched) -> NewFile:
     """Return a file with its content, the encoding that the server declared, and the parts that are missing."""
     sent = fetched.response.headers.get("content-type", "")
     return replace(
@@ -179,9 +179,11 @@ def _joined(url: str, location: str) -> str:
 
 def too_large(size: int = 0) -> ToolError:
     """Return the error for a file that is too large to fetch."""
-    told = f" ({megabytes(size)})" if size else ""
-    said = f"That file is too large{told}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
-    return ToolError(said, code="too_large")
+    size_note = f" ({megabytes(size)})" if size else ""
+    message = (
+        f"That file is too large{size_note}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
+    )
+    return ToolError(message, code="too_large")
 
 
 def parts(url: str) -> SplitResult | None:

@@ -36,11 +36,11 @@ async def send_patiently(
     `wait` returns the seconds that an answer asks to wait, or None. Raises TemporaryError.
     """
     response = await http.send(request)
-    waited = 0.0
+    total = 0.0
     # The system did not execute a rate-limited request, so sending it again is always safe.
-    while (seconds := wait(response)) is not None and seconds <= LONGEST_WAIT - waited:
+    while (seconds := wait(response)) is not None and seconds <= LONGEST_WAIT - total:
         await pause(seconds)
-        waited += seconds
+        total += seconds
         response = await http.send(request)
     return response
 

@@ -192,8 +192,8 @@ def unknown_type(what: str, kind: str, actor: Actor | None = None) -> Ignored:
 
 def incomplete(parts: Mapping[str, object], actor: Actor | None = None) -> Ignored | None:
     """Return the decision for a delivery that lacks parts; None when it is complete."""
-    if said := lacking(parts):
-        return Ignored("incomplete", said, actor)
+    if reason := lacking(parts):
+        return Ignored("incomplete", reason, actor)
     return None
 
 

@@ -52,22 +52,22 @@ async def look_up(account: OwnAccount[T], settings: SourceSettings, http: Http) 
         response = await http.send(request)
         if response.status == 200 and (found := account.found(as_object(decode(response.body)))):
             return found
-        why = f"HTTP {response.status}"
+        reason = f"HTTP {response.status}"
     except BadRequest:
-        why = "the answer is no JSON"
+        reason = "the answer is no JSON"
     except TemporaryError as error:
-        why = str(error)
+        reason = str(error)
     if account.is_needed:
-        _warn(account, why)
+        _warn(account, reason)
     return named
 
 
-def _warn(account: OwnAccount[T], why: str) -> None:
+def _warn(account: OwnAccount[T], reason: str) -> None:
     _log.warning(
         "%s did not name the account of Gofer's token (%s), so messages that Gofer writes there may start new runs; "
         "correct the token, or set %s.",
         account.system,
-        why,
+        reason,
         account.setting.name,
     )
 

@@ -10,7 +10,7 @@ from gofer.sources.program.source import PROGRAM
 from gofer.sources.schedule.source import SCHEDULE
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
 from gofer.sources.source import Source, Workplace
-from gofer.sources.subject import told
+from gofer.sources.subject import context_of_event
 from gofer.sources.webhook.source import WEBHOOK
 from gofer.values.events import Event
 
@@ -28,11 +28,11 @@ WORKPLACE: Workplace = SLACK_WORKPLACE
 """The system with the user groups, the owners of workflows and the channel for logs."""
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, f"Something happened: {event.kind}.")
+def _unknown_context(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, f"Something happened: {event.kind}.")
 
 
-UNKNOWN = Source("", "", _told)
+UNKNOWN = Source("", "", _unknown_context)
 """The source of an event from no registered system. Gofer reads nothing more about the event and answers nowhere."""
 
 

@@ -18,7 +18,7 @@ def needs_subject(event: Event) -> Need:
     return SUBJECT
 
 
-def told(event: Event, opening: str) -> SourceContext:
+def context_of_event(event: Event, opening: str) -> SourceContext:
     """Return the source context of an event that itself holds everything."""
     return SourceContext(opening, event.text, event.private is not False)
 
@@ -35,11 +35,11 @@ def subject_context(event: Event, result: ToolResult, opening: str, *, request: 
         # The issue or page may no longer show what was changed.
         changed = indented(event.text)
     return SourceContext(
-        happened=f"{opening}{_which(subject)}",
+        happened=f"{opening}{_comment_sentence(subject)}",
         read=f"{changed}\n\n{result.text}".strip("\n"),
         # The context is private if either the event or the subject is.
         private=event.private is True or details.get("private") is not False,
-        words=as_text(subject.get("words")) or _kept(event),
+        words=as_text(subject.get("words")) or _stored_words(event),
         author="its author",
         facts=as_object(details.get("facts")),
         properties=as_object(details.get("properties")),
@@ -53,14 +53,14 @@ def indented(text: str) -> str:
     return "\n".join(f"    {row}" for row in text.splitlines())
 
 
-def _which(subject: Mapping[str, object]) -> str:
+def _comment_sentence(subject: Mapping[str, object]) -> str:
     """Return a sentence with the author and time of the event's comment; empty if the comment was not read."""
     if not (author := as_text(subject.get("author"))):
         return ""
     return f" The comment is by {encode_text(author)} at {as_text(subject.get('time'))}."
 
 
-def _kept(event: Event) -> str:
+def _stored_words(event: Event) -> str:
     """Return the comment's text that the event holds, with a note if it holds only a part."""
     words = as_text(event.facts.get("says"))
     if not event.place.get("cut"):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gofer.files.file_names import display
 from gofer.files.kind import told
-from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
+from gofer.sources.downloads import VendorHosts, fetch, is_public, parts, same_place, with_content
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import SEES
 from gofer.tools.declare import tool
@@ -71,13 +71,13 @@ async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment
         raise
     told_of = new_file({**about, "id": arguments.attachment})
     url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
-    fetched = await fetch(call, Way("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    fetched = await fetch(call, VendorHosts("Jira", api.base_url, partial(_headers, api)), url, told_of)
     response = fetched.response
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:
         raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
-    made = filled(told_of, fetched)
+    made = with_content(told_of, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 

@@ -11,7 +11,7 @@ from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, one_comment, subject_context, told
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -45,8 +45,8 @@ def _issue(event: Event) -> OwnCall:
     return OwnCall("jira_get_issue", {"issue": event.place.get("issue", "")})
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, _opening(event))
+def _from_event(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
@@ -91,7 +91,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 JIRA = Source(
     "jira",
     "Jira",
-    _told,
+    _from_event,
     READING,
     is_request=_is_request,
     answers=ANSWERS,

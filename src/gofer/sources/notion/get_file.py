@@ -11,7 +11,7 @@ from pydantic import Field
 
 from gofer.files.file_names import display
 from gofer.files.kind import UNTOLD, guessed, kind_of, plain
-from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
+from gofer.sources.downloads import VendorHosts, fetch, is_public, same_place, with_content
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import READS, object_id
 from gofer.tools.declare import tool
@@ -61,12 +61,12 @@ async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> Too
     if told is None or block.get("in_trash") is True:
         raise ToolError("There is no file in that block of the page any more.", code="gone")
     url = as_text(as_object(content["file"]).get("url"))
-    fetched = await fetch(call, Way("Notion", api.base_url, partial(_headers, api)), url, told)
+    fetched = await fetch(call, VendorHosts("Notion", api.base_url, partial(_headers, api)), url, told)
     response = fetched.response
     if not 200 <= response.status < 300:
         raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
     made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
-    return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
+    return ToolResult("The file was fetched.", "fetched a file", files=(with_content(made, fetched),))
 
 
 @notion_get_file.mock

@@ -11,7 +11,7 @@ from gofer.sources.notion.tools import TOOLS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, one_comment, subject_context, told
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -34,8 +34,8 @@ def _page(event: Event) -> OwnCall:
     return OwnCall("notion_get_page", {"page": event.place.get("page", "")})
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, _opening(event))
+def _from_event(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
@@ -74,7 +74,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 NOTION = Source(
     "notion",
     "Notion",
-    _told,
+    _from_event,
     READING,
     compare=compare,
     answers=ANSWERS,

@@ -77,8 +77,8 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
         raise SlackRefusal(method, "ratelimited", hint, retry_after=seconds)
     body = object_in(response)
     if response.status >= 500 or not body:
-        said = f"Slack did not answer {method} properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"Slack did not answer {method} properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if body.get("ok") is True:
         return body
     code = as_text(body.get("error")) or "unknown_error"

@@ -198,10 +198,10 @@ def _named(arguments: MayDecide) -> bool:
 
 
 async def _in_a_group(api: SlackApi, call: Call, arguments: MayDecide) -> bool:
-    wanted = [name for name in arguments.by if name.startswith(("@", "S"))]
-    if not wanted:
+    names = [name for name in arguments.by if name.startswith(("@", "S"))]
+    if not names:
         return False
-    groups = [group for group in await _all_groups(api, call) if any(_is(group, name) for name in wanted)]
+    groups = [group for group in await _all_groups(api, call) if any(_is(group, name) for name in names)]
     return any(arguments.user in as_list(group.get("users")) for group in groups)
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gofer.files.file_names import display
 from gofer.files.kind import told
-from gofer.sources.downloads import Way, fetch, filled, parts, same_place
+from gofer.sources.downloads import VendorHosts, fetch, parts, same_place, with_content
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
@@ -42,8 +42,8 @@ _ACCESS = {"access_denied": "Gofer may not see it", "file_not_found": "it was de
 
 def absent(file: Fields) -> str:
     """Return the reason why a file cannot be fetched; empty when it can."""
-    if why := _ACCESS.get(as_text(file.get("file_access"))) or _ABSENT.get(as_text(file.get("mode"))):
-        return why
+    if reason := _ACCESS.get(as_text(file.get("file_access"))) or _ABSENT.get(as_text(file.get("mode"))):
+        return reason
     if file.get("is_external") is True:
         return _ABSENT["external"]
     if as_text(file.get("id")):
@@ -86,8 +86,8 @@ def line(file: Fields, known: Collection[str]) -> str:
     """
     made = new_file(file)
     about = [encode_text(made.name), *filter(None, [made.media_type]), *([f"{made.size} bytes"] if made.size else [])]
-    if why := absent(file):
-        return f"[file: {', '.join(about)}; {why}]"
+    if reason := absent(file):
+        return f"[file: {', '.join(about)}; {reason}]"
     if made.id in known:
         return f"[file {made.id}: {', '.join(about)}]"
     return f"[file: {', '.join(about)}]"
@@ -104,12 +104,12 @@ async def slack_get_file(api: SlackApi, call: Call, arguments: GetFile) -> ToolR
     """Fetch a file from Slack that a message of the run's source context lists."""
     # The description in a message may be incomplete or outdated, so ask Slack for the current one.
     info = as_object((await api.read(call, "files.info", file=arguments.file)).get("file"))
-    if why := absent(info):
-        raise ToolError(f"That file cannot be read: {why}.", code="gone")
+    if reason := absent(info):
+        raise ToolError(f"That file cannot be read: {reason}.", code="gone")
     url = as_text(info.get("url_private_download")) or as_text(info.get("url_private"))
-    fetched = await fetch(call, Way("Slack", api.base_url, partial(_headers, api)), url, new_file(info))
+    fetched = await fetch(call, VendorHosts("Slack", api.base_url, partial(_headers, api)), url, new_file(info))
     _check(fetched.response, info)
-    made = filled(new_file(info, fetched.response.body), fetched)
+    made = with_content(new_file(info, fetched.response.body), fetched)
     return ToolResult("The file was fetched.", "fetched a file", files=(made,))
 
 

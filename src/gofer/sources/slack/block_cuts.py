@@ -61,18 +61,18 @@ def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list
     closing = mark * (len(opening) - len(opening.lstrip(mark)))
     frame = characters(opening) + characters(closing) + 2
     pieces: list[str] = []
-    held: list[str] = []
+    collected: list[str] = []
     left = room - frame
     for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
         size = characters(line) + 1
-        if size > left and (held or not pieces):
-            if held:
-                pieces += ["\n".join([opening, *held, closing])]
-            held = []
+        if size > left and (collected or not pieces):
+            if collected:
+                pieces += ["\n".join([opening, *collected, closing])]
+            collected = []
             left = most - frame
-        held.append(line)
+        collected.append(line)
         left -= size
-    return [*pieces, "\n".join([opening, *held, closing])]
+    return [*pieces, "\n".join([opening, *collected, closing])]
 
 
 def _tables(block: Block, room: int, most: Cost) -> list[str]:
@@ -83,17 +83,17 @@ def _tables(block: Block, room: int, most: Cost) -> list[str]:
     if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
         return []
     pieces: list[str] = []
-    held: list[str] = []
+    collected: list[str] = []
     left = min(room, most.cells) - frame
     for row in rows:
         size = characters(row) + 1
-        if held and (size > left or len(held) + 1 >= most.rows):
-            pieces.append("\n".join([*header, *held]))
-            held = []
+        if collected and (size > left or len(collected) + 1 >= most.rows):
+            pieces.append("\n".join([*header, *collected]))
+            collected = []
             left = min(most.characters, most.cells) - frame
-        held.append(row)
+        collected.append(row)
         left -= size
-    return [*pieces, "\n".join([*header, *held])]
+    return [*pieces, "\n".join([*header, *collected])]
 
 
 def _texts(text: str, room: int, most: int) -> list[str]:

@@ -21,7 +21,7 @@ from gofer.values.events import Event
 _ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
 """The most pages of people that are read."""
-_SHOWN = 8
+_MOST_LISTED = 8
 """The most people that are listed when several have the same name."""
 
 User = Mapping[str, object]
@@ -45,15 +45,15 @@ async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolR
     if by_id := _ID.fullmatch(arguments.name.strip()):
         found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
         return _people_result(found, "that id")
-    people = await _everybody(api, call)
-    wanted = one_line(arguments.name).lstrip("@").casefold()
-    found = [person for person in people if wanted in _names(person)]
+    people = await _all_people(api, call)
+    sought = one_line(arguments.name).lstrip("@").casefold()
+    found = [person for person in people if sought in _names(person)]
     if found:
         return _people_result(found, f"“{one_line(arguments.name)}”")
-    return _nobody(arguments.name, wanted, people)
+    return _not_found(arguments.name, sought, people)
 
 
-async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
+async def _all_people(api: SlackApi, call: Call) -> Sequence[User]:
     pages = [page async for page in api.pages(call, "users.list", _PAGES, limit=PAGE, cursor="")]
     if not next_cursor(pages[-1]):
         return [as_object(member) for page in pages for member in as_list(page.get("members"))]
@@ -83,17 +83,17 @@ def _people_result(found: Sequence[User], asked: str) -> ToolResult:
     count = len(found)
     if count == 1:
         return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
-    lines = [f"- {_described(person)}" for person in found[:_SHOWN]]
-    more = [f"- and {count - _SHOWN} more"] if count > _SHOWN else []
+    lines = [f"- {_described(person)}" for person in found[:_MOST_LISTED]]
+    more = [f"- and {count - _MOST_LISTED} more"] if count > _MOST_LISTED else []
     text = "\n".join([f"{count} people are called {asked}; ask which one is meant:", *lines, *more])
     return ToolResult(text, f"found {count} people of one name", {"found": count})
 
 
-def _nobody(name: str, wanted: str, people: Sequence[User]) -> ToolResult:
-    known = {known: one_line(_shown(person)) for person in people for known in _names(person)}
-    near = [known[match] for match in difflib.get_close_matches(wanted, known, n=_SHOWN, cutoff=0.6)]
-    near += [shown for spelled, shown in known.items() if wanted in spelled.split()]
-    similar = ", ".join(dict.fromkeys(near[:_SHOWN]))
+def _not_found(name: str, sought: str, people: Sequence[User]) -> ToolResult:
+    known = {known: one_line(_display_name(person)) for person in people for known in _names(person)}
+    near = [known[match] for match in difflib.get_close_matches(sought, known, n=_MOST_LISTED, cutoff=0.6)]
+    near += [shown for spelled, shown in known.items() if sought in spelled.split()]
+    similar = ", ".join(dict.fromkeys(near[:_MOST_LISTED]))
     hint = ""
     if similar:
         hint = f" Similar names: {similar}."
@@ -121,13 +121,13 @@ def _for_code(person: User) -> Mapping[str, object]:
     return {
         "kind": _kind(person),
         "handle": one_line(as_text(person.get("name"))),
-        "name": one_line(_shown(person)),
+        "name": one_line(_display_name(person)),
         "team": as_text(person.get("team_id")),
         "zone": one_line(as_text(person.get("tz"))),
     }
 
 
-def _shown(person: User) -> str:
+def _display_name(person: User) -> str:
     profile = as_object(person.get("profile"))
     return as_text(profile.get("display_name")) or as_text(person.get("real_name")) or as_text(person.get("name"))
 
@@ -148,7 +148,7 @@ def _described(person: User) -> str:
         f"time zone {one_line(as_text(person.get('tz')))}" if person.get("tz") else "",
         *(words for words, flag in flags.items() if person.get(flag) is True),
     ]
-    return f"@{one_line(_shown(person))}: {'; '.join(filter(None, facts))}"
+    return f"@{one_line(_display_name(person))}: {'; '.join(filter(None, facts))}"
 
 
 class GetGroup(Arguments):
@@ -164,7 +164,7 @@ class GetGroup(Arguments):
 )
 async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
     """Look up who is in a user group, such as @dev-leads."""
-    wanted = one_line(arguments.handle).removeprefix("@").casefold()
+    sought = one_line(arguments.handle).removeprefix("@").casefold()
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
     except SlackRefusal as refused:
@@ -173,11 +173,11 @@ async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> Too
             raise
         groups: list[object] = []
     for group in map(as_object, groups):
-        if as_text(group.get("handle")).casefold() == wanted and not group.get("date_delete"):
+        if as_text(group.get("handle")).casefold() == sought and not group.get("date_delete"):
             members = [as_text(user) for user in as_list(group.get("users"))]
             names = await look_up(api, call, members)
-            return _group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
-    return ToolResult(f"There is no user group @{wanted}.", "found no group", {"members": []})
+            return _group_result(sought, members, [name for name in map(names.person, members) if name != UNKNOWN])
+    return ToolResult(f"There is no user group @{sought}.", "found no group", {"members": []})
 
 
 @slack_get_group.mock

@@ -57,10 +57,10 @@ def manifest(
     """
     workflows = list(workflows)
     tools = list(tools)
-    told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
-    if not told:
+    events = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
+    if not events:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": sorted({*told, *STOPPING.events, *INSTALLATION})}
+    subscriptions: dict[str, object] = {"bot_events": sorted({*events, *STOPPING.events, *INSTALLATION})}
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {

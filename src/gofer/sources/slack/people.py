@@ -34,14 +34,14 @@ class SlackPeople:
     """People and channels of the workspace. Every method raises SlackRefused if Slack does not answer."""
 
     web: SlackWeb
-    _said: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
+    _cache: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
     """A cache of answers that never change."""
 
     async def team(self) -> str:
         """Return the id of Gofer's workspace."""
-        if "team" not in self._said:
-            self._said["team"] = await self._team()
-        return self._said["team"]
+        if "team" not in self._cache:
+            self._cache["team"] = await self._team()
+        return self._cache["team"]
 
     async def _team(self) -> str:
         team = as_text((await self.web.ask("auth.test", {})).get("team_id"))

@@ -19,8 +19,8 @@ _MOST_HOPS = 1_000
 
 def app_mention(delivery: Delivery) -> Event | Ignored:
     """Return the event of a mention, including a mention that an edit added."""
-    if nothing := _says_nothing(delivery, delivery.event):
-        return nothing
+    if ignored := _not_a_new_post(delivery, delivery.event):
+        return ignored
     return _post(delivery, delivery.event, "slack.mention")
 
 
@@ -36,8 +36,8 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
             return deleted(delivery, as_text(event.get("deleted_ts")), as_object(event.get("previous_message")))
         case _:
             pass
-    if nothing := _says_nothing(delivery, event):
-        return nothing
+    if ignored := _not_a_new_post(delivery, event):
+        return ignored
     if event.get("edited") and not _mentions(delivery, event):
         return delivery.ignored("not_a_new_message", "it is an edit of an earlier message")
     return _post(delivery, event, _kind(delivery, event))
@@ -54,8 +54,8 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
         return deleted(delivery, as_text(now.get("ts")), before)
     if not now:
         return delivery.ignored("incomplete", "it is an edit that lacks the edited message")
-    if nothing := _says_nothing(delivery, now, hidden=False):
-        return nothing
+    if ignored := _not_a_new_post(delivery, now, hidden=False):
+        return ignored
     if not before:
         return delivery.ignored("incomplete", "it is an edit that lacks the message as it was before", now)
     if _mentions(delivery, before) or not _mentions(delivery, now):
@@ -72,7 +72,7 @@ def _kind(delivery: Delivery, post: Fields) -> str:
     return "slack.mention" if _mentions(delivery, post) else "slack.message"
 
 
-def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
+def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
     """Return the decision for a post that is not a new message by another account; None if it is one."""
     subtype = as_text(post.get("subtype"))
     if delivery.is_own(post):
@@ -90,9 +90,9 @@ def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> I
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
     team, actor = delivery.team, delivery.actor(post)
     channel, ts = as_text(post.get("channel")), as_text(post.get("ts"))
-    said = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
-    if said or actor is None:
-        return delivery.ignored("incomplete", said, post)
+    missing = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
+    if missing or actor is None:
+        return delivery.ignored("incomplete", missing, post)
     thread_ts = as_text(post.get("thread_ts")) or ts
     return Event(
         source="slack",

@@ -54,10 +54,10 @@ async def slack_post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemer
     """
     channel = _home(call)
     thread = in_thread(arguments.thread_ts)
-    said = content(call, arguments.text)
+    fields = content(call, arguments.text)
     # An ephemeral message cannot be looked up later, so its metadata would have no use.
-    said.pop("metadata")
-    await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **said, **thread)
+    fields.pop("metadata")
+    await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **fields, **thread)
     return _SHOWN
 
 
@@ -88,8 +88,8 @@ async def slack_post_direct(api: SlackApi, call: Call, arguments: PostDirect) ->
     itself.
     """
     channel = await _direct(api, call)
-    said = content(call, arguments.text)
-    reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
+    fields = content(call, arguments.text)
+    reply = await api.write(call, "chat.postMessage", channel=channel, **fields, unfurl_links=False, unfurl_media=False)
     return _written_directly(channel, as_text(reply.get("ts")))
 
 

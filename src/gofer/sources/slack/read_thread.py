@@ -51,7 +51,7 @@ class ReadThread(Arguments):
 
 def _place(origin: Origin, arguments: ReadThread) -> Place:
     """Return the channel of the thread that a call names. Raises ToolError."""
-    channel, _ = meant(origin, arguments)
+    channel, _ = named_thread(origin, arguments)
     return Place("slack", "channel", channel, "" if arguments.link else "channel")
 
 
@@ -63,7 +63,7 @@ def _place(origin: Origin, arguments: ReadThread) -> Place:
 )
 async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
     """Read a Slack thread: who said what and when. Use it for threads that are linked or named."""
-    named, ts = meant(call, arguments)
+    named, ts = named_thread(call, arguments)
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
@@ -77,7 +77,7 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
 @slack_read_thread.mock
 def _mock(call: Call, arguments: ReadThread) -> ToolResult:
     """Return a thread with one message, the requested one."""
-    channel, ts = meant(call, arguments)
+    channel, ts = named_thread(call, arguments)
     return _thread_result(mock_channel_name(channel), mock_messages(ts), MOCK_NAMES, ts, private=False)
 
 
@@ -97,7 +97,7 @@ def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str
             "private": private,
             "messages": len(messages),
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
-            **_words(messages, names, ts, {file.id for file in files}),
+            **_requested(messages, names, ts, {file.id for file in files}),
             **_deleted(messages, ts),
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
@@ -105,12 +105,12 @@ def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str
     )
 
 
-def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
+def _requested(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
     """Return the text of the requested message with names for ids, and its header; empty if it was deleted."""
     message = next((message for message in messages if message.get("ts") == ts), None)
     if message is None:
         return {}
-    return {"words": "\n".join(_said(message, names, known)), "header": _header(message, names)}
+    return {"words": "\n".join(_text_lines(message, names, known)), "header": _header(message, names)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -194,7 +194,7 @@ def _size(message: Message) -> int:
     return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
 
 
-def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
+def named_thread(call: Origin, arguments: ReadThread) -> tuple[str, str]:
     """Return the id or name of the channel, and the ts of a message in the thread. Raises ToolError."""
     if arguments.link:
         match = _LINK.search(arguments.link)
@@ -243,10 +243,10 @@ def _author(message: Message, names: Names) -> str:
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Return the lines of a message, indented so that no text can imitate the header of another message."""
-    return [f"    {row}" for row in _said(message, names, known)]
+    return [f"    {row}" for row in _text_lines(message, names, known)]
 
 
-def _said(message: Message, names: Names, known: Collection[str]) -> list[str]:
+def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Return the lines of a message's text, and a line for each of its files."""
     files = [line(file, known) for file in of(message)]
     shared = shared_lines(message, names, MESSAGE_LIMIT)

@@ -156,7 +156,7 @@ WINDOW = 300
 _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 
-_HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
+_TRANSLATORS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
     "app_mention": app_mention,
     "message": message,
     "reaction_added": reaction_added,
@@ -196,7 +196,7 @@ class SlackReceiver(Receiver):
             case "url_verification":
                 return Handshake(as_text(body.get("challenge")))
             case "event_callback":
-                return _happening(opened(body))
+                return _translated(opened(body))
             case "app_rate_limited":
                 return app_rate_limited()
             case other:
@@ -209,11 +209,11 @@ def sign(secret: Secret, timestamp: str, body: bytes) -> str:
     return "v0=" + hmac.new(secret.reveal().encode(), base, hashlib.sha256).hexdigest()
 
 
-def _happening(delivery: Delivery) -> Event | Stop | Ignored:
+def _translated(delivery: Delivery) -> Event | Stop | Ignored:
     if not delivery.event:
         return delivery.ignored("incomplete", "it lacks an event")
     kind = as_text(delivery.event.get("type"))
-    translate = _HAPPENINGS.get(kind)
+    translate = _TRANSLATORS.get(kind)
     if translate is None:
         return unknown_type("events", kind, delivery.actor(delivery.event))
     return translate(delivery)

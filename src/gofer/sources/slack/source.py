@@ -9,7 +9,7 @@ from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
-from gofer.sources.slack.source_context import READING, told
+from gofer.sources.slack.source_context import READING, context_of_event
 from gofer.sources.slack.tools import TOOLS
 from gofer.sources.source import Source, Workplace
 from gofer.tools.declare import bind_all
@@ -44,7 +44,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 SLACK = Source(
     "slack",
     "Slack",
-    told,
+    context_of_event,
     READING,
     starts=STARTS,
     is_request=_is_request,

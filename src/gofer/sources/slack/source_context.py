@@ -25,11 +25,13 @@ READ_THREAD = "slack_read_thread"
 READ_CHANNEL = "slack_read_channel"
 
 
-def told(event: Event, person: Person) -> SourceContext:
+def context_of_event(event: Event, person: Person) -> SourceContext:
     """Return the source context of a new channel."""
     # Gofer is not a member of the new channel yet, and the channel has no messages.
     name = str(event.facts.get("name", ""))
-    return SourceContext(_happened(event, person, name), "", event.private is not False, facts=_channels(event, name))
+    return SourceContext(
+        _event_sentence(event, person, name), "", event.private is not False, facts=_channels(event, name)
+    )
 
 
 def _call(event: Event) -> OwnCall | None:
@@ -62,7 +64,7 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
     details = result.details or {}
     channel = str(details.get("channel", ""))
     return SourceContext(
-        happened=_happened(event, person, channel),
+        happened=_event_sentence(event, person, channel),
         read=result.text,
         # The context is private if either the event or the channel is.
         private=event.private is True or details.get("private") is not False,
@@ -111,7 +113,7 @@ def _replied(event: Event, person: Person) -> str:
     )
 
 
-def _happened(event: Event, person: Person, channel: str) -> str:
+def _event_sentence(event: Event, person: Person, channel: str) -> str:
     """Return one or two sentences about the event, without ids."""
     who = _name(person)
     ts = event.place.get("ts", "")

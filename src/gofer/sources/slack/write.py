@@ -269,8 +269,8 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
         following = next_cursor(page)
     if not following:
         return
-    said = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
-    raise ToolError(said, code="too_many")
+    reason = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
+    raise ToolError(reason, code="too_many")
 
 
 async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:

@@ -93,7 +93,7 @@ def test_the_storage_is_sent_no_token_and_an_address_in_a_network_of_ones_own_is
         told = [("/v1/" in one.url, "Authorization" in one.headers) for one in http.asked]
         assert told == [(True, True), (False, False)]
         http.instead = b"http://10.0.0.1/"
-        with pytest.raises(ToolError, match="fetches nothing from there"):
+        with pytest.raises(ToolError, match="does not fetch files from there"):
             await fetched(replace(call, http=http), file)
 
     play(story)
