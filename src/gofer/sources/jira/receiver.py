@@ -1,6 +1,6 @@
 """The Jira receiver: verifies and translates deliveries.
 
-Cloud and Data Center have one receiver: their bodies differ in how they name people and in what they leave out.
+One receiver serves Jira Cloud and Data Center, whose bodies name people differently and leave out different fields.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
-"""Characters of what was written that an event keeps; a run reads the issue itself."""
+"""The most characters of a text that an event holds. A run reads the whole issue."""
 VALUE_LIMIT = 200
-"""Characters kept of each side of a change, and of each other fact."""
+"""The most characters of each side of a change, and of each other fact."""
 _ID_LIMIT = 100
 _SIGNATURE = re.compile(r"([a-z0-9-]{1,20})=([0-9a-f]{1,128})", re.ASCII)
 _COMMENT_OF = re.compile(r"/issue/([^/]{1,100})/comment/", re.ASCII)
@@ -31,18 +31,18 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class JiraReceiver(Receiver):
-    """The admin webhooks of one Jira site."""
+    """The receiver of one Jira site's admin webhooks."""
 
     secrets: Sequence[Secret]
-    """The secret of the webhook, and the previous one while it is being rotated."""
+    """The secret of the webhook and, during a rotation, the previous one."""
     own_accounts: Sequence[str] = ()
-    """Accounts Gofer acts with, as accountId, or as key or name on Data Center: what they do starts nothing."""
+    """Gofer's own accounts, whose acts start nothing: by accountId, or on Data Center by key or name."""
     site: str = ""
-    """Keeps conversations of several sites apart; may be empty where there is one."""
+    """The name of the site, which separates the conversations of several sites; may be empty for a single site."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """Jira signs no time, so that `now` is not looked at."""
+        # Jira signs no time, so `now` is unused.
         signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
         if not signature:
             said = "The Jira signature is missing or malformed; give the webhook a secret."
@@ -74,7 +74,7 @@ class JiraReceiver(Receiver):
                 return unknown_type("events", name, _actor(as_object(body.get("user"))))
 
     def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
-        """Return what the author of a comment or an attachment did."""
+        """Return the act of the author of a comment or attachment."""
         brought = as_object(body.get(name))
         if not brought:
             return Ignored("incomplete", f"it lacks the {name}")
@@ -130,7 +130,7 @@ class _Arrival:
         )
 
     def missing(self) -> str:
-        """Return what the delivery would have to name and does not; the empty string where it names all."""
+        """Return the part that the delivery must name and does not; empty when it names all parts."""
         needed = {"jira.commented": "comment", "jira.attachment_added": "attachment"}.get(self.kind)
         if not self.issue_id:
             return "issue"
@@ -154,13 +154,13 @@ class _Arrival:
 
     @property
     def issue_id(self) -> str:
-        """Data Center may leave the issue of a comment out; then the comment's own address names it."""
+        """Return the id of the issue. Data Center may send a comment without it; then the comment's URL contains it."""
         named = _COMMENT_OF.search(as_text(self.comment.get("self")))
         return _id(self.issue.get("id")) or (named[1] if named else "")
 
     def _identity(self) -> tuple[str, ...]:
         if self.kind == "jira.attachment_added":
-            # Told twice by Jira, at two moments: as an event of its own and as a change of its issue.
+            # Jira delivers a new attachment twice, at different times: as its own event and as a change of the issue.
             return self.kind, self.issue_id, self._attachment()
         part = self.comment if self.kind == "jira.commented" else as_object(self.body.get("changelog"))
         return self.kind, self.issue_id, _id(part.get("id")), _id(self.body.get("timestamp"))
@@ -177,21 +177,21 @@ class _Arrival:
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
-        """Return for whom the comment is, when it is not for everybody who sees the issue."""
+        """Return the audience of a restricted comment; empty if everyone who sees the issue may read it."""
         visibility = self.comment.get("visibility")
         if visibility is None:
             return {}
         said = as_object(visibility)
         kind = as_text(said.get("type")) or "role"
         name = as_text(said.get("value"))
-        # One that cannot be read is no role of Jira's, which then refuses an answer for them.
+        # Jira has no role `unknown`, so it refuses an answer to an unreadable audience instead of showing it to all.
         return {"audience_type": kind, "audience": name or "unknown"}
 
     def _private(self) -> bool | None:
-        """Return whether a security level or the audience of the comment hides it; None where the body says neither."""
+        """Return whether a security level or an audience restricts the readers; None if the body does not tell."""
         if self.fields.get("security") is not None or self.comment.get("visibility") is not None:
             return True
-        # Bodies of comments are shortened: a level that is not in them may be set all the same.
+        # Deliveries of comments lack some fields of the issue, so a security level may be set without being shown.
         if "security" in self.fields:
             return False
         return None
@@ -220,7 +220,7 @@ class _Arrival:
             "type": as_text(as_object(self.fields.get("issuetype")).get("name")),
             "status": as_text(as_object(self.fields.get("status")).get("name")),
         }
-        # What the body does not say is left out: a fact that is not there is read later, an empty one is not.
+        # Leave out facts that the body does not contain: the run reads missing facts later, but never empty ones.
         facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in told.items() if value}
         if isinstance(self.fields.get("labels"), list):
             labels = [as_text(label)[:VALUE_LIMIT] for label in as_list(self.fields.get("labels"))]
@@ -234,7 +234,7 @@ class _Arrival:
         return facts
 
     def _mentioned(self, found: re.Match[str]) -> str:
-        """Return a mention of Gofer as conditions write it, and any other one as it came."""
+        """Return a mention of Gofer as `@gofer`, the notation of conditions, and any other mention unchanged."""
         if found[1] not in self.own_accounts:
             return found[0]
         text = found.string
@@ -248,14 +248,14 @@ def _items(body: Fields) -> list[Fields]:
 
 
 def _changes(body: Fields) -> list[str]:
-    """Return each change as `<field>: <before> -> <after>`, with the names people see."""
+    """Return each change as `<field>: <before> -> <after>`, with the names that people see."""
     sides = ("field", "fromString", "toString")
     cut = [tuple(as_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
     return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
 
 
 def _actor(user: Fields) -> Actor | None:
-    """Return who acted: Cloud knows people by accountId, Data Center by key and by name."""
+    """Return the person or app. Cloud identifies people by accountId, Data Center by key and name."""
     name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
     if not name:
         return None
@@ -265,7 +265,7 @@ def _actor(user: Fields) -> Actor | None:
 
 
 def _id(value: object) -> str:
-    """Return an id as text, also one that came as a number; empty for anything that is no id."""
+    """Return an id, given as text or number, as text; empty for anything else."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
     if len(text) <= _ID_LIMIT:
         return text

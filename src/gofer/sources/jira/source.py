@@ -1,4 +1,4 @@
-"""The source Jira: an event is about an issue, and the answer is a comment there."""
+"""The source Jira: an event is about an issue, and the answer is a comment on it."""
 
 import re
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ _OPENINGS = {
     "jira.attachment_added": "Somebody attached a file to this Jira issue.",
 }
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
-"""The name by itself: no part of an address or of a longer name."""
+"""The name `@gofer` on its own, not as a part of an address or a longer name."""
 _QUOTED = re.compile(
     r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
 )
-"""What a comment quotes or shows as code, which the author did not say."""
+"""Quotes and code in a comment, which are not the author's own request."""
 
 
 def _opening(event: Event) -> str:

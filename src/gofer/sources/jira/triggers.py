@@ -50,7 +50,7 @@ class JiraUpdated(JiraConditions):
     def where(self) -> Where:
         if not (self.field or self.from_ or self.to):
             return super().where()
-        # One change must have all three, so they are one fact.
+        # The three conditions must match the same change, so they become one fact.
         change = f"{self.field or '*'}: {self.from_ or '*'} -> {self.to or '*'}"
         return super().where() | {"changes": [change]}
 

@@ -1,4 +1,4 @@
-"""Requests to Notion, and the meaning of its refusals to a model."""
+"""The client of the Notion API, with refusals explained for models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -17,13 +17,13 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 PAGE = 100
-"""Things of a list asked for at once."""
+"""Entries per page of a list."""
 
 Fields = Mapping[str, object]
 
 
 class NotionRefusal(ToolError):
-    """Notion said no, and nothing happened. `code` is its error code."""
+    """A refusal by Notion. The call had no effect, and `code` is Notion's error code."""
 
     def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
         sentence = f"Notion refused {what} ({code}). {hint or REFUSALS.of(code).sentence}"
@@ -35,10 +35,10 @@ _wait = partial(asked_wait, limited=LIMITED)
 
 @dataclass(frozen=True, slots=True)
 class NotionApi:
-    """Where Notion is and who we are there."""
+    """Notion's address and Gofer's token."""
 
     base_url: str
-    """Without a slash at the end, as `https://api.notion.com`."""
+    """The base URL without a slash at the end, such as `https://api.notion.com`."""
     token: Secret
     pause: Pause = asyncio.sleep
 
@@ -50,15 +50,21 @@ class NotionApi:
         return await self._send(call, "GET", path, asked, b"")
 
     async def post(self, call: Call, path: str, **body: object) -> Fields:
-        """Make or ask for a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
+        """Create an object or send a query.
+
+        Raises NotionRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, "POST", path, "", encode(body))
 
     async def patch(self, call: Call, path: str, **body: object) -> Fields:
-        """Change a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
+        """Change an object.
+
+        Raises NotionRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, "PATCH", path, "", encode(body))
 
     async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
-        """Yield everything of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
+        """Yield all entries of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
         cursor: dict[str, str] = {}
         for _ in range(pages):
             page = await self.get(call, path, page_size=PAGE, **query, **cursor)
