@@ -1,4 +1,4 @@
-"""Search for pages by title, and questions to one database."""
+"""The tools that search pages by title and query one database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -19,7 +19,7 @@ from gofer.values.errors import ToolError
 
 
 class Search(Arguments):
-    """What to look for."""
+    """The criteria of a search."""
 
     query: str = Field(default="", max_length=200, description="Words of the title. Left out: what changed last.")
     kind: Literal["page", "database"] | None = Field(default=None, description="Only pages, or only databases.")
@@ -27,7 +27,7 @@ class Search(Arguments):
 
 
 class QueryDatabase(Arguments):
-    """Which rows of which database."""
+    """The database, and the criteria for its rows."""
 
     database: str = Field(min_length=1, max_length=500, description="The database, as its name, a link or an id.")
     where: dict[str, str | float | bool] = Field(
@@ -56,7 +56,7 @@ async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolRe
 
 @notion_search.mock
 def _mock_search(arguments: Search) -> ToolResult:
-    """Return one page, or one database, of the title that was asked for."""
+    """Return one page or database with the requested title."""
     title = arguments.query or "Something to read"
     database: Fields = {"object": "data_source", **mock_source(title)}
     found = database if arguments.kind == "database" else mock_page(uuid(title), title, "Pages")
@@ -64,7 +64,7 @@ def _mock_search(arguments: Search) -> ToolResult:
 
 
 def _search_result(found: Fields) -> ToolResult:
-    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+    """Return titles with ids, last changed first. Details: the number found, and the pages as `{id, title}`."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
     more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
@@ -92,14 +92,14 @@ async def notion_query_database(api: NotionApi, call: Call, arguments: QueryData
 
 @notion_query_database.mock
 def _mock_query(arguments: QueryDatabase) -> ToolResult:
-    """Return one row of the database, without the values that were asked for."""
+    """Return one row of the database. Its values do not match the request."""
     name = "Pages" if find_id(arguments.database) else arguments.database
     row = mock_page(uuid(arguments.database), "Something to read", arguments.database)
     return _rows_result(mock_source(name), {"results": [row], "has_more": False})
 
 
 def _rows_result(source: Fields, found: Fields) -> ToolResult:
-    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
+    """Return rows with their properties. Details: the number found, and the rows as `{id, title}`."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
     more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
@@ -112,7 +112,7 @@ def _rows_result(source: Fields, found: Fields) -> ToolResult:
 
 
 async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
-    """Return the data source of a database by id, link or name. Raises ToolError when there is none, or several."""
+    """Return the data source of a database, given by id, link or name. Raises ToolError unless there is exactly one."""
     if id_ := find_id(database):
         return await _by_id(api, call, id_)
     found = await api.post(
@@ -160,7 +160,7 @@ async def _conditions(
 
 
 def column(known: Mapping[str, Column], name: str) -> Column:
-    """Return the property of that name. Raises ToolError naming all there are."""
+    """Return the property with a name. Raises ToolError, which lists all properties."""
     found = [one for one in known.values() if one.name == name]
     found = found or [one for one in known.values() if one.name.casefold() == name.strip().casefold()]
     if len(found) == 1:

@@ -1,7 +1,7 @@
 """The Notion receiver: verifies and translates deliveries.
 
-Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
-happening is told by its object, its type and its time.
+Notion's events hold ids and no contents, so the run reads the page later. Notion signs neither a time nor an attempt,
+so the identity of an event is its object, its type and its time.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 HANDSHAKE_LIMIT = 1_000
-"""Bytes of a handshake at most; nothing longer is read before it is verified."""
+"""The most bytes of a handshake. Longer bodies are not parsed before they are verified."""
 PROPERTIES = 500
-"""Ids of properties that one event tells at most; a database has no more."""
+"""The most ids of properties in one event. A database has no more properties."""
 _SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})", re.ASCII)
 _TOKEN = re.compile(r"[!-~]{16,200}", re.ASCII)
 _KINDS: Mapping[str, tuple[str, str]] = {
@@ -40,7 +40,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "comment.created": ("notion.commented", "Somebody commented on a page."),
 }
 _LOOKED_AT = "page.properties_updated"
-"""What bots did counts here for one thing only: to know a person's next change of a status from what it was before."""
+"""The only type of event by bots that counts: it records the status before a person's next change."""
 _ROW_OF = ("database", "data_source")
 
 Fields = Mapping[str, object]
@@ -52,18 +52,18 @@ def _closed() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NotionReceiver(Receiver):
-    """The webhooks of one connection."""
+    """The receiver of one connection's webhooks."""
 
     secrets: Sequence[Secret]
-    """The verification token, and the previous one while it is being rotated."""
+    """The verification token and, during a rotation, the previous one."""
     own_bots: Collection[str] = ()
-    """Ids of the bot users that Gofer itself acts as."""
+    """The ids of Gofer's own bot users."""
     registration: Callable[[], bool] = _closed
-    """Whether somebody waits for a verification token now; only then is one taken."""
+    """Returns whether an operator is waiting for a verification token. Gofer accepts one only then."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """A handshake is signed with the token that it offers, which proves nothing else."""
+        # Notion signs a handshake with the token that it offers, so the signature proves nothing about the sender.
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
             raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
@@ -92,7 +92,7 @@ class NotionReceiver(Receiver):
         return _happening(body, kind, actor)
 
     def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
-        """Return why what no person did starts nothing."""
+        """Return the decision for an event that no person caused."""
         if _only_ours(authors, self.own_bots):
             return Ignored("own_act", "Gofer did it", actor)
         if not all(author.get("type") for author in authors):
@@ -110,7 +110,7 @@ def _digest(secret: Secret, body: bytes) -> str:
 
 
 def _offered(body: bytes) -> Secret | None:
-    """Return the token of a handshake, which says nothing else; None for anything that is not one."""
+    """Return the token that a handshake offers; None for any other body."""
     if len(body) > HANDSHAKE_LIMIT:
         return None
     try:
@@ -161,7 +161,7 @@ def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str
 
 
 def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[str, object]:
-    """Return what the event says: never the name of a database, and of a comment not the database of its page."""
+    """Return the facts in an event. Events never contain the name of a database, and comments not even its id."""
     facts: dict[str, object] = {}
     if kind != "comment.created" and parent.get("type"):
         facts["database_id"] = _database(parent)
@@ -175,13 +175,13 @@ def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[
 
 
 def _database(parent: Fields) -> list[str]:
-    """Return the ids a row's database goes by; none for a page that is no row."""
+    """Return the ids of a row's database, with and without dashes; none for a page that is not a row."""
     ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))] if parent["type"] in _ROW_OF else []
     return list(dict.fromkeys(spelled for id_ in ids if id_ for spelled in (id_, id_.replace("-", ""))))
 
 
 def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None:
-    """Return who did it: a person where several had a part. Agents of Notion's count as bots."""
+    """Return the author, preferably a person if there are several authors. Notion's own agents count as bots."""
     named = [(as_text(author.get("id")), author.get("type")) for author in authors]
     people = [id_ for id_, kind in named if id_ and kind == "person" and id_ not in own_bots]
     if people:

@@ -1,4 +1,4 @@
-"""The meaning of each refusal of Notion, and who can act on it."""
+"""The meaning of each refusal by Notion, and the person who can act on it."""
 
 from gofer.sources.refusals import Refusal, Refusals
 
@@ -6,9 +6,9 @@ _BUSY = Refusal("unclear", "Notion had trouble of its own.")
 _LATER = Refusal("tell", "Notion takes no more requests for a while.")
 
 NOT_THERE = frozenset({"object_not_found"})
-"""Codes that say that there is no such thing, or that Gofer may not see it."""
+"""Codes which mean that an object does not exist or that Gofer may not see it."""
 LIMITED = frozenset({429, 529})
-"""Statuses of requests that did not happen because there were too many."""
+"""HTTP statuses of requests that Notion did not execute because of its rate limit."""
 
 REFUSALS = Refusals(
     "notion",
@@ -34,4 +34,4 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "Notion gave no other reason."),
     credential=frozenset({"unauthorized"}),
 )
-"""Every code that has a rule of its own; docs/notion.md lists the same."""
+"""Every code with its own rule. docs/notion.md lists the same codes."""

@@ -1,4 +1,4 @@
-"""The source Notion: an event is about a page, and the answer is a comment there."""
+"""The source Notion: an event is about a page, and the answer is a comment on it."""
 
 from collections.abc import Sequence
 

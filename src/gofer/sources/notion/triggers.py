@@ -16,7 +16,7 @@ _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12}
 
 def _in_full(value: str) -> str:
     if "*" in value:
-        # Only a hash of the earlier value is kept, and a hash fits no pattern.
+        # Gofer stores only a hash of the earlier value, and a hash cannot match a pattern.
         raise mistake(f"`from: {value[:40]}` holds `*`.", "Write the earlier value in full, or leave `from` out.")
     return value
 
@@ -35,7 +35,7 @@ class InDatabase(Conditions):
     @override
     def where(self) -> Where:
         databases = [_undashed(name) for name in self.database or ()]
-        # Ids stand in events, names do not: a condition of ids alone is decided before a run begins.
+        # Events contain ids but no names, so a condition on ids only is decided before a run begins.
         fact = "database_id" if all(_UUID.fullmatch(name) for name in databases) else "database"
         return super().where() | ({fact: databases} if databases else {})
 
@@ -63,12 +63,12 @@ class NotionStatus(InDatabase):
     """What the status becomes."""
 
     def change(self) -> str:
-        """The word that the fact `status` holds when this condition is fulfilled."""
+        """Return the word in the fact `status` that means that this condition is met."""
         return f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
 
     @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        # A page that is created has changed from nothing; that is `notion.page_created`.
+        # A new page has no earlier status, so its creation does not count; it triggers `notion.page_created`.
         yield "notion.properties_updated", self.where() | {"status": [self.change()]}
 
 
@@ -106,6 +106,6 @@ NOTION = TriggerSpec(
 
 
 def _undashed(name: str) -> str:
-    """The id of a Notion object in a link to it, or as it is written otherwise."""
+    """Return the id in a text that is an id or a link, without dashes; return any other text unchanged."""
     found = _UUID.search(name)
     return "".join(found.groups()).lower() if found else name
