@@ -1,4 +1,4 @@
-"""The refusals of GitHub that its tools share: what each means, and who can act on it."""
+"""The meaning of each refusal by GitHub, and the person who can act on it."""
 
 from gofer.sources.refusals import Refusal, Refusals
 
@@ -23,4 +23,4 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "GitHub gave no other reason."),
     credential=frozenset({"bad_credentials", "no_token"}),
 )
-"""Every code that has a rule of its own; docs/github.md lists the same."""
+"""Every code with its own rule. docs/github.md lists the same codes."""

@@ -1,4 +1,4 @@
-"""The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
+"""The source GitHub: an event is about an issue or pull request, and the answer is a comment on it."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
 
 
 def _has_number(event: Event) -> bool:
-    # A push is about no issue and no pull request.
+    # The event of a push has no issue or pull request.
     return bool(event.place.get("number"))
 
 

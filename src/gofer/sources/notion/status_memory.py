@@ -60,8 +60,8 @@ def judge(
     conditions that are judged separately, such as those of several workflows, need separate memories.
 
     `by_bot` says that only bots caused the event. Such an event never fires. The value that bots set is the earlier
-    value for a person's next change. If the value is still the same at the person's event, the person's change came before
-    the look, and the earlier value is unknown.
+    value for a person's next change. If the value is still the same at the person's event, the person's change came
+    before the look, and the earlier value is unknown.
     """
     # Store nothing: the event that lists the property is still to come and must find the change.
     if property_id not in updated_property_ids:

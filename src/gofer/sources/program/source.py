@@ -1,4 +1,4 @@
-"""The source of programs that ask a workflow: the caller reads the answer, and nothing is written elsewhere."""
+"""The source of programs that ask a workflow. The caller reads the answer, and Gofer writes it nowhere else."""
 
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.program.question import SOURCE

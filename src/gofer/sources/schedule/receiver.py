@@ -1,4 +1,4 @@
-"""Times of schedules: the event of one, and the receiver of a payload that names one."""
+"""The event of a schedule's time, and the receiver of payloads that name such a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from gofer.values.schedules.nominal_times import Schedule, expression, local, ne
 from gofer.values.schedules.planned import Planned, fired
 
 _YEARS = range(1970, 2200)
-"""In which schedules have times."""
+"""The years in which schedules have times."""
 
 
 def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
@@ -36,18 +36,18 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleReceiver(Receiver):
-    """Payloads of schedules, in either of two forms.
+    """The receiver of schedules' payloads, which have one of two forms.
 
-    People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the
-    function what `gofer publish` wrote: `{"workflow": …, "schedule": <id>, "at": <ISO time>}`, and for its own
-    purposes `{"sweep": true}` and `{"purge": true}`.
+    People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the payload
+    that `gofer publish` configured: `{"workflow": …, "schedule": <id>, "at": <ISO time>}`, and for its maintenance jobs
+    `{"sweep": true}` and `{"purge": true}`.
     """
 
     plans: Sequence[Planned]
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """No sender outside may say that a time has come."""
+        # An external sender must never start a schedule.
         raise BadRequest(401, "Schedules are heard from inside only.")
 
     @override
@@ -63,7 +63,7 @@ class ScheduleReceiver(Receiver):
                 return self._named(as_text(body.get("workflow")), _nominal(as_text(body.get("scheduled"))))
 
     def _fired(self, schedule: str, at: datetime) -> Event | Ignored:
-        """Return the run of a time as EventBridge Scheduler says it, when it is heard in time."""
+        """Return the event of a time that EventBridge Scheduler names, or the decision that starts nothing."""
         found = fired(self.plans, schedule, at, at)
         if isinstance(found, str):
             return Ignored("no_schedule", found)
@@ -82,7 +82,7 @@ class ScheduleReceiver(Receiver):
 
 
 def fire_time(text: str) -> datetime:
-    """Return the time that EventBridge Scheduler says. Raises BadRequest(400)."""
+    """Return the time in a payload of EventBridge Scheduler, in UTC. Raises BadRequest(400)."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
@@ -95,7 +95,7 @@ def fire_time(text: str) -> datetime:
 
 
 def _nominal(text: str) -> datetime:
-    """Return an aware time. Raises BadRequest(400)."""
+    """Return the time in a payload by a person, in UTC. Raises BadRequest(400)."""
     if not text:
         raise BadRequest(400, "`scheduled` is missing or no text; write a time such as 2026-12-01T09:00:00Z.")
     try:

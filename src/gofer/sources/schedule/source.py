@@ -1,4 +1,4 @@
-"""The source of schedules: a time has come, and nothing is written back."""
+"""The source of schedules. A run starts at a time, and its answer is written nowhere."""
 
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.source import Source

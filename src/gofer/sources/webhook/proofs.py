@@ -1,7 +1,7 @@
-"""Proofs of webhook callers: a signature, or the secret itself.
+"""The verification of webhook callers: by a signature, or by the secret itself.
 
-A proof is a callable over the raw request and the time; it raises BadRequest(401) and nothing else. The one for JWTs
-stands in a module of its own (`jwt_bearer`), because its library is heavy.
+A proof is a function of the raw request and the time that raises nothing but BadRequest(401). The proof for JWTs has
+its own module (`jwt_bearer`), because its library is slow to import.
 """
 
 import base64
@@ -19,12 +19,12 @@ from gofer.values.errors import BadRequest, ConfigError, RefusalCode
 from gofer.values.secret import Secret
 
 Proof: TypeAlias = Callable[[RawRequest, float], None]
-"""Raises BadRequest(401) unless a request proves, around a time in unix seconds, who sent it."""
+"""Verifies the sender of a request at a time in unix seconds. Raises BadRequest(401) otherwise."""
 
 WINDOW = 300
-"""Seconds a signature with a time in it is good for."""
+"""The seconds for which a signature with a time is valid."""
 SIGNATURES = 20
-"""Signatures of one delivery that are looked at; senders have two while they rotate a key."""
+"""The most signatures of one delivery that are checked. Senders send two during a rotation."""
 _ID = re.compile(r"[\x21-\x7e]{1,256}")
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -33,7 +33,7 @@ _BEARER = re.compile(r"bearer +([\x21-\x7e]+)", re.ASCII | re.IGNORECASE)
 
 @dataclass(frozen=True)
 class StandardProof:
-    """Standard Webhooks."""
+    """The proof of Standard Webhooks."""
 
     secrets: Sequence[Secret]
     _keys: tuple[bytes, ...] = field(init=False, repr=False)
@@ -59,7 +59,7 @@ class StandardProof:
 
 @dataclass(frozen=True, slots=True)
 class HmacProof:
-    """A signature in a header, made as the hook's file says."""
+    """The proof by a signature in a header, in the form that the workflow file describes."""
 
     form: Hmac
     secrets: Sequence[Secret]
@@ -85,7 +85,7 @@ class HmacProof:
 
 @dataclass(frozen=True, slots=True)
 class BearerProof:
-    """The secret itself."""
+    """The proof by the secret itself."""
 
     secrets: Sequence[Secret]
 
@@ -101,7 +101,7 @@ class BearerProof:
 
 
 def bearer_token(request: RawRequest) -> str:
-    """Return what stands behind `Bearer` in the one Authorization header. Raises BadRequest(401)."""
+    """Return the token after `Bearer` in the Authorization header, which must not repeat. Raises BadRequest(401)."""
     found = _BEARER.fullmatch(request.header("authorization") or "")
     if found is None:
         said = "The header Authorization is missing or is not `Bearer` and one token."
@@ -110,7 +110,7 @@ def bearer_token(request: RawRequest) -> str:
 
 
 def standard_key(secret: Secret) -> bytes:
-    """Return the key of Standard Webhooks: base64 behind `whsec_`, or the text itself. Raises ConfigError."""
+    """Return the key of Standard Webhooks: the base64 text after `whsec_`, or the text itself. Raises ConfigError."""
     value = secret.reveal()
     if not value.startswith("whsec_"):
         return _bytes(value)
@@ -132,7 +132,7 @@ def standard_signature(key: bytes, delivery: str, timestamp: str, body: bytes) -
 
 
 def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> str:
-    """Return the signature that a header holds behind its prefix."""
+    """Return the expected signature in a header, without its prefix."""
     before, _, after = (_bytes(part) for part in form.template.partition("{body}"))
     at = timestamp.encode()
     base = before.replace(b"{timestamp}", at) + body + after.replace(b"{timestamp}", at)
@@ -150,7 +150,7 @@ def _check_time(timestamp: str, now: float, header: str) -> None:
 
 
 def _missing_or_wrong(given: str | None) -> RefusalCode:
-    """Return why no signature matched; a header that stands there more than once counts as missing."""
+    """Return the code for a signature that does not match. A repeated header counts as missing."""
     if given:
         return "signature_mismatch"
     return "signature_missing"

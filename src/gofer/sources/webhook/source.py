@@ -1,4 +1,4 @@
-"""The source of webhooks: a program of the company called, and nothing is written back."""
+"""The source of webhooks. A program of the company calls, and Gofer writes no answer back."""
 
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.source import Source
