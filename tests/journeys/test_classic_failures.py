@@ -174,7 +174,7 @@ async def test_expired_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
         (head,) = await made.ended()
         assert set(jira.state()) == before
         refused = [e for e in await made.entries(head.run) if isinstance(e, ToolResult) and e.status == "error"]
-    assert "whoever runs Gofer has to renew it" in refused[0].text
+    assert "the operator of Gofer must renew it" in refused[0].text
     assert "Jira refuses Gofer's calls (401)" in caplog.text
 
 

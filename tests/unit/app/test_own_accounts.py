@@ -102,5 +102,5 @@ def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None
     assert list(notion.own_bots) == [BOT]
     assert isinstance(github, GitHubReceiver)
     assert github.own_logins == {"gofer"}
-    with pytest.raises(ConfigError, match="NOTION_BOT_ID is no id of Notion"):
+    with pytest.raises(ConfigError, match="NOTION_BOT_ID is not an id of Notion"):
         read_settings({"NOTION_BOT_ID": "Gofer"})

@@ -62,7 +62,7 @@ class GitHubApi:
         """Return the JSON object at a path. Raises GitHubRefusal, TemporaryError."""
         found = as_object(await self.read(call, path))
         if not found:
-            raise TemporaryError("GitHub did not answer with what was asked for.")
+            raise TemporaryError("GitHub's answer lacks the requested object.")
         return found
 
     async def read_list(self, call: Call, path: str, /, **query: str | int) -> AsyncIterator[Mapping[str, object]]:
@@ -79,7 +79,7 @@ class GitHubApi:
             if not following:
                 return
             url = self._within(following[1])
-        said = f"GitHub has more than {PER_PAGE * PAGES} of them; that is too many to look through."
+        said = f"GitHub lists more than {PER_PAGE * PAGES} entries; that is too many to look through."
         raise ToolError(said, code="too_many")
 
     async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
@@ -89,7 +89,7 @@ class GitHubApi:
         """
         written = as_object(_json(await self._send(call, "POST", self._url(path, {}), encode(fields))))
         if not written:
-            raise TemporaryError("GitHub did not say what it wrote.")
+            raise TemporaryError("GitHub did not confirm what it wrote.")
         return written
 
     async def _send(self, call: Call, method: str, url: str, content: bytes = b"") -> HttpResponse:
@@ -105,7 +105,7 @@ class GitHubApi:
                 return _accepted(response, call.clock.now())
             # GitHub did not execute a redirected request, so sending it to the new address is always safe.
             url = self._within(response.headers.get("location", ""))
-        raise ToolError("GitHub sends from one address to the next; nothing was done.", code="redirected")
+        raise ToolError("GitHub redirected Gofer too often; nothing was done.", code="redirected")
 
     def _headers(self) -> Mapping[str, str]:
         return {
@@ -122,7 +122,7 @@ class GitHubApi:
     def _within(self, url: str) -> str:
         """Return an address from GitHub if it may get Gofer's token. Raises ToolError for any other address."""
         if not url.startswith(self.base_url + "/"):
-            raise ToolError("GitHub names an address that is not its own; nothing was done.", code="redirected")
+            raise ToolError("GitHub named an address that is not its own; nothing was done.", code="redirected")
         return url
 
 
@@ -137,7 +137,7 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
         raise GitHubRefusal("rate_limited", wait_sentence(seconds), retry_after=seconds)
     if response.status == 403 and _lacks_permission(response):
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
-        raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")
+        raise _refused("missing_permission", f"GitHub requires {needed}." if needed else "")
     if response.status == 422:
         raise _refused("validation_failed", f"GitHub says: {_said(response)}")
     hint = f"GitHub says: {_said(response)}" if response.status == 403 else ""

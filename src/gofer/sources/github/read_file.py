@@ -83,10 +83,10 @@ def _text(file: object) -> str:
     """Return the text of a file. Raises ToolError if it is not a text file."""
     fields = as_object(file)
     if fields.get("type") != "file":
-        raise ToolError(f"That is no file but a {one_line(as_text(fields.get('type'))) or 'thing of another kind'}.")
+        raise ToolError(f"That is not a file but a {one_line(as_text(fields.get('type'))) or 'thing of another kind'}.")
     if fields.get("encoding") != "base64":
-        raise ToolError("That file is larger than 1 MB, more than GitHub gives in one piece.")
+        raise ToolError("That file is larger than 1 MB, more than GitHub sends at once.")
     try:
         return base64.b64decode(as_text(fields.get("content"))).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ToolError("That file is no text.") from error
+        raise ToolError("That file is not text.") from error

@@ -81,7 +81,7 @@ class GitHubReceiver(Receiver):
         name = request.header("x-github-event") or ""
         actor = _actor(body)
         if not name:
-            said = "the header X-GitHub-Event, which says what happened, is missing or there more than once"
+            said = "the header X-GitHub-Event, which tells what happened, is missing or repeated"
             return Ignored("type_missing", said, actor)
         if name == "ping":
             return Handshake("Gofer hears GitHub.")

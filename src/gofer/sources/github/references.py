@@ -124,7 +124,7 @@ def _target_at(api: GitHubApi, url: str) -> Target:
     host = (parts.hostname or "").removeprefix("www.")
     if not found or parts.scheme not in ("http", "https") or host != api.web_host:
         raise ToolError(
-            f"That is no address of an issue or pull request; use one of the form https://{api.web_host}/owner/name/pull/1."
+            f"That is not the address of an issue or pull request; use the form https://{api.web_host}/owner/name/pull/1."
         )
     return Target(_checked(found[1]), int(found[3]))
 

@@ -202,5 +202,5 @@ def _sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:
         elif person := _LOGIN.fullmatch(name):
             people.append(person[1])
         else:
-            raise ToolError(f"{name[:80]!r} is no login of GitHub; write one such as ada, or a team as owner/team.")
+            raise ToolError(f"{name[:80]!r} is not a login of GitHub; write one such as ada, or a team as owner/team.")
     return people, teams

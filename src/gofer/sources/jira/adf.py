@@ -127,10 +127,10 @@ def document(markdown: str, provenance: Provenance) -> Node:
     written = _CONTROL.sub("\ufffd", clean(markdown).replace("\r\n", "\n").replace("\r", "\n"))
     blocks = _blocks(parse(written), "top")
     if not adf_text({"content": blocks}):
-        raise ToolError("That says nothing; write some text.")
+        raise ToolError("The text is empty; write some text.")
     whole: Node = {"version": 1, "type": "doc", "content": [*blocks, *_origin(provenance)]}
     if len(adf_text(whole)) > TEXT_LIMIT:
-        raise ToolError(f"That is longer than Jira takes for one text ({TEXT_LIMIT} characters); write less.")
+        raise ToolError(f"That is longer than Jira accepts for one text ({TEXT_LIMIT} characters); write less.")
     return whole
 
 

@@ -29,12 +29,12 @@ REFUSALS = Refusals(
         "401": Refusal(
             "operate",
             "Jira does not accept Gofer's API token, which may have expired (none lasts longer than a year);"
-            " whoever runs Gofer has to renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
+            " the operator of Gofer must renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
         ),
         "403": Refusal("operate", "Gofer's account in Jira may not do that; an admin of the project can allow it."),
         "404": Refusal("tell", "There is no such issue, or Gofer's account in Jira may not see it. Check the key."),
-        "413": Refusal("tell", "That is larger than Jira takes; write less."),
-        "429": Refusal("tell", "Jira takes no more calls of this kind for a while."),
+        "413": Refusal("tell", "That is larger than Jira accepts; write less."),
+        "429": Refusal("tell", "Jira accepts no more calls of this kind for a while."),
     },
     unknown=Refusal("tell", ""),
     credential=frozenset({"401"}),
@@ -98,7 +98,7 @@ class JiraApi:
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
-            missing = "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL."
+            missing = "Jira is not set up; the operator of Gofer must set JIRA_BASE_URL."
             log_refusal("jira", "credential", "no_url", missing)
             raise JiraRefusal(401, missing)
         headers = {**self.authorization, "Accept": "application/json"}
@@ -134,7 +134,7 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     wait = asked_wait(response)
     words = "" if status in (401, 404, 429) and own else "; ".join(" ".join(text.split()) for text in said)[:SAID]
     if 300 <= status < 400:
-        own = "it sends Gofer elsewhere; JIRA_BASE_URL is not the address of the Jira site itself."
+        own = "it redirects Gofer to another address; JIRA_BASE_URL is not the address of the Jira site itself."
     if wait is not None and wait < math.inf:
         own = f"{own} {wait_sentence(wait)}"
     sentence = " ".join(filter(None, (words and _ended(words), own))) or "it gave no reason."

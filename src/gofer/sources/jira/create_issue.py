@@ -40,11 +40,11 @@ class CreateIssue(Arguments):
 
     project: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,50}$", description="Key of the project, such as OPS.")
     type: str = Field(min_length=1, max_length=100, description="Name of the issue type, such as Bug or Task.")
-    summary: str = Field(min_length=1, max_length=255, description="One line that says what it is about.")
-    description: str = Field(min_length=1, max_length=30_000, description="What is to be known, in Markdown.")
+    summary: str = Field(min_length=1, max_length=255, description="One line that tells what it is about.")
+    description: str = Field(min_length=1, max_length=30_000, description="What the reader must know, in Markdown.")
     labels: tuple[str, ...] = Field(default=(), max_length=20, description="Labels, each one word.")
-    assignee: str = Field(default="", description="Whole name of a person, only if somebody was named.")
-    priority: str = Field(default="", description="Name of a priority, only if somebody named one.")
+    assignee: str = Field(default="", description="Full name of a person, only if the request names one.")
+    priority: str = Field(default="", description="Name of a priority, only if the request names one.")
 
 
 def _place(origin: Origin, arguments: CreateIssue) -> Place:
@@ -66,7 +66,7 @@ def _destination(arguments: CreateIssue) -> str:
     everyday="file, open, raise, report, make, log or add a bug, ticket, task, story, incident, problem",
 )
 async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Create a Jira issue. Say what whoever works on it has to know, and where it comes from."""
+    """Create a Jira issue. Write what the person who works on it must know, and where the request comes from."""
     fields: dict[str, object] = {
         "project": {"key": arguments.project.upper()},
         "issuetype": {"name": arguments.type},
@@ -134,7 +134,7 @@ async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fiel
     body = {"issueIdsOrKeys": keys, "fields": ["summary"], "properties": [PROPERTY]}
     answer = await api.write(call, "/issue/bulkfetch", body)
     if as_list(answer.get("issueErrors")):
-        raise TemporaryError("Jira could not read every issue that was asked for.")
+        raise TemporaryError("Jira could not read every requested issue.")
     return [as_object(issue) for issue in as_list(answer.get("issues"))]
 
 

@@ -76,7 +76,7 @@ async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:
-        raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
+        raise ToolError(f"Jira did not send that attachment (HTTP {response.status}).", code=str(response.status))
     made = with_content(told_of, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 

@@ -49,7 +49,7 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
     private = as_object(issue.get("fields")).get("security") is not None
     at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
     if private and not at_home:
-        raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
+        raise ToolError("Only some people may see that issue, so only a run that started there can read it.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
     return _issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))

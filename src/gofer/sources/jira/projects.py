@@ -65,7 +65,7 @@ async def account_id(api: JiraApi, call: Call, name: str) -> str:
         case [user]:
             return as_text(user.get("accountId"))
         case []:
-            raise ToolError(f"Jira knows nobody called {one_line(name, 80)!r}; leave the assignee out.")
+            raise ToolError(f"Jira knows no person called {one_line(name, 80)!r}; leave the assignee out.")
         case several:
             names = ", ".join(person(user) for user in several[:10])
-            raise ToolError(f"Several people could be meant: {names}. Write the whole name, or leave it out.")
+            raise ToolError(f"Several people match: {names}. Write the full name, or leave the assignee out.")

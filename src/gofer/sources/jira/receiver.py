@@ -48,7 +48,7 @@ class JiraReceiver(Receiver):
             said = "The Jira signature is missing or malformed; give the webhook a secret."
             raise BadRequest(401, said, code="signature_missing")
         if signature[1] != "sha256":
-            raise BadRequest(401, "The Jira signature is not of the method sha256.", code="signature_method")
+            raise BadRequest(401, "The Jira signature does not use sha256.", code="signature_method")
         if not any(hmac.compare_digest(sign(secret, request.body), signature[0]) for secret in self.secrets):
             raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
 
@@ -84,7 +84,7 @@ class JiraReceiver(Receiver):
         items = _items(body)
         if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
             actor = _actor(as_object(body.get("user")))
-            return Ignored("told_elsewhere", "comments come as events of their own", actor)
+            return Ignored("told_elsewhere", "Jira delivers comments as separate events", actor)
         only_files = bool(items) and all(item.get("field") == "Attachment" and _id(item.get("to")) for item in items)
         kind = "jira.attachment_added" if only_files else "jira.issue_updated"
         return self._happening(kind, body, as_object(body.get("user")))

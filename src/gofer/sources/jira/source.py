@@ -19,10 +19,10 @@ from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
 _OPENINGS = {
-    "jira.issue_created": "Somebody created this Jira issue.",
-    "jira.issue_updated": "Somebody changed this Jira issue.",
-    "jira.commented": "Somebody commented on this Jira issue.",
-    "jira.attachment_added": "Somebody attached a file to this Jira issue.",
+    "jira.issue_created": "Someone created this Jira issue.",
+    "jira.issue_updated": "Someone changed this Jira issue.",
+    "jira.commented": "Someone commented on this Jira issue.",
+    "jira.attachment_added": "Someone attached a file to this Jira issue.",
 }
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
 """The name `@gofer` on its own, not as a part of an address or a longer name."""

@@ -70,7 +70,7 @@ async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> T
     except JiraRefusal as refused:
         if "commentLevel" not in refused.fields:
             raise
-        said = f"{refused.message_to_model} An admin of the project has to add Gofer's account to it."
+        said = f"{refused.message_to_model} An admin of the project must add Gofer's account to it."
         raise ToolError(said, code=refused.code) from refused
 
 
@@ -126,7 +126,7 @@ _URL = re.compile(r"https?://[^\s<>\"]{1,2000}", re.IGNORECASE)
 class TransitionIssue(Arguments):
     """The issue, and its new status."""
 
-    status: str = Field(min_length=1, max_length=100, description="Name of the status it is to have, such as Done.")
+    status: str = Field(min_length=1, max_length=100, description="Name of the new status, such as Done.")
     issue: str = Field(
         default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
     )

@@ -73,12 +73,12 @@ class NotionApi:
             if not (following := as_text(page.get("next_cursor"))):
                 return
             cursor = {"start_cursor": following}
-        said = f"Notion lists more than {PAGE * pages} things there; that is too many to look through."
+        said = f"Notion lists more than {PAGE * pages} entries there; that is too many to look through."
         raise ToolError(said, code="too_many")
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
-            missing = "Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN."
+            missing = "Gofer has no access to Notion; the operator of Gofer must set NOTION_TOKEN."
             log_refusal("notion", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}

@@ -25,7 +25,7 @@ class AddComment(Arguments):
     page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
     block: str = Field(default="", description="Id of the block of that page to comment on. Left out: the page itself.")
     discussion: str = Field(
-        default="", description="Id of the open discussion to reply to; with `block` if it hangs on a block."
+        default="", description="Id of the open discussion to reply to; with `block` if it is on a block."
     )
 
 
@@ -130,7 +130,7 @@ async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddCo
     async for comment in open_comments(api, call, on):
         if comment.get("discussion_id") == wanted:
             return wanted
-    raise ToolError("No such discussion is open there; if it hangs on a block, say which in `block`.")
+    raise ToolError("No such discussion is open there; if it is on a block, name the block in `block`.")
 
 
 async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:

@@ -187,7 +187,7 @@ def _condition(one: Column, value: str | float | bool, person: str) -> dict[str,
         case "relation":
             return {"contains": find_id(str(value)) or str(value)}
         case _:
-            raise ToolError(f"{one.name} is a {one.kind}; rows cannot be asked for by it.")
+            raise ToolError(f"{one.name} is a {one.kind}; Gofer cannot select rows by it.")
 
 
 def _result(one: Fields) -> str:

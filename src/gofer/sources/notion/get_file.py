@@ -59,12 +59,12 @@ async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> Too
     content = as_object(block.get(kind))
     told = new_file(arguments.page, arguments.block, kind, content)
     if told is None or block.get("in_trash") is True:
-        raise ToolError("There is no file in that block of the page any more.", code="gone")
+        raise ToolError("That block of the page no longer holds a file.", code="gone")
     url = as_text(as_object(content["file"]).get("url"))
     fetched = await fetch(call, VendorHosts("Notion", api.base_url, partial(_headers, api)), url, told)
     response = fetched.response
     if not 200 <= response.status < 300:
-        raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
+        raise ToolError(f"Notion did not send that file (HTTP {response.status}).", code=str(response.status))
     made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
     return ToolResult("The file was fetched.", "fetched a file", files=(with_content(made, fetched),))
 

@@ -192,7 +192,7 @@ def _comments(said: Sequence[Fields], missed: int) -> list[str]:
             rows.append("(Further comments are left out here.)")
             break
         rows.append(row)
-    cut = [f"(Comments on the last {missed} blocks were not asked for.)"] if missed else []
+    cut = [f"(Comments on the last {missed} blocks were not read.)"] if missed else []
     return ["", *(rows or ["No comment is open there."]), *cut]
 
 

@@ -89,10 +89,12 @@ def _id(name: str, known: Iterable[Fields]) -> str:
     if len(found) == 1:
         return as_text(found[0].get("id"))
     if not found:
-        raise ToolError(f"Nobody in this Notion is called {one_line(name)!r}; guests are not listed. Ask who is meant.")
+        raise ToolError(
+            f"No person in this Notion is called {one_line(name)!r}; guests are not listed. Ask who is meant."
+        )
     people = "; ".join(f"{one_line(as_text(user.get('name')))} ({_mail(user) or user.get('id')})" for user in found)
-    raise ToolError(f"{len(found)} people are called {one_line(name)!r}: {people}. Ask who is meant, and write what is "
-                    "in brackets.")  # fmt: skip
+    raise ToolError(f"{len(found)} people are called {one_line(name)!r}: {people}. Ask who is meant, and write the "
+                    "text in brackets.")  # fmt: skip
 
 
 def _names(user: Fields) -> set[str]:

@@ -77,7 +77,7 @@ class NotionReceiver(Receiver):
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)
-            said = "it offers a verification token, and no window for one is open now"
+            said = "it offers a verification token while no window for one is open"
             return Ignored("no_open_window", said)
         body = json_object(request.body)
         kind = as_text(body.get("type"))

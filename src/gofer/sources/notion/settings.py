@@ -14,7 +14,7 @@ def _dashed(name: str, text: str) -> str:
     value = text.strip()
     found = _UUID.fullmatch(value)
     if value and not found:
-        raise ConfigError(f"{name} is no id of Notion; write 32 hexadecimal digits, with or without dashes.")
+        raise ConfigError(f"{name} is not an id of Notion; write 32 hexadecimal digits, with or without dashes.")
     if found:
         return "-".join(found.groups()).lower()
     return ""

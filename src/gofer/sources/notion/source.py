@@ -18,10 +18,10 @@ from gofer.tools.places import Place
 from gofer.values.events import Event
 
 _OPENINGS = {
-    "notion.page_created": "Somebody created this Notion page.",
-    "notion.properties_updated": "Somebody changed properties of this Notion page.",
-    "notion.content_updated": "Somebody changed what this Notion page says.",
-    "notion.commented": "Somebody commented on this Notion page.",
+    "notion.page_created": "Someone created this Notion page.",
+    "notion.properties_updated": "Someone changed properties of this Notion page.",
+    "notion.content_updated": "Someone changed the content of this Notion page.",
+    "notion.commented": "Someone commented on this Notion page.",
 }
 
 

@@ -82,8 +82,8 @@ def judge(
 
 def _first(now: Seen, from_: Collection[str]) -> Verdict:
     if now.value in from_:
-        return Verdict(False, now, "it still is what it should have changed from")
-    return Verdict(True, now, "it changed; what it was before is not known")
+        return Verdict(False, now, "it still has the value it should change from")
+    return Verdict(True, now, "it changed; its earlier value is not known")
 
 
 _KIND = "notion.properties_updated"

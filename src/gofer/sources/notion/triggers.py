@@ -25,12 +25,12 @@ Before = Annotated[Name, AfterValidator(_in_full)]
 
 
 class InDatabase(Conditions):
-    """Conditions of what happens to a page in Notion."""
+    """Conditions on events of a page in Notion."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": ""}
 
     database: Names | None = None
-    """Databases, by name, by id or by the link that Notion gives."""
+    """Databases, by name, by id or by link."""
 
     @override
     def where(self) -> Where:
@@ -41,7 +41,7 @@ class InDatabase(Conditions):
 
 
 class NotionUpdated(InDatabase):
-    """Somebody changes properties of a page in Notion."""
+    """A person changes properties of a page in Notion."""
 
     @override
     def where(self) -> Where:
@@ -49,18 +49,18 @@ class NotionUpdated(InDatabase):
 
 
 class NotionStatus(InDatabase):
-    """A page of a database changes its status: once per real change, however often Notion tells of it."""
+    """The status of a page in a database changes. Each change counts once, however often Notion reports it."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": "", "property": "", "from_": "", "to": ""}
 
     database: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
-    """The database, by name, by id or by the link that Notion gives."""
+    """The database, by name, by id or by link."""
     property: Name = "Status"
-    """The property that holds the status."""
+    """The property with the status."""
     from_: Annotated[Before | None, Field(alias="from")] = None
-    """What the status was, in full, without `*`."""
+    """The status before the change, in full, without `*`."""
     to: Name | None = None
-    """What the status becomes."""
+    """The status after the change."""
 
     def change(self) -> str:
         """Return the word in the fact `status` that means that this condition is met."""
@@ -75,7 +75,7 @@ class NotionStatus(InDatabase):
 def _checked(value: str) -> str:
     refuse_pattern(value, "Write its id, or the link that Notion gives.")
     if (found := _UUID.search(value)) is None:
-        raise mistake("This is no page or database of Notion.", "Write its id, or the link that Notion gives.")
+        raise mistake("This is not a page or database of Notion.", "Write its id, or the link that Notion gives.")
     return "-".join(found.groups()).lower()
 
 

@@ -55,8 +55,8 @@ class AppendContent(Arguments):
     everyday="change, edit or set a field, due date, deadline, owner, assignee, status of a wiki doc or row",
 )
 async def notion_update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
-    """Set properties of a Notion page: status, people, dates and others. It says which values there are when one does
-    not exist.
+    """Set properties of a Notion page: status, people, dates and others. If a value does not exist, the error
+    lists the existing ones.
     """
     page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))

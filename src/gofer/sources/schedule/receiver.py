@@ -48,7 +48,7 @@ class ScheduleReceiver(Receiver):
     @override
     def verify(self, request: RawRequest, now: float) -> None:
         # An external sender must never start a schedule.
-        raise BadRequest(401, "Schedules are heard from inside only.")
+        raise BadRequest(401, "Gofer accepts schedules from inside only.")
 
     @override
     def translate(self, request: RawRequest) -> Event | Ignored:
@@ -86,9 +86,9 @@ def fire_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadRequest(400, "`at` is no time; the schedule has to say <aws.scheduler.scheduled-time>.") from error
+        raise BadRequest(400, "`at` is not a time; the schedule must send <aws.scheduler.scheduled-time>.") from error
     if time.year not in _YEARS:
-        raise BadRequest(400, "`at` is not between 1970 and 2199; the schedule has to say its scheduled time.")
+        raise BadRequest(400, "`at` is not between 1970 and 2199; the schedule must send its scheduled time.")
     if time.tzinfo is None:
         return time.replace(tzinfo=UTC)
     return time.astimezone(UTC)
@@ -97,11 +97,11 @@ def fire_time(text: str) -> datetime:
 def _nominal(text: str) -> datetime:
     """Return the time in a payload by a person, in UTC. Raises BadRequest(400)."""
     if not text:
-        raise BadRequest(400, "`scheduled` is missing or no text; write a time such as 2026-12-01T09:00:00Z.")
+        raise BadRequest(400, "`scheduled` is missing or not text; write a time such as 2026-12-01T09:00:00Z.")
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadRequest(400, "`scheduled` is no time; write one such as 2026-12-01T09:00:00Z.") from error
+        raise BadRequest(400, "`scheduled` is not a time; write one such as 2026-12-01T09:00:00Z.") from error
     if time.tzinfo is None or time.year not in _YEARS:
         raise BadRequest(400, "`scheduled` has no zone or is not between 1970 and 2199; write 2026-12-01T09:00:00Z.")
     return time.astimezone(UTC)

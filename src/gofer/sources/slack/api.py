@@ -57,7 +57,7 @@ class SlackApi:
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         if not self.token:
-            missing = "Gofer has no access to Slack; the people who run Gofer have to set SLACK_BOT_TOKEN."
+            missing = "Gofer has no access to Slack; the operator of Gofer must set SLACK_BOT_TOKEN."
             log_refusal("slack", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}

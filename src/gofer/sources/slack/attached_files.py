@@ -26,8 +26,8 @@ FILES = 50
 _OWN = ("slack.com", "slack-files.com")
 """The domains from which Slack serves its customers' files."""
 _LOGIN = (
-    "Slack sent a page to log in instead of the file: Gofer's Slack app lacks the permission files:read; whoever runs"
-    " Gofer has to add it."
+    "Slack sent a login page instead of the file: Gofer's Slack app lacks the permission files:read; the operator of"
+    " Gofer must add it."
 )
 
 Fields = Mapping[str, object]
@@ -35,7 +35,7 @@ Fields = Mapping[str, object]
 _ABSENT = {
     "tombstone": "it was deleted",
     "hidden_by_limit": "Slack hides it, because the workspace has more files than its plan shows",
-    "external": "it does not stand in Slack but elsewhere, and Gofer does not fetch it from there",
+    "external": "it is stored outside of Slack, and Gofer does not fetch it from there",
 }
 _ACCESS = {"access_denied": "Gofer may not see it", "file_not_found": "it was deleted"}
 
@@ -48,7 +48,7 @@ def absent(file: Fields) -> str:
         return _ABSENT["external"]
     if as_text(file.get("id")):
         return ""
-    return "Slack says nothing of it"
+    return "Slack does not describe it"
 
 
 def new_file(file: Fields, content: bytes | None = None) -> NewFile:
@@ -149,9 +149,9 @@ def _check(response: HttpResponse, info: Fields) -> None:
     page = sent.startswith("text/html") and not said.startswith(("text/html", "application/vnd.slack"))
     if page or response.status in (401, 403):
         # The line names neither the run nor the channel, because some runs must leave no trace.
-        _log.error("Slack gives no files: %s", _LOGIN)
+        _log.error("Slack refuses to send files: %s", _LOGIN)
         raise ToolError(_LOGIN, code="missing_scope")
     if response.status in (404, 410):
         raise ToolError("That file cannot be read: it was deleted.", code="gone")
     if not 200 <= response.status < 300:
-        raise ToolError(f"Slack did not give that file (HTTP {response.status}).", code=str(response.status))
+        raise ToolError(f"Slack did not send that file (HTTP {response.status}).", code=str(response.status))

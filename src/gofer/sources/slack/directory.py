@@ -30,7 +30,7 @@ User = Mapping[str, object]
 class GetUser(Arguments):
     """The person to look up."""
 
-    name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
+    name: str = Field(min_length=1, max_length=200, description="Their name as shown in a thread, such as @Ada.")
 
 
 @tool(
@@ -57,7 +57,7 @@ async def _all_people(api: SlackApi, call: Call) -> Sequence[User]:
     pages = [page async for page in api.pages(call, "users.list", _PAGES, limit=PAGE, cursor="")]
     if not next_cursor(pages[-1]):
         return [as_object(member) for page in pages for member in as_list(page.get("members"))]
-    raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
+    raise ToolError("This workspace has too many people to search by name; use the id of a person in a thread.")
 
 
 @slack_get_user.mock
@@ -97,7 +97,7 @@ def _not_found(name: str, sought: str, people: Sequence[User]) -> ToolResult:
     hint = ""
     if similar:
         hint = f" Similar names: {similar}."
-    return ToolResult(f"Nobody here is called “{one_line(name)}”.{hint}", "found nobody", {"found": 0})
+    return ToolResult(f"No person here is called “{one_line(name)}”.{hint}", "found no person", {"found": 0})
 
 
 def _names(person: User) -> set[str]:

@@ -53,7 +53,7 @@ class InteractivityReceiver(Receiver):
             return Ignored("incomplete", "it does not say who pressed the button")
         pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
         if len(pressed) != 1 or pressed[0].get("type") != "button":
-            return Ignored("no_own_button", "no button of Gofer's was pressed", actor)
+            return Ignored("no_own_button", "the pressed button is not one of Gofer's", actor)
         return self._foreign(body, actor) or _click(pressed[0], actor)
 
     def _foreign(self, body: Fields, actor: Actor) -> Ignored | None:
@@ -70,7 +70,7 @@ class InteractivityReceiver(Receiver):
         person = as_text(as_object(body.get("user")).get("team_id"))
         if not _teams(body) & own or (person and person not in own):
             return Ignored(
-                "other_team", "it was pressed in another workspace than Gofer's, or by a person of one", actor
+                "other_team", "it was pressed in another workspace than Gofer's, or by a person from another one", actor
             )
         return None
 

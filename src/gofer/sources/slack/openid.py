@@ -70,11 +70,11 @@ class SlackOpenId:
         """
         claims = await self._claims(code, now)
         if not nonce or as_text(claims.get("nonce")) != nonce:
-            raise BadRequest(401, "This answer of Slack belongs to another attempt to sign in. Begin again.")
+            raise BadRequest(401, "Slack's answer belongs to another attempt to sign in. Sign in again.")
         user = as_text(claims.get("sub"))
         ours = await self.members.team()
         if not user or as_text(claims.get(_TEAM)) != ours:
-            raise BadRequest(403, "You signed in to another workspace than the one Gofer is in.")
+            raise BadRequest(403, "You signed in to another workspace than Gofer's. Sign in to Gofer's workspace.")
         await self.members.check_member(user, ours)
         return user, ours
 
@@ -90,7 +90,7 @@ class SlackOpenId:
         if answer.get("ok") is not True:
             refused = code_of(answer)
             if refused in _STALE:
-                raise BadRequest(401, "This attempt to sign in was finished before, or took too long. Begin again.")
+                raise BadRequest(401, "This attempt to sign in was already finished or took too long. Sign in again.")
             raise SlackRefused("openid.connect.token", refused)
         form_of_token = Jwt(self.web.origin, self.client_id, ("RS256",), await self._keys())
         try:

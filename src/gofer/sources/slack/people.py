@@ -136,7 +136,7 @@ class SlackPeople:
 
 
 def _not_a_member() -> BadRequest:
-    return BadRequest(403, "Only full members of the workspace see runs.")
+    return BadRequest(403, "Only full members of the workspace may see runs.")
 
 
 def _listened(loaded: Loaded) -> Sequence[str] | None:

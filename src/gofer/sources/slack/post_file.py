@@ -66,7 +66,7 @@ async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> Too
     public_only = not configured(url, api.base_url)
     sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
     if sent.status != 200:
-        raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
+        raise ToolError(f"Slack did not accept the file (HTTP {sent.status}).")
     shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel}
     await api.write(call, "files.completeUploadExternal", **shared, **in_thread(arguments.thread_ts))
     return _attached(name, channel, file)

@@ -28,7 +28,7 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
     """Return the meaning of a new, edited or deleted message."""
     event = delivery.event
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     match event.get("subtype"):
         case "message_changed":
             return _changed(delivery)

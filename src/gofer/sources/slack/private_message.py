@@ -14,7 +14,7 @@ from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
-_SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
+_SHOWN = ToolResult("Shown to the asker.", "showed a message to one person")
 
 
 class PostEphemeral(Arguments):
@@ -49,7 +49,7 @@ def _person_place(origin: Origin, arguments: Arguments) -> Place:
     everyday="whisper, tell only me, private hint, quietly",
 )
 async def slack_post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
-    """Show a message to nobody but the person who started this, where they did. Not for the answer to the request:
+    """Show a message only to the person who started this, where they started it. Not for the answer to the request:
     that is delivered by itself.
     """
     channel = _home(call)

@@ -31,7 +31,7 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
     event = delivery.event
     item = as_object(event.get("item"))
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     if delivery.is_own(event):
         return delivery.ignored("own_act", "Gofer added it")
     if is_bot(event):
@@ -104,7 +104,7 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
     if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
         return lacking
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     invited = user == delivery.own_user
     # The person who invited Gofer is the actor, because Gofer must not start itself.
     actor = as_text(event.get("inviter")) if invited else user
@@ -127,9 +127,9 @@ def app_rate_limited() -> Ignored:
     """Return the reason why Slack withholds events, and the operator's remedy."""
     return Ignored(
         "rate_limited",
-        "Slack holds back events of this app, because more than 30,000 came in an hour or too few were answered "
-        "with a 2xx; take events from the app that no workflow needs (`gofer manifest` lists those they need), and "
-        "look for refused deliveries in this log",
+        "Slack withholds events from this app, because it sent more than 30,000 in an hour or got too few answers "
+        "with 2xx; unsubscribe the app from events that no workflow needs (`gofer manifest` lists the needed ones), "
+        "and look for refused deliveries in this log",
     )
 
 

@@ -25,7 +25,7 @@ def _teams(name: str, text: str) -> frozenset[str]:
     """Return the ids of a workspace and its organisation. Raises ConfigError for any other text."""
     found = frozenset(team.strip() for team in text.split(",") if team.strip())
     if not all(map(_TEAM.fullmatch, found)):
-        raise ConfigError(f"{name} is no id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
+        raise ConfigError(f"{name} is not the id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
     return found
 
 

@@ -94,7 +94,7 @@ async def _connect(handler: AsyncSocketModeHandler) -> None:
     except SlackApiError as error:
         raise ConfigError(_refused(as_text(as_object(cast(object, error.response.data)).get("error")))) from error
     except (TimeoutError, aiohttp.ClientError) as error:
-        raise TemporaryError("Slack gave no Socket Mode connection; try again in a minute.") from error
+        raise TemporaryError("Slack did not open a Socket Mode connection; try again in a minute.") from error
 
 
 async def _renew_url(handler: AsyncSocketModeHandler, every: float) -> None:
@@ -102,14 +102,14 @@ async def _renew_url(handler: AsyncSocketModeHandler, every: float) -> None:
     while True:
         await asyncio.sleep(every)
         if handler.client.wss_uri and not await handler.client.is_connected():
-            _log.warning("Socket Mode is not connected; a new connection is being asked for")
+            _log.warning("Socket Mode is not connected; Gofer requests a new connection")
             with contextlib.suppress(SlackApiError, TimeoutError, aiohttp.ClientError):
                 handler.client.wss_uri = await handler.client.issue_new_wss_url()
 
 
 def _refused(code: str) -> str:
     return (
-        f"Slack does not accept SLACK_APP_TOKEN ({code}); make an app-level token with the scope connections:write "
+        f"Slack does not accept SLACK_APP_TOKEN ({code}); create an app-level token with the scope connections:write "
         "under Basic Information, App-Level Tokens, and turn Socket Mode on."
     )
 

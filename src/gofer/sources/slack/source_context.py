@@ -130,9 +130,9 @@ def _event_sentence(event: Event, person: Person, channel: str) -> str:
         case "slack.channel_created":
             return f"{who} created the public channel #{' '.join(channel.split())[:80]}."
         case "slack.member_joined":
-            joined = f"{who} came"
+            joined = f"{who} joined"
             if event.facts.get("member") == "gofer":
-                joined = "You were invited"
-            return f"{joined} to #{channel}. The newest messages there follow."
+                joined = "You were invited to"
+            return f"{joined} #{channel}. The newest messages there follow."
         case _:
-            return f"{who} wrote the message with ts {ts} of this thread; nobody mentioned you."
+            return f"{who} wrote the message with ts {ts} of this thread. It does not mention you."

@@ -142,7 +142,7 @@ def _auth(value: Mapping[str, object]) -> Auth:
             )
         case _:
             raise ConfigError(
-                f"A webhook proves itself by {kind[:40]!r}, which this Gofer does not know; compile anew."
+                f"A webhook authenticates by {kind[:40]!r}, which this Gofer does not know; compile workflows again."
             )
 
 

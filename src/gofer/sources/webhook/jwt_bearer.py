@@ -52,7 +52,7 @@ class JwtProof:
         keys = [_shared(one) for one in self.secrets] if shared else [_public(one) for one in self.form.keys]
         usable = tuple(key for key in keys if key.algorithm in self.form.algorithms)
         if not usable:
-            raise ConfigError(f"No key is there for the tokens of {self.form.issuer}; add its public keys to `jwks`.")
+            raise ConfigError(f"There is no key for the tokens of {self.form.issuer}; add its public keys to `jwks`.")
         object.__setattr__(self, "_keys", usable)
 
     def __call__(self, request: RawRequest, now: float) -> None:
@@ -67,11 +67,11 @@ class JwtProof:
         expires = _seconds(claims.get("exp"))
         begins = _seconds(claims.get("nbf", 0))
         if expires is None or begins is None:
-            raise BadRequest(401, "A time in the token is no number of seconds.", code="jwt_malformed_time")
+            raise BadRequest(401, "A time in the token is not a number of seconds.", code="jwt_malformed_time")
         if expires + self.form.leeway <= now:
             raise BadRequest(401, "The token has expired.", code="jwt_expired")
         if begins - self.form.leeway > now:
-            raise BadRequest(401, "The token is not good yet.", code="jwt_not_yet")
+            raise BadRequest(401, "The token is not valid yet.", code="jwt_not_yet")
         return claims
 
     def _claims(self, token: str) -> Mapping[str, object]:
@@ -148,9 +148,7 @@ def _public(key: Mapping[str, object]) -> _Key:
     try:
         value = jwt.PyJWK(dict(key), algorithm=_ALGORITHMS[str(key.get("kty"))]).key
     except (jwt.PyJWTError, KeyError, ValueError, TypeError) as error:
-        raise ConfigError(
-            f"The public key {shown} is no JWK that can be used; copy it again from its issuer."
-        ) from error
+        raise ConfigError(f"The public key {shown} is not a usable JWK; copy it again from its issuer.") from error
     match value:
         case RSAPublicKey() if value.key_size >= RSA_BITS:
             return _Key(name, "RS256", value)

@@ -91,7 +91,9 @@ class BearerProof:
 
     def __post_init__(self) -> None:
         if not all(_VISIBLE.fullmatch(secret.reveal()) for secret in self.secrets):
-            raise ConfigError("A bearer secret of a webhook holds a character that no header can carry; make another.")
+            raise ConfigError(
+                "A bearer secret of a webhook contains a character that a header cannot carry; create another."
+            )
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """Check the proof of a request. Raises BadRequest(401)."""
@@ -119,9 +121,7 @@ def standard_key(secret: Secret) -> bytes:
     except (binascii.Error, ValueError):
         key = b""
     if not key:
-        raise ConfigError(
-            "A webhook secret begins with whsec_ and goes on in something that is not base64; copy it again."
-        )
+        raise ConfigError("A webhook secret begins with whsec_, but the rest of it is not base64; copy it again.")
     return key
 
 

@@ -135,7 +135,7 @@ class WebhookReceiver(Receiver):
                 _check_has_value(request.body, content, path)
                 return _checked(value_at(content.value, path), f"The body has no text or whole number at {path}")
             case Header(name=name):
-                return _checked(request.header(name), f"The header {name} is missing or stands there more than once")
+                return _checked(request.header(name), f"The header {name} is missing or repeated")
             case None if isinstance(self.hook.auth, Standard):
                 return _checked(request.header("webhook-id"), "The header webhook-id is missing")
             case None:
@@ -160,7 +160,9 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
             return HmacProof(form, hook.secrets)
         case Jwt() as form:
             if jwt is None:
-                raise ConfigError(f"The webhook {hook.name} takes JWTs, which this front does not; call it elsewhere.")
+                raise ConfigError(
+                    f"The webhook {hook.name} takes JWTs, which this process cannot verify; call it elsewhere."
+                )
             return jwt(form, hook.secrets)
 
 
@@ -171,13 +173,14 @@ def _check_has_value(body: bytes, content: Content, path: str) -> None:
     try:
         decode(body)
     except BadRequest as error:
-        said = f"{str(error).removesuffix('.')}, so it has no key at {path}, and this call cannot be told from others."
-        raise BadRequest(400, said, code=error.code) from error
+        reason = f"{str(error).removesuffix('.')}, so it has no key at {path}"
+        message = f"{reason}, and Gofer cannot distinguish this call from others."
+        raise BadRequest(400, message, code=error.code) from error
 
 
 def _checked(value: object, otherwise: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.", code="key_missing")
+        raise BadRequest(400, f"{otherwise}, so Gofer cannot distinguish this call from others.", code="key_missing")
     key = clean(str(value))
     if len(key) > KEY_LIMIT:
         raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.", code="key_too_long")

@@ -64,7 +64,7 @@ def test_a_file_that_was_taken_from_its_page_is_told() -> None:
             await fetched(call, file)
         assert raised.value.code == "gone"
         text = next(one for one in notion.workspace.pages[CACHE].blocks if not one.file)
-        with pytest.raises(ToolError, match="no file in that block"):
+        with pytest.raises(ToolError, match="no longer holds a file"):
             await notion_get_file.act(API, call, GetFile(page=CACHE, block=text.id))
 
     play(story)

@@ -111,7 +111,7 @@ def test_a_token_is_ignored_while_nobody_waits_for_one() -> None:
     for receiver in (DOOR, NotionReceiver(())):
         receiver.verify(asked, NOON)
         assert receiver.translate(asked) == Ignored(
-            "no_open_window", "it offers a verification token, and no window for one is open now"
+            "no_open_window", "it offers a verification token while no window for one is open"
         )
 
 

@@ -62,7 +62,7 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
 
 @pytest.mark.parametrize(
     ("mode", "why"),
-    [("external", "does not stand in Slack but elsewhere"), ("hidden_by_limit", "more files than its plan shows")],
+    [("external", "it is stored outside of Slack"), ("hidden_by_limit", "more files than its plan shows")],
 )
 def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
