@@ -121,7 +121,9 @@ async def download(call: Call, way: VendorHosts, url: str, part: str = "") -> Ht
     """
     for _ in range(HOPS + 1):
         address = parts(url)
-        headers = way.headers(address) if address else None
+        headers = None
+        if address:
+            headers = way.headers(address)
         if headers is None:
             message = f"{way.vendor} keeps that file on another server, and Gofer does not fetch files from there."
             raise ToolError(message, code="elsewhere")
@@ -179,7 +181,9 @@ def _joined(url: str, location: str) -> str:
 
 def too_large(size: int = 0) -> ToolError:
     """Return the error for a file that is too large to fetch."""
-    size_note = f" ({megabytes(size)})" if size else ""
+    size_note = ""
+    if size:
+        size_note = f" ({megabytes(size)})"
     message = (
         f"That file is too large{size_note}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
     )
@@ -193,8 +197,11 @@ def parts(url: str) -> SplitResult | None:
         split.port  # noqa: B018 - raises for a port that is not a number
     except ValueError:
         return None
-    good = split.scheme in ("http", "https") and _HOST.fullmatch(split.hostname or "")
-    return split if good and "@" not in split.netloc else None
+    if split.scheme not in ("http", "https") or not _HOST.fullmatch(split.hostname or ""):
+        return None
+    if "@" in split.netloc:
+        return None
+    return split
 
 
 def same_place(one: SplitResult, url: str) -> bool:

@@ -28,7 +28,9 @@ class Standing:
 
     def described(self) -> str:
         """Return the workflow with its condition, for people."""
-        return f"{self.workflow} ({f'`{self.place}`' if self.place else 'any place'})"
+        if not self.place:
+            return f"{self.workflow} (any place)"
+        return f"{self.workflow} (`{self.place}`)"
 
 
 def place_fact(kind: str, where: Where) -> str:
@@ -44,7 +46,9 @@ def precision(pattern: str) -> int:
     """Return the specificity of one word of a condition on the place."""
     if "*" not in pattern:
         return EXACT
-    return PATTERN if pattern.strip("*") else ANYWHERE
+    if pattern.strip("*"):
+        return PATTERN
+    return ANYWHERE
 
 
 def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:

@@ -225,8 +225,12 @@ def _visibility(body: Fields) -> dict[str, str]:
 
 def _moment(action: str, about: Fields, thing: Fields) -> str:
     """Return the time of an event in the delivery's form. An edited review has the time of its pull request."""
-    of_review = as_text(about.get("submitted_at")) if action == "submitted" else as_text(thing.get("updated_at"))
-    return (as_text(about.get("updated_at")) or of_review)[:FACT_LIMIT]
+    moment = as_text(about.get("updated_at"))
+    if not moment and action == "submitted":
+        moment = as_text(about.get("submitted_at"))
+    elif not moment:
+        moment = as_text(thing.get("updated_at"))
+    return moment[:FACT_LIMIT]
 
 
 def _subject(body: Fields) -> str:

@@ -60,7 +60,9 @@ def _mock(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Return an open issue with one comment."""
     name = issue_name(call, arguments.issue)
     # The event of a run may name the issue by its number only.
-    key = f"MOCK-{name}" if name.isdecimal() else name
+    key = name
+    if name.isdecimal():
+        key = f"MOCK-{name}"
     said = {"author": {"displayName": NAME}, "created": MOMENT, "body": adf_of("Could somebody look at this?")}
     return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, at_home=is_home(call, name))
 

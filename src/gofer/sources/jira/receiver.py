@@ -86,7 +86,9 @@ class JiraReceiver(Receiver):
             actor = _actor(as_object(body.get("user")))
             return Ignored("told_elsewhere", "Jira delivers comments as separate events", actor)
         only_files = bool(items) and all(item.get("field") == "Attachment" and _id(item.get("to")) for item in items)
-        kind = "jira.attachment_added" if only_files else "jira.issue_updated"
+        kind = "jira.issue_updated"
+        if only_files:
+            kind = "jira.attachment_added"
         return self._happening(kind, body, as_object(body.get("user")))
 
     def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
@@ -155,14 +157,20 @@ class _Arrival:
     @property
     def issue_id(self) -> str:
         """Return the id of the issue. Data Center may send a comment without it; then the comment's URL contains it."""
+        if own := _id(self.issue.get("id")):
+            return own
         named = _COMMENT_OF.search(as_text(self.comment.get("self")))
-        return _id(self.issue.get("id")) or (named[1] if named else "")
+        if named:
+            return named[1]
+        return ""
 
     def _identity(self) -> tuple[str, ...]:
         if self.kind == "jira.attachment_added":
             # Jira delivers a new attachment twice, at different times: as its own event and as a change of the issue.
             return self.kind, self.issue_id, self._attachment()
-        part = self.comment if self.kind == "jira.commented" else as_object(self.body.get("changelog"))
+        part = as_object(self.body.get("changelog"))
+        if self.kind == "jira.commented":
+            part = self.comment
         return self.kind, self.issue_id, _id(part.get("id")), _id(self.body.get("timestamp"))
 
     def _attachment(self) -> str:
@@ -171,7 +179,8 @@ class _Arrival:
 
     def _place(self) -> dict[str, str]:
         place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
-        place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
+        if self.kind == "jira.attachment_added":
+            place["attachment"] = self._attachment()
         if len(self._text()) > TEXT_LIMIT:
             place["cut"] = "true"
         return place | self._audience()
@@ -210,18 +219,23 @@ class _Arrival:
 
     def _files(self) -> list[str]:
         own = as_text(as_object(self.body.get("attachment")).get("filename"))
-        names = [own] if own else [as_text(item.get("toString")) for item in _items(self.body)]
+        names = [own]
+        if not own:
+            names = [as_text(item.get("toString")) for item in _items(self.body)]
         return [name[:VALUE_LIMIT] for name in names if name]
 
     def _facts(self) -> dict[str, object]:
+        project = as_text(as_object(self.fields.get("project")).get("key"))
         key, _, number = _id(self.issue.get("key")).rpartition("-")
-        told = {
-            "project": as_text(as_object(self.fields.get("project")).get("key")) or (key if number.isdigit() else ""),
+        if not project and number.isdigit():
+            project = key
+        contained = {
+            "project": project,
             "type": as_text(as_object(self.fields.get("issuetype")).get("name")),
             "status": as_text(as_object(self.fields.get("status")).get("name")),
         }
         # Leave out facts that the body does not contain: the run reads missing facts later, but never empty ones.
-        facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in told.items() if value}
+        facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in contained.items() if value}
         if isinstance(self.fields.get("labels"), list):
             labels = [as_text(label)[:VALUE_LIMIT] for label in as_list(self.fields.get("labels"))]
             facts["labels"] = [label for label in labels if label]
@@ -266,7 +280,9 @@ def _actor(user: Fields) -> Actor | None:
 
 def _id(value: object) -> str:
     """Return an id, given as text or number, as text; empty for anything else."""
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
+    text = as_text(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        text = str(value)
     if len(text) <= _ID_LIMIT:
         return text
     return ""

@@ -64,9 +64,9 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
             number = number + 1 if block.get("type") == "numbered_list_item" else 0
             kind = as_text(block.get("type"))
             id_ = as_text(block.get("id"))
-            said = as_object(block.get(kind))
-            told = _file(content, id_, kind, said) or _markdown(kind, said, number)
-            content.lines.append(Line(id_, depth, told))
+            fields = as_object(block.get(kind))
+            text = _file(content, id_, kind, fields) or _markdown(kind, fields, number)
+            content.lines.append(Line(id_, depth, text))
             if block.get("has_children") is True and kind not in _ELSEWHERE:
                 await _below(api, call, id_, depth + 1, content)
         if not (following := as_text(page.get("next_cursor"))):

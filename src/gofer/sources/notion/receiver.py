@@ -67,8 +67,9 @@ class NotionReceiver(Receiver):
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
             raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
-        offered = _offered(request.body)
-        known = [*self.secrets, *([offered] if offered else [])]
+        known = [*self.secrets]
+        if offered := _offered(request.body):
+            known.append(offered)
         if not any(hmac.compare_digest(_digest(secret, request.body), signature[1].lower()) for secret in known):
             raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
 
@@ -130,7 +131,11 @@ def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
     moment = as_text(body.get("timestamp"))
     about = as_text(entity.get("id"))
     of = as_text(entity.get("type"))
-    page = as_text(data.get("page_id")) if of == "comment" else about
+    page = about
+    comment = ""
+    if of == "comment":
+        page = as_text(data.get("page_id"))
+        comment = about
     expected = kind.partition(".")[0]
     if of and of != expected:
         return Ignored("incomplete", f"it is about something else than a {expected}", actor)
@@ -146,7 +151,7 @@ def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
         conversation=f"notion:{workspace}:{page}",
         actor=actor,
         text=text,
-        place=_place(workspace, page, about if of == "comment" else "", data),
+        place=_place(workspace, page, comment, data),
         private=False if parent.get("type") in _ROW_OF and of == "page" else None,
         facts=_facts(kind, parent, data, by_bot=actor.kind == "bot"),
     )
@@ -154,9 +159,11 @@ def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
 
 def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str, str]:
     parent = as_object(data.get("parent"))
-    block = as_text(parent.get("id")) if comment and parent.get("type") == "block" else ""
-    discussion = as_text(data.get("discussion_id")) if comment else ""
-    place = {"workspace": workspace, "page": page, "comment": comment, "block": block, "discussion": discussion}
+    place = {"workspace": workspace, "page": page, "comment": comment}
+    if comment and parent.get("type") == "block":
+        place["block"] = as_text(parent.get("id"))
+    if comment:
+        place["discussion"] = as_text(data.get("discussion_id"))
     return {name: value for name, value in place.items() if value}
 
 
@@ -176,7 +183,9 @@ def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[
 
 def _database(parent: Fields) -> list[str]:
     """Return the ids of a row's database, with and without dashes; none for a page that is not a row."""
-    ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))] if parent["type"] in _ROW_OF else []
+    if parent["type"] not in _ROW_OF:
+        return []
+    ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))]
     return list(dict.fromkeys(spelled for id_ in ids if id_ for spelled in (id_, id_.replace("-", ""))))
 
 

@@ -39,9 +39,13 @@ def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
 
 
 def _json(span: Span) -> Json:
-    link = {"link": {"url": span.url}} if span.url else {}
-    marks = {"annotations": dict.fromkeys(sorted(span.marks), True)} if span.marks else {}
-    return {"type": "text", "text": {"content": span.text, **link}, **marks}
+    text: Json = {"content": span.text}
+    if span.url:
+        text["link"] = {"url": span.url}
+    part: Json = {"type": "text", "text": text}
+    if span.marks:
+        part["annotations"] = dict.fromkeys(sorted(span.marks), True)
+    return part
 
 
 def _cut(spans: Iterable[Span]) -> Iterator[Span]:
@@ -82,9 +86,11 @@ def inline(texts: object) -> str:
 
 def _styled(part: Mapping[str, object]) -> str:
     text = as_text(part.get("plain_text"))
-    looks = as_object(part.get("annotations"))
-    for name, sign in _MARKS if text.strip() else ():
-        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
+    marks = as_object(part.get("annotations"))
+    if text.strip():
+        for name, sign in _MARKS:
+            if marks.get(name) is True:
+                text = f"{sign}{text}{sign}"
     url = as_text(part.get("href"))
     if url and part.get("type") == "text":
         return f"[{text}]({url})"

@@ -104,13 +104,10 @@ async def compare(
         wanted = trigger.conditions
         if isinstance(wanted, NotionStatus) and passes(wanted.where(), facts, whole=True):
             asked.setdefault(wanted.property, []).append(wanted)
-    verdicts = [
-        (condition, verdict)
-        for name, conditions in asked.items()
-        for condition, verdict in zip(
-            conditions, await _judged(memory, event, _property(properties, name), conditions), strict=True
-        )
-    ]
+    verdicts: list[tuple[NotionStatus, Verdict]] = []
+    for name, conditions in asked.items():
+        judged = await _judged(memory, event, _property(properties, name), conditions)
+        verdicts += zip(conditions, judged, strict=True)
     changes = [condition.change() for condition, verdict in verdicts if verdict.fires]
     reasons = dict.fromkeys(f"{condition.property}: {verdict.reason}" for condition, verdict in verdicts)
     if changes:

@@ -116,7 +116,9 @@ def _mock_ask_requester(call: Call, asked: Question) -> ToolResult:
 @tool(effect="keyed", gone=NOT_THERE, internal=True, scopes=scopes("conversations.list", "chat.update"))
 async def slack_close_question(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResult:
     """Replace the buttons of a question with its decision."""
-    shown = question.blocks(arguments.asked, arguments.ending) if arguments.asked else question.closed(arguments.ending)
+    shown = question.closed(arguments.ending)
+    if arguments.asked:
+        shown = question.blocks(arguments.asked, arguments.ending)
     content = _content(call, escaped(arguments.ending), shown)
     await api.write(call, "chat.update", channel=arguments.channel, ts=arguments.ts, **content)
     return _CLOSED

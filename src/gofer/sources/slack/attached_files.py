@@ -70,7 +70,7 @@ def attached(messages: Iterable[Fields], focus: str = "") -> Sequence[NewFile]:
     newest_first = list(messages)[::-1]
     in_order = sorted(newest_first, key=lambda message: message.get("ts") != focus)
     files = (file for message in in_order for file in of(message) if not absent(file))
-    found = {made.id: made for file in files if (made := new_file(file))}
+    found = {new.id: new for new in map(new_file, files)}
     return list(found.values())[:FILES]
 
 
@@ -84,12 +84,16 @@ def line(file: Fields, known: Collection[str]) -> str:
 
     The name is JSON-encoded, because a model must read it as data.
     """
-    made = new_file(file)
-    about = [encode_text(made.name), *filter(None, [made.media_type]), *([f"{made.size} bytes"] if made.size else [])]
+    new = new_file(file)
+    about = [encode_text(new.name)]
+    if new.media_type:
+        about.append(new.media_type)
+    if new.size:
+        about.append(f"{new.size} bytes")
     if reason := absent(file):
         return f"[file: {', '.join(about)}; {reason}]"
-    if made.id in known:
-        return f"[file {made.id}: {', '.join(about)}]"
+    if new.id in known:
+        return f"[file {new.id}: {', '.join(about)}]"
     return f"[file: {', '.join(about)}]"
 
 

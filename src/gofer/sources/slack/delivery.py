@@ -28,19 +28,27 @@ class Delivery:
         """Return whether a channel is private; None if Slack does not tell."""
         if channel.startswith("D"):
             return True
-        return None if self.shared else _PRIVATE.get(channel_type)
+        if self.shared:
+            return None
+        return _PRIVATE.get(channel_type)
 
     def actor(self, fields: Fields) -> Actor | None:
         """Return the author of a message or act; None if the fields name none."""
         user = as_text(fields.get("user"))
         name = user or as_text(fields.get("bot_id"))
-        kind = "bot" if is_bot(fields) or self.is_own(fields) else "person"
-        return Actor(name, kind) if name else None
+        if not name:
+            return None
+        if is_bot(fields) or self.is_own(fields):
+            return Actor(name, "bot")
+        return Actor(name)
 
     def is_own(self, fields: Fields) -> bool:
         """Return whether Gofer itself is the author."""
-        user, app = as_text(fields.get("user")), _app(fields)
-        return bool(user and user == self.own_user) or bool(app and app == self.app and is_bot(fields))
+        user = as_text(fields.get("user"))
+        if user and user == self.own_user:
+            return True
+        app = _app(fields)
+        return bool(app) and app == self.app and is_bot(fields)
 
     def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:
         """Return the decision for a delivery that starts nothing."""
@@ -53,11 +61,13 @@ class Delivery:
 
 def opened(envelope: Fields) -> Delivery:
     """Return the event in an envelope."""
-    authorizations = as_list(envelope.get("authorizations"))
+    own_user = ""
+    if authorizations := as_list(envelope.get("authorizations")):
+        own_user = as_text(as_object(authorizations[0]).get("user_id"))
     return Delivery(
         event=as_object(envelope.get("event")),
         team=as_text(envelope.get("team_id")),
-        own_user=as_text(as_object(authorizations[0]).get("user_id")) if authorizations else "",
+        own_user=own_user,
         app=as_text(envelope.get("api_app_id")),
         shared=bool(envelope.get("is_ext_shared_channel")),
     )

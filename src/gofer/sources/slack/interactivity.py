@@ -87,7 +87,9 @@ def _click(button: Fields, actor: Actor) -> Click | Ignored:
     if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
         return Ignored("incomplete", "it does not say when the button was pressed", actor)
     # Slack writes the fraction in microseconds. An unreadable fraction must not lose the decision, so it counts as 0.
-    thousandths = int(fraction[:3].ljust(3, "0")) if fraction[:3].isascii() and fraction[:3].isdecimal() else 0
+    thousandths = 0
+    if fraction[:3].isascii() and fraction[:3].isdecimal():
+        thousandths = int(fraction[:3].ljust(3, "0"))
     return Click(as_text(button.get("value")), actor, int(seconds) * 1000 + thousandths)
 
 

@@ -36,7 +36,8 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[s
         tool.name: tool.target.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")
     }
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
-    by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
+    if _kinds(workflows):
+        by_user[STOP] = STOPPING.scopes
     asking = _asking(workflows, tools)
     by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.target.scopes)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
@@ -104,8 +105,10 @@ def _all_used(workflows: Iterable[Workflow]) -> set[str]:
 def _used(workflow: Workflow) -> tuple[str, ...]:
     """Return the tools that a workflow grants, and the tools that its runs call by themselves."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
-    reading = (READ_CHANNEL,) if "slack.member_joined" in kinds else ()
-    return (*workflow.tool_names, *_people(workflow), *private_tools(workflow.reply), *reading)
+    tools = (*workflow.tool_names, *_people(workflow), *private_tools(workflow.reply))
+    if "slack.member_joined" in kinds:
+        return (*tools, READ_CHANNEL)
+    return tools
 
 
 def _people(workflow: Workflow) -> tuple[str, ...]:
@@ -120,7 +123,10 @@ def _interactivity(workflows: Sequence[Workflow], tools: Sequence[AnyTool], url:
     """Return the settings for presses of buttons; empty when no workflow ever asks for a decision."""
     if not _asking(workflows, tools):
         return {}
-    return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
+    settings: dict[str, object] = {"is_enabled": True}
+    if url:
+        settings["request_url"] = f"{url}{PATH}"
+    return {"interactivity": settings}
 
 
 def _lookups(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
@@ -135,10 +141,11 @@ def _asking(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}
     kept = any(writing & set(one.tool_names) for one in workflows)
-    groups = APPROVALS.group_tools if names_group(sorted(asked)) else ()
-    if asked or kept:
-        return {*APPROVALS.tools, *groups}
-    return set()
+    if not asked and not kept:
+        return set()
+    if names_group(sorted(asked)):
+        return {*APPROVALS.tools, *APPROVALS.group_tools}
+    return {*APPROVALS.tools}
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -96,7 +96,9 @@ def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
 
 def one_message(markdown: str) -> str | None:
     """Return the text as one message, or None if it does not fit."""
-    messages = split(markdown) if len(markdown) <= ONE_MESSAGE.characters else ()
+    if len(markdown) > ONE_MESSAGE.characters:
+        return None
+    messages = split(markdown)
     if len(messages) == 1:
         return messages[0]
     return None
@@ -110,7 +112,9 @@ class _Packer:
         self._most = most
         self._depth = depth
         self._pieces: list[_Piece] = []
-        self._taken = Cost(0 if room is None else most.characters - room)
+        self._taken = Cost()
+        if room is not None:
+            self._taken = Cost(most.characters - room)
 
     def fill(self, found: Sequence[Block]) -> None:
         """Add blocks, and divide blocks that do not fit."""
@@ -120,8 +124,11 @@ class _Packer:
                 block.text, block.apart or divided_before, block.cost, isinstance(block.node, Heading), block.flows
             )
             whole = self._fits(piece) or (block.cost.within(self._most) and self._well_filled())
-            for part in [piece] if whole else self._divided(block, piece.apart):
-                self._add(part)
+            if whole:
+                self._add(piece)
+            else:
+                for part in self._divided(block, piece.apart):
+                    self._add(part)
             divided_before = not whole
 
     def finish(self) -> Sequence[str]:
@@ -142,14 +149,19 @@ class _Packer:
             kept -= 1
         ended = self._pieces[:kept]
         moved = self._pieces[kept:]
-        self._end(ended or moved)
-        for piece in moved if ended else []:
+        if not ended:
+            self._end(moved)
+            return
+        self._end(ended)
+        for piece in moved:
             self._add(piece)
 
     def _end(self, pieces: Sequence[_Piece]) -> None:
         text = _joined(pieces)
         # The parser may read joined pieces differently from single ones, so the cost is measured again.
-        ended = [text] if cost(text).within(self._most) else [piece.text for piece in pieces]
+        ended = [text]
+        if not cost(text).within(self._most):
+            ended = [piece.text for piece in pieces]
         self.messages += filter(None, ended)
         self._pieces = []
         self._taken = Cost()
@@ -218,12 +230,15 @@ def _list_pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -
 
 def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
     """Return an item that is too long for a message. The first piece keeps the marker; the others have none."""
-    marker = _MARKER.match(item.lines[0])
-    width = marker.end() if marker else 0
+    found = _MARKER.match(item.lines[0])
+    marker = ""
+    if found:
+        marker = found[0]
+    width = len(marker)
     inner = [item.lines[0][width:], *(_outdented(line, width) for line in item.lines[1:])]
     first, *others = _inside(inner, width, room, most, depth) or [""]
     opened = "\n".join(" " * width + line if line else "" for line in first.split("\n"))[width:]
-    return _fitting([(marker[0] if marker else "") + opened, *others], True, most)
+    return _fitting([marker + opened, *others], True, most)
 
 
 def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int) -> Sequence[str]:
@@ -256,5 +271,10 @@ def _outdented(line: str, width: int) -> str:
 def _without_wide_tables(text: str) -> str:
     if widest_table(text) <= COLUMNS:
         return text
-    shown = (fenced(block.lines) if widest_table(block.text) > COLUMNS else block.text for block in blocks(text))
+    shown: list[str] = []
+    for block in blocks(text):
+        if widest_table(block.text) > COLUMNS:
+            shown.append(fenced(block.lines))
+        else:
+            shown.append(block.text)
     return "\n\n".join(shown)

@@ -48,7 +48,8 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
 
     Slack's own changes, such as a preview of a link, never count.
     """
-    now, before = as_object(delivery.event.get("message")), as_object(delivery.event.get("previous_message"))
+    now = as_object(delivery.event.get("message"))
+    before = as_object(delivery.event.get("previous_message"))
     if now.get("subtype") == "tombstone":
         # Slack reports a deleted message that still has replies as an edit.
         return deleted(delivery, as_text(now.get("ts")), before)
@@ -69,7 +70,9 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
 def _kind(delivery: Delivery, post: Fields) -> str:
     if as_text(post.get("channel_type")) in _ALONE:
         return "slack.direct"
-    return "slack.mention" if _mentions(delivery, post) else "slack.message"
+    if _mentions(delivery, post):
+        return "slack.mention"
+    return "slack.message"
 
 
 def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
@@ -88,8 +91,10 @@ def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) ->
 
 
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
-    team, actor = delivery.team, delivery.actor(post)
-    channel, ts = as_text(post.get("channel")), as_text(post.get("ts"))
+    team = delivery.team
+    actor = delivery.actor(post)
+    channel = as_text(post.get("channel"))
+    ts = as_text(post.get("ts"))
     missing = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
     if missing or actor is None:
         return delivery.ignored("incomplete", missing, post)
@@ -119,7 +124,8 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
 
 
 def _mentions(delivery: Delivery, post: Fields) -> bool:
-    text, user = as_text(post.get("text")), delivery.own_user
+    text = as_text(post.get("text"))
+    user = delivery.own_user
     return bool(user) and (f"<@{user}>" in text or f"<@{user}|" in text)
 
 
@@ -142,7 +148,8 @@ _POSTS = ("slack.mention", "slack.message", "slack.direct")
 
 def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
     """Return the stop of the runs that a deleted message started. They also remove their progress messages."""
-    team, channel = delivery.team, as_text(delivery.event.get("channel"))
+    team = delivery.team
+    channel = as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
         return Ignored("own_act", "a message of Gofer's was deleted", actor)
@@ -175,8 +182,11 @@ def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
     """Return the stop by a person who pressed Stop while Gofer was working."""
     event = delivery.event
-    team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
-    when, actor = as_text(event.get("event_ts")), delivery.actor(event)
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    thread_ts = as_text(event.get("thread_ts"))
+    when = as_text(event.get("event_ts"))
+    actor = delivery.actor(event)
     if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
         return lacking
     return Stop(

@@ -107,7 +107,13 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
         return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     invited = user == delivery.own_user
     # The person who invited Gofer is the actor, because Gofer must not start itself.
-    actor = as_text(event.get("inviter")) if invited else user
+    actor = user
+    text = "somebody joined"
+    member = "person"
+    if invited:
+        actor = as_text(event.get("inviter"))
+        text = "Gofer was invited"
+        member = "gofer"
     if not actor or actor == delivery.own_user:
         return Ignored("own_act", "Gofer joined the channel by itself", Actor(user, "bot"))
     return Event(
@@ -116,10 +122,10 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
         identity=(team, channel, user, when),
         conversation=f"slack:{team}:{channel}",
         actor=Actor(actor),
-        text="Gofer was invited" if invited else "somebody joined",
+        text=text,
         place={"team": team, "channel": channel, "user": user},
         private=True if event.get("channel_type") == "G" else None,
-        facts={"channel_id": channel, "member": "gofer" if invited else "person"},
+        facts={"channel_id": channel, "member": member},
     )
 
 

@@ -71,7 +71,11 @@ def _form(text: str) -> Mapping[str, object]:
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+    form: dict[str, object] = {**fields}
+    for name, values in fields.items():
+        if len(values) == 1:
+            form[name] = values[0]
+    return form
 
 
 def value_at(value: object, pointer: str) -> object:
@@ -80,8 +84,9 @@ def value_at(value: object, pointer: str) -> object:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
             items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
-            at = int(name) if _INDEX.fullmatch(name) else len(items)
-            value = items[at] if at < len(items) else None
+            if not _INDEX.fullmatch(name) or int(name) >= len(items):
+                return None
+            value = items[int(name)]
         else:
             value = as_object(value).get(name)
     return value
@@ -110,22 +115,31 @@ class WebhookReceiver(Receiver):
     @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         content = read_content(request.body, request.header("content-type") or "")
-        name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
+        name = self.hook.name
+        body_digest = hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
-        # A key can be long and contain any character, so the name of the conversation is a hash.
-        told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
+        identity = (name, "body", body_digest)
+        conversation = body_digest[:24]
+        digest = ""
+        window = WINDOW
+        if key:
+            identity = (name, "key", key)
+            # A key can be long and contain any character, so the name of the conversation is a hash.
+            conversation = hashlib.sha256(key.encode()).hexdigest()[:24]
+            digest = body_digest
+            window = 0
         return Event(
             source="webhook",
             kind="webhook",
-            identity=(name, "key", key) if key else (name, "body", digest),
-            conversation=f"webhook:{name}:{told}",
+            identity=identity,
+            conversation=f"webhook:{name}:{conversation}",
             actor=Actor(f"webhook:{name}", "bot"),
             text=content.shown(),
             place={"hook": name},
             private=self.hook.private,
             facts={"name": name},
-            digest=digest if key else "",
-            window=0 if key else WINDOW,
+            digest=digest,
+            window=window,
         )
 
     def _key(self, request: RawRequest, content: Content) -> str:
