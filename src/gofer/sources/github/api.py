@@ -79,8 +79,8 @@ class GitHubApi:
             if not following:
                 return
             url = self._within(following[1])
-        said = f"GitHub lists more than {PER_PAGE * PAGES} entries; that is too many to look through."
-        raise ToolError(said, code="too_many")
+        message = f"GitHub lists more than {PER_PAGE * PAGES} entries; that is too many to look through."
+        raise ToolError(message, code="too_many")
 
     async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
         """Post JSON and return the answer.
@@ -130,8 +130,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
     if 200 <= response.status < 300:
         return response
     if response.status >= 500:
-        said = f"GitHub did not answer properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"GitHub did not answer properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if _limited(response):
         seconds = _seconds(response, now)
         raise GitHubRefusal("rate_limited", wait_sentence(seconds), retry_after=seconds)
@@ -139,8 +139,8 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
         raise _refused("missing_permission", f"GitHub requires {needed}." if needed else "")
     if response.status == 422:
-        raise _refused("validation_failed", f"GitHub says: {_said(response)}")
-    hint = f"GitHub says: {_said(response)}" if response.status == 403 else ""
+        raise _refused("validation_failed", f"GitHub says: {_own_words(response)}")
+    hint = f"GitHub says: {_own_words(response)}" if response.status == 403 else ""
     raise _refused(_CODES.get(response.status, f"HTTP {response.status}"), hint)
 
 
@@ -182,15 +182,15 @@ def _message(response: HttpResponse) -> str:
     return as_text(object_in(response).get("message"))
 
 
-def _said(response: HttpResponse) -> str:
+def _own_words(response: HttpResponse) -> str:
     """Return GitHub's own error messages on one line."""
-    errors = [as_text(error) or _named(as_object(error)) for error in as_list(object_in(response).get("errors"))]
+    errors = [as_text(error) or _error_text(as_object(error)) for error in as_list(object_in(response).get("errors"))]
     return one_line(" ".join(filter(None, [_message(response), *errors])), 400)
 
 
-def _named(error: Mapping[str, object]) -> str:
-    said = as_text(error.get("message"))
-    return said or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
+def _error_text(error: Mapping[str, object]) -> str:
+    message = as_text(error.get("message"))
+    return message or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
 
 
 def _json(response: HttpResponse) -> object:

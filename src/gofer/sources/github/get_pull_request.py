@@ -71,7 +71,7 @@ def _result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fie
         "Description:",
         *indented(as_text(pull.get("body"))),
         *_files(pull, files),
-        *_said(reviews),
+        *_review_lines(reviews),
     ]
     return ToolResult("\n".join(lines), f"read {target}", details)
 
@@ -80,7 +80,7 @@ async def _first(api: GitHubApi, call: Call, path: str) -> list[Fields]:
     return [as_object(item) for item in as_list(await api.read(call, path, per_page=PER_PAGE))]
 
 
-def _said(reviews: list[Fields]) -> list[str]:
+def _review_lines(reviews: list[Fields]) -> list[str]:
     if not reviews:
         return ["No reviews."]
     some = f"The first {PER_PAGE} reviews" if len(reviews) == PER_PAGE else "Reviews"
@@ -89,8 +89,8 @@ def _said(reviews: list[Fields]) -> list[str]:
 
 def merged(pull: Fields) -> bool:
     """Return whether a pull request is merged. Lists and older servers send only the time of the merge."""
-    said = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
-    return pull.get("state") == "closed" and said
+    has_merge = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
+    return pull.get("state") == "closed" and has_merge
 
 
 def pull_facts(repository: str, pull: Fields) -> dict[str, object]:

@@ -42,8 +42,8 @@ def signed(call: Call, text: str) -> str:
 
     Raises ToolError for a text that is too long.
     """
-    said = _closed(_MENTION.sub(rf"\1{JOINER}", without_marker(text)).replace("<!--", f"<{JOINER}!--").strip())
-    body = "\n\n".join(filter(None, (said, _links(call.provenance), marker(call))))
+    safe_text = _closed(_MENTION.sub(rf"\1{JOINER}", without_marker(text)).replace("<!--", f"<{JOINER}!--").strip())
+    body = "\n\n".join(filter(None, (safe_text, _links(call.provenance), marker(call))))
     if len(body) > BODY_LIMIT:
         raise ToolError(f"That is longer than GitHub accepts ({BODY_LIMIT} characters); write less.")
     return body

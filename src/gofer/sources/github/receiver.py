@@ -41,7 +41,7 @@ In a quote it follows a `>` and does not match, because a person quoted it.
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
 """The actions that write the text of their subject."""
 _BRANCH = "refs/heads/"
-_SAID: Mapping[str, str] = {
+_PART_NAMES: Mapping[str, str] = {
     "issue_comment": "comment",
     "pull_request_review_comment": "comment",
     "pull_request_review": "review",
@@ -91,7 +91,7 @@ class GitHubReceiver(Receiver):
             return Ignored("own_act", "Gofer did it", actor)
         if name == "push":
             return _push(body, actor)
-        return _happening(name, body, actor)
+        return _event(name, body, actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -116,7 +116,7 @@ def _payload(request: RawRequest) -> Fields:
     return json_object(values[0].encode())
 
 
-def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
+def _event(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     """Return the event on an issue or pull request, or on its comments and reviews."""
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
@@ -129,11 +129,11 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     if thing and about:
         needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
     else:
-        needed |= {"an issue or a pull request": thing, f"the {_SAID.get(name, 'subject')}": about or not thing}
+        needed |= {"an issue or a pull request": thing, f"the {_PART_NAMES.get(name, 'subject')}": about or not thing}
     missing = lacking(needed)
     if missing or actor is None:
         return Ignored("incomplete", missing, actor)
-    if _is_ours(action, about):
+    if _is_own_text(action, about):
         return Ignored("own_act", "Gofer wrote it", actor)
     return Event(
         source="github",
@@ -151,14 +151,14 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
 def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     ref = as_text(body.get("ref"))
     repository = _repository(body)
-    told = as_object(body.get("repository"))
+    described = as_object(body.get("repository"))
     before = as_text(body.get("before"))[:FACT_LIMIT]
     after = as_text(body.get("after"))[:FACT_LIMIT]
     needed = {
         "a ref": ref,
         "a sender": actor,
         "a valid name of a repository": repository,
-        "an id of the repository": _id(told.get("id")),
+        "an id of the repository": _id(described.get("id")),
         "the commit before": before,
         "the commit after": after,
     }
@@ -171,13 +171,13 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
         return Ignored("not_a_branch", "it deletes a branch", actor)
     branch = ref.removeprefix(_BRANCH)[:FACT_LIMIT]
     # Two forced pushes back and forth have the same commits, so the identity also needs the time.
-    moment = _id(told.get("pushed_at"))
+    moment = _id(described.get("pushed_at"))
     messages = [as_text(as_object(commit).get("message")) for commit in as_list(body.get("commits"))]
     place = {"repository": repository, "ref": ref[:FACT_LIMIT], "sha": after, "url": _url(body.get("compare"))}
     return Event(
         source="github",
         kind="github.push",
-        identity=("push", _id(told.get("id")), ref, before, after, moment),
+        identity=("push", _id(described.get("id")), ref, before, after, moment),
         conversation=f"github:{repository}:{ref[:FACT_LIMIT]}",
         actor=actor,
         text="\n\n".join(filter(None, messages))[:TEXT_LIMIT],
@@ -243,7 +243,7 @@ def _subject(body: Fields) -> str:
     return as_text(body.get("after"))[:FACT_LIMIT]
 
 
-def _is_ours(action: str, about: Fields) -> bool:
+def _is_own_text(action: str, about: Fields) -> bool:
     """Return whether Gofer wrote the text in this act. Labels that were set with a new issue belong to the same act."""
     created = as_text(about.get("created_at"))
     updated = as_text(about.get("updated_at"))

@@ -48,14 +48,14 @@ def number(fields: Fields, key: str) -> int:
     return 0
 
 
-def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
+def statements(comments: Sequence[Fields], when: str, older: int = 0) -> list[str]:
     """Return the lines of comments or reviews, oldest first, each below a header line.
 
     `when` is the field with the time. `older` is the number of earlier ones that were not read.
     """
     lines: list[str] = []
-    kept = _newest(said)
-    if left := older + len(said) - len(kept):
+    kept = _newest(comments)
+    if left := older + len(comments) - len(kept):
         lines.append(f"({left} older ones are left out here.)")
     for one in kept:
         state = as_text(one.get("state")).lower().replace("_", " ")
@@ -64,10 +64,10 @@ def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
     return lines
 
 
-def _newest(said: Sequence[Fields]) -> Sequence[Fields]:
+def _newest(comments: Sequence[Fields]) -> Sequence[Fields]:
     left = TEXTS_LIMIT
-    for index in reversed(range(len(said))):
-        left -= 80 + min(TEXT_LIMIT, len(as_text(said[index].get("body"))))
+    for index in reversed(range(len(comments))):
+        left -= 80 + min(TEXT_LIMIT, len(as_text(comments[index].get("body"))))
         if left < 0:
-            return said[max(index + 1, 0) :]
-    return said
+            return comments[max(index + 1, 0) :]
+    return comments

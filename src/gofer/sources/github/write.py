@@ -163,8 +163,8 @@ async def github_request_reviewers(api: GitHubApi, call: Call, arguments: Reques
     people, teams = _sorted_out(arguments.reviewers)
     target = target_of(api, call, arguments)
     asked: dict[str, object] = {"reviewers": people, "team_reviewers": teams}
-    wanted = {name: value for name, value in asked.items() if value}
-    pull = await api.write(call, target.path("pulls", "/requested_reviewers"), **wanted)
+    requested = {name: value for name, value in asked.items() if value}
+    pull = await api.write(call, target.path("pulls", "/requested_reviewers"), **requested)
     return _asked(target, pull)
 
 
@@ -187,9 +187,9 @@ def _asked(target: Target, pull: Fields) -> ToolResult:
     """Return all requested reviewers, including earlier ones. Details: repository, number, reviewers and teams."""
     logins = names(pull.get("requested_reviewers"), "login")
     slugs = names(pull.get("requested_teams"), "slug")
-    everybody = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
+    everyone = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
     details = {"repository": target.repository, "number": target.number, "reviewers": logins, "teams": slugs}
-    return ToolResult(f"Asked. Now asked to review {target}: {everybody}.", f"asked for reviews of {target}", details)
+    return ToolResult(f"Asked. Now asked to review {target}: {everyone}.", f"asked for reviews of {target}", details)
 
 
 def _sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.projects import account_id, what_exists
+from gofer.sources.jira.projects import account_id, with_existing_choices
 from gofer.sources.jira.search import quoted
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -86,7 +86,7 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
     except JiraRefusal as refused:
         if not refused.fields.keys() & {"project", "issuetype", "priority"}:
             raise
-        raise await what_exists(api, call, arguments.project.upper(), arguments.type, refused) from refused
+        raise await with_existing_choices(api, call, arguments.project.upper(), arguments.type, refused) from refused
 
 
 @jira_create_issue.look

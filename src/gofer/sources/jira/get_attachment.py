@@ -69,15 +69,15 @@ async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment
         if refused.status == 404:
             raise gone from refused
         raise
-    told_of = new_file({**about, "id": arguments.attachment})
+    described = new_file({**about, "id": arguments.attachment})
     url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
-    fetched = await fetch(call, VendorHosts("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    fetched = await fetch(call, VendorHosts("Jira", api.base_url, partial(_headers, api)), url, described)
     response = fetched.response
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:
         raise ToolError(f"Jira did not send that attachment (HTTP {response.status}).", code=str(response.status))
-    made = with_content(told_of, fetched)
+    made = with_content(described, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 

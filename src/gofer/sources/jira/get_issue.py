@@ -83,7 +83,7 @@ def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, s
     open_ones = [one for one in comments if one.get("visibility") is None or (private and at_home)]
     files = attached(fields)
     about = [*_header(api, key, fields), *_description(fields), *lines(files, len(as_list(fields.get("attachment"))))]
-    said = [_said(api, key, comment, subject) for comment in open_ones]
+    said = [_comment(api, key, comment, subject) for comment in open_ones]
     text = "\n".join([*about, *_comments(said, older, subject)])
     if hidden := len(comments) - len(open_ones):
         text += f"\n\n({_counted(hidden)} for some people only {'is' if hidden == 1 else 'are'} left out.)"
@@ -137,7 +137,7 @@ def _description(fields: Fields) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Comment:
     """One comment in the text for a model."""
 
     id: str
@@ -147,19 +147,19 @@ class _Said:
     text: str
 
 
-def _said(api: JiraApi, key: str, comment: Fields, subject: str) -> _Said:
+def _comment(api: JiraApi, key: str, comment: Fields, subject: str) -> _Comment:
     """Return a comment with its header line. The header of the run's subject has its id, so no name can imitate it."""
     id_ = as_text(comment.get("id"))
     author = person(comment.get("author")) or "Somebody"
     time = shown(comment.get("created"))
     text = adf_text(comment.get("body")) or "(no text)"
     if not subject or id_ != subject:
-        return _Said(id_, author, time, f"- {author} at {time}:", _shortened(text, COMMENT_LIMIT))
+        return _Comment(id_, author, time, f"- {author} at {time}:", _shortened(text, COMMENT_LIMIT))
     rest = f"Only a person can read the rest, at {api.browse(key)}?focusedCommentId={quote(id_, safe='')}."
-    return _Said(id_, author, time, f"- {author} at {time} (comment {id_}):", _shortened(text, SUBJECT_LIMIT, rest))
+    return _Comment(id_, author, time, f"- {author} at {time} (comment {id_}):", _shortened(text, SUBJECT_LIMIT, rest))
 
 
-def _subject(said: Sequence[_Said], subject: str) -> dict[str, str]:
+def _subject(said: Sequence[_Comment], subject: str) -> dict[str, str]:
     """Return the text, header, author and time of the comment that started the run; empty if it was not read."""
     found = next((one for one in said if subject and one.id == subject), None)
     if found is None:
@@ -167,7 +167,7 @@ def _subject(said: Sequence[_Said], subject: str) -> dict[str, str]:
     return {"words": found.text, "header": found.header, "author": found.author, "time": found.time}
 
 
-def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
+def _comments(comments: Sequence[_Comment], older: int, subject: str) -> list[str]:
     """Return the lines of the newest comments that fit and of the run's subject, oldest first."""
     lines: list[list[str]] = []
     left = COMMENTS_BUDGET - sum(len(comment.text) for comment in comments if comment.id == subject)

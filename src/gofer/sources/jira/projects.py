@@ -41,16 +41,16 @@ def _allowed(field: Fields) -> list[object]:
     return list(as_list(field.get("allowedValues")))
 
 
-async def what_exists(api: JiraApi, call: Call, project: str, kind: str, refused: JiraRefusal) -> ToolError:
+async def with_existing_choices(api: JiraApi, call: Call, project: str, kind: str, refused: JiraRefusal) -> ToolError:
     """Return the refusal of a new issue. If a choice was wrong, the message lists the existing choices."""
-    said = refused.message_to_model
+    message = refused.message_to_model
     if "project" in refused.fields:
-        said += f" The projects are: {', '.join(await project_keys(api, call)) or 'none that Gofer can see'}."
+        message += f" The projects are: {', '.join(await project_keys(api, call)) or 'none that Gofer can see'}."
     elif "issuetype" in refused.fields:
-        said += f" The types of {project} are: {', '.join(await type_names(api, call, project))}."
+        message += f" The types of {project} are: {', '.join(await type_names(api, call, project))}."
     elif "priority" in refused.fields and (names := await priority_names(api, call, project, kind)):
-        said += f" The priorities there are: {', '.join(names)}."
-    return ToolError(said, code=refused.code)
+        message += f" The priorities there are: {', '.join(names)}."
+    return ToolError(message, code=refused.code)
 
 
 async def account_id(api: JiraApi, call: Call, name: str) -> str:

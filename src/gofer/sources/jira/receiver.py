@@ -56,31 +56,31 @@ class JiraReceiver(Receiver):
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
-        if isinstance(verdict, _Arrival):
+        if isinstance(verdict, _Act):
             return verdict.event()
         return verdict
 
-    def _verdict(self, name: str, body: Fields) -> "_Arrival | Ignored":
+    def _verdict(self, name: str, body: Fields) -> "_Act | Ignored":
         match name:
             case "jira:issue_created":
-                return self._happening("jira.issue_created", body, as_object(body.get("user")))
+                return self._checked_act("jira.issue_created", body, as_object(body.get("user")))
             case "jira:issue_updated":
                 return self._updated(body)
             case "comment_created":
-                return self._brought("jira.commented", "comment", body)
+                return self._act_by_author("jira.commented", "comment", body)
             case "attachment_created":
-                return self._brought("jira.attachment_added", "attachment", body)
+                return self._act_by_author("jira.attachment_added", "attachment", body)
             case _:
                 return unknown_type("events", name, _actor(as_object(body.get("user"))))
 
-    def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
+    def _act_by_author(self, kind: str, name: str, body: Fields) -> "_Act | Ignored":
         """Return the act of the author of a comment or attachment."""
-        brought = as_object(body.get(name))
-        if not brought:
+        part = as_object(body.get(name))
+        if not part:
             return Ignored("incomplete", f"it lacks the {name}")
-        return self._happening(kind, body, as_object(brought.get("author")))
+        return self._checked_act(kind, body, as_object(part.get("author")))
 
-    def _updated(self, body: Fields) -> "_Arrival | Ignored":
+    def _updated(self, body: Fields) -> "_Act | Ignored":
         items = _items(body)
         if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
             actor = _actor(as_object(body.get("user")))
@@ -89,15 +89,15 @@ class JiraReceiver(Receiver):
         kind = "jira.issue_updated"
         if only_files:
             kind = "jira.attachment_added"
-        return self._happening(kind, body, as_object(body.get("user")))
+        return self._checked_act(kind, body, as_object(body.get("user")))
 
-    def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
+    def _checked_act(self, kind: str, body: Fields, user: Fields) -> "_Act | Ignored":
         actor = _actor(user)
         if actor is None:
             return Ignored("incomplete", "it does not say who did it")
         if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
             return Ignored("own_act", "Gofer did it", actor)
-        happening = _Arrival(kind, body, actor, self.site, self.own_accounts)
+        happening = _Act(kind, body, actor, self.site, self.own_accounts)
         if missing := happening.missing():
             return Ignored("incomplete", f"it does not say which {missing} it is about", actor)
         return happening
@@ -109,7 +109,7 @@ def sign(secret: Secret, body: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class _Act:
     """An act on an issue."""
 
     kind: str

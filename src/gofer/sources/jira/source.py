@@ -37,8 +37,8 @@ def _opening(event: Event) -> str:
 
 
 def _is_request(event: Event, followed: bool = False) -> bool:
-    said = as_text(event.facts.get("says"))
-    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", said)) is not None
+    text = as_text(event.facts.get("says"))
+    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", text)) is not None
 
 
 def _issue(event: Event) -> OwnCall:

@@ -70,8 +70,8 @@ async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> T
     except JiraRefusal as refused:
         if "commentLevel" not in refused.fields:
             raise
-        said = f"{refused.message_to_model} An admin of the project must add Gofer's account to it."
-        raise ToolError(said, code=refused.code) from refused
+        message = f"{refused.message_to_model} An admin of the project must add Gofer's account to it."
+        raise ToolError(message, code=refused.code) from refused
 
 
 @jira_add_comment.look
@@ -90,8 +90,8 @@ async def _find_comment(api: JiraApi, call: Call, arguments: AddComment) -> Tool
             return _commented(found)
         if len(recent) < PAGE:
             return None
-    said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
-    raise ToolError(said, code="too_many")
+    message = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
+    raise ToolError(message, code="too_many")
 
 
 @jira_add_comment.mock
@@ -143,14 +143,14 @@ class TransitionIssue(Arguments):
 async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
     """Move a Jira issue to another status, such as In Progress or Done."""
     path = issue_path(call, arguments.issue)
-    wanted = one_line(arguments.status).casefold()
+    new_status = one_line(arguments.status).casefold()
     issue = await api.read(call, path, fields="status")
     key = as_text(issue.get("key"))
     now = named(as_object(issue.get("fields")).get("status"))
-    if now.casefold() == wanted:
+    if now.casefold() == new_status:
         return _moved(key, now)
     steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]
-    leading = [step for step in steps if wanted in (named(step.get("to")).casefold(), named(step).casefold())]
+    leading = [step for step in steps if new_status in (named(step.get("to")).casefold(), named(step).casefold())]
     if not leading:
         possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
         raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")

@@ -73,8 +73,8 @@ class NotionApi:
             if not (following := as_text(page.get("next_cursor"))):
                 return
             cursor = {"start_cursor": following}
-        said = f"Notion lists more than {PAGE * pages} entries there; that is too many to look through."
-        raise ToolError(said, code="too_many")
+        message = f"Notion lists more than {PAGE * pages} entries there; that is too many to look through."
+        raise ToolError(message, code="too_many")
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
@@ -100,11 +100,11 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     code = as_text(body.get("code"))
     rule = REFUSALS.of(code)
     if response.status >= 500 or not code or rule.rule == "unclear":
-        said = f"Notion did not answer {what} properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"Notion did not answer {what} properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     REFUSALS.log(code, f"Notion refuses {what} ({code}): {rule.sentence}")
-    said = " ".join(as_text(body.get("message")).split())[:300]
+    message = " ".join(as_text(body.get("message")).split())[:300]
     hint = rule.sentence
-    if code == "validation_error" and said:
-        hint = f"It says: {said} {hint}"
+    if code == "validation_error" and message:
+        hint = f"It says: {message} {hint}"
     raise NotionRefusal(what, code, hint)

@@ -95,11 +95,11 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
     discussions: dict[str, list[Fields]] = {}
     for comment in comments:
         discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
-    for discussion, said in discussions.items():
-        parent = as_object(said[0].get("parent"))
+    for discussion, replies in discussions.items():
+        parent = as_object(replies[0].get("parent"))
         on = f"block {as_text(parent.get('block_id'))}" if parent.get("block_id") else "the page"
         yield f"Open discussion {discussion} on {on}:"
-        for comment in said:
+        for comment in replies:
             author = one_line(as_text(as_object(comment.get("display_name")).get("resolved_name"))) or "Somebody"
             yield f"  {author} at {as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC:"
             # The text is indented so that no comment can imitate the header of another.
@@ -126,10 +126,10 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
 
 async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
     """Return the id of an open discussion. Only comments of open discussions can be found again. Raises ToolError."""
-    wanted = object_id(arguments.discussion, "discussion")
+    sought = object_id(arguments.discussion, "discussion")
     async for comment in open_comments(api, call, on):
-        if comment.get("discussion_id") == wanted:
-            return wanted
+        if comment.get("discussion_id") == sought:
+            return sought
     raise ToolError("No such discussion is open there; if it is on a block, name the block in `block`.")
 
 

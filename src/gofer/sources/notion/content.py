@@ -112,9 +112,9 @@ def _named(content: Fields) -> str:
     """Return the caption, name and address of an embedded object, after a colon."""
     file = as_object(content.get("file")) or as_object(content.get("external"))
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
-    told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
-    if told:
-        return f": {told}"
+    description = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
+    if description:
+        return f": {description}"
     return ""
 
 

@@ -57,15 +57,15 @@ async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> Too
     block = await _block(api, call, object_id(arguments.block, "block"))
     kind = as_text(block.get("type"))
     content = as_object(block.get(kind))
-    told = new_file(arguments.page, arguments.block, kind, content)
-    if told is None or block.get("in_trash") is True:
+    described = new_file(arguments.page, arguments.block, kind, content)
+    if described is None or block.get("in_trash") is True:
         raise ToolError("That block of the page no longer holds a file.", code="gone")
     url = as_text(as_object(content["file"]).get("url"))
-    fetched = await fetch(call, VendorHosts("Notion", api.base_url, partial(_headers, api)), url, told)
+    fetched = await fetch(call, VendorHosts("Notion", api.base_url, partial(_headers, api)), url, described)
     response = fetched.response
     if not 200 <= response.status < 300:
         raise ToolError(f"Notion did not send that file (HTTP {response.status}).", code=str(response.status))
-    made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
+    made = NewFile(described.name, _type(described, response), response.body, described.origin, source=described.source)
     return ToolResult("The file was fetched.", "fetched a file", files=(with_content(made, fetched),))
 
 
@@ -86,13 +86,13 @@ async def _block(api: NotionApi, call: Call, block: str) -> Fields:
         ) from refused
 
 
-def _type(told: NewFile, response: HttpResponse) -> str:
+def _type(described: NewFile, response: HttpResponse) -> str:
     sent = plain(response.headers.get("content-type", ""))
-    found = kind_of(response.body, told.name).media_type
+    found = kind_of(response.body, described.name).media_type
     # The bytes identify most types best, but not the kind of a plain text.
     if found not in UNTOLD and not found.startswith("text/"):
         return found
-    return guessed(told.name) or (told.media_type if sent in UNTOLD else sent)
+    return guessed(described.name) or (described.media_type if sent in UNTOLD else sent)
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:

@@ -47,8 +47,8 @@ async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> Too
     source = await _source(api, call, home(page)[1])
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
-    said = await _said(api, call, places)
-    return _page_result(page, source, content, said, missed)
+    open_comments = await _read_comments(api, call, places)
+    return _page_result(page, source, content, open_comments, missed)
 
 
 @notion_get_page.mock
@@ -56,7 +56,7 @@ def _mock(call: Call, arguments: GetPage) -> ToolResult:
     """Return a row of a database with one paragraph and one open comment."""
     page = page_id(call, arguments.page)
     block = call.place.get("block") or uuid(f"block of {page}")
-    said: Fields = {
+    comment: Fields = {
         "discussion_id": uuid(f"discussion of {page}"),
         "parent": {"page_id": page},
         "display_name": {"resolved_name": NAME},
@@ -64,20 +64,20 @@ def _mock(call: Call, arguments: GetPage) -> ToolResult:
         "rich_text": words_of("Could somebody look at this?"),
     }
     content = Content(page, [Line(block, 0, "What this is about stands here.")])
-    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [said], 0)
+    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [comment], 0)
 
 
 def _page_result(
-    page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
+    page: Fields, source: Fields, content: Content, open_comments: Sequence[Fields] | None, missed: int
 ) -> ToolResult:
     """Return a page.
 
-    `said` holds its open comments, or None when Gofer may not read comments. `missed` is the number of blocks whose
+    `open_comments` is None when Gofer may not read comments. `missed` is the number of blocks whose
     comments were not read.
     """
-    told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
-    text = "\n".join([*_header(page, source), *_content(content), *told])
-    summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
+    comment_lines = ["", "Gofer may not read comments."] if open_comments is None else _comments(open_comments, missed)
+    text = "\n".join([*_header(page, source), *_content(content), *comment_lines])
+    summary = f"read a page with {len(content.lines)} blocks and {len(open_comments or ())} open comments"
     return ToolResult(text, summary, details(page, words(source.get("title"))), files=content.files)
 
 
@@ -134,7 +134,7 @@ async def _source(api: NotionApi, call: Call, source: str) -> Fields:
         return {}
 
 
-async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
+async def _read_comments(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
     """Return the open comments; None if Gofer's connection may read the page but not its comments."""
     try:
         return await comments_of(api, call, places)
@@ -183,10 +183,10 @@ def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tup
     return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)
 
 
-def _comments(said: Sequence[Fields], missed: int) -> list[str]:
+def _comments(open_comments: Sequence[Fields], missed: int) -> list[str]:
     rows: list[str] = []
     budget = TEXT_BUDGET
-    for row in lines(said):
+    for row in lines(open_comments):
         budget -= len(row) + 1
         if budget < 0:
             rows.append("(Further comments are left out here.)")

@@ -73,11 +73,11 @@ async def find_people(api: NotionApi, call: Call, names: Iterable[str]) -> Calla
 
     Raises ToolError for a name that no person or several people have.
     """
-    wanted = list(names)
+    sought = list(names)
     known: list[Fields] = []
-    if any(find_id(name) is None for name in wanted):
+    if any(find_id(name) is None for name in sought):
         known = [user async for user in api.listed(call, "users", _PAGES)]
-    ids = {name: _id(name, known) for name in wanted}
+    ids = {name: _id(name, known) for name in sought}
     return lambda name: ids[name]
 
 

@@ -39,7 +39,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "page.content_updated": ("notion.content_updated", "The content of a page changed."),
     "comment.created": ("notion.commented", "Somebody commented on a page."),
 }
-_LOOKED_AT = "page.properties_updated"
+_COUNTS_FOR_BOTS = "page.properties_updated"
 """The only type of event by bots that counts: it records the status before a person's next change."""
 _ROW_OF = ("database", "data_source")
 
@@ -78,8 +78,8 @@ class NotionReceiver(Receiver):
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)
-            said = "it offers a verification token while no window for one is open"
-            return Ignored("no_open_window", said)
+            reason = "it offers a verification token while no window for one is open"
+            return Ignored("no_open_window", reason)
         body = json_object(request.body)
         kind = as_text(body.get("type"))
         authors = [as_object(author) for author in as_list(body.get("authors"))]
@@ -88,13 +88,13 @@ class NotionReceiver(Receiver):
         actor = _actor(authors, self.own_bots)
         if actor is None:
             return Ignored("incomplete", "it does not say who did it")
-        if actor.kind == "bot" and kind != _LOOKED_AT:
+        if actor.kind == "bot" and kind != _COUNTS_FOR_BOTS:
             return self._without_person(authors, actor)
-        return _happening(body, kind, actor)
+        return _event(body, kind, actor)
 
     def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
         """Return the decision for an event that no person caused."""
-        if _only_ours(authors, self.own_bots):
+        if _only_own_bots(authors, self.own_bots):
             return Ignored("own_act", "Gofer did it", actor)
         if not all(author.get("type") for author in authors):
             return Ignored("incomplete", "it does not say whether a person did it", actor)
@@ -124,7 +124,7 @@ def _offered(body: bytes) -> Secret | None:
     return None
 
 
-def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
+def _event(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
     entity = as_object(body.get("entity"))
     data = as_object(body.get("data"))
     workspace = as_text(body.get("workspace_id"))
@@ -174,7 +174,7 @@ def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[
         facts["database_id"] = _database(parent)
         if parent.get("type") not in _ROW_OF:
             facts["database"] = []
-    if kind == _LOOKED_AT:
+    if kind == _COUNTS_FOR_BOTS:
         listed = as_list(data.get("updated_properties"))
         facts["properties"] = [as_text(one) for one in listed if isinstance(one, str)][:PROPERTIES]
         facts["bot"] = by_bot
@@ -201,5 +201,5 @@ def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None
     return None
 
 
-def _only_ours(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
+def _only_own_bots(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
     return bool(authors) and all(as_text(author.get("id")) in own_bots for author in authors)

@@ -26,8 +26,8 @@ _OPENINGS = {
 
 
 def _opening(event: Event) -> str:
-    said = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
-    return f"{said} Your answer is a comment on the page."
+    sentence = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
+    return f"{sentence} Your answer is a comment on the page."
 
 
 def _page(event: Event) -> OwnCall:

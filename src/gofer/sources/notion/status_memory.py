@@ -101,9 +101,9 @@ async def compare(
         return Changes()
     asked: dict[str, list[NotionStatus]] = {}
     for trigger in loaded.workflow.when:
-        wanted = trigger.conditions
-        if isinstance(wanted, NotionStatus) and passes(wanted.where(), facts, whole=True):
-            asked.setdefault(wanted.property, []).append(wanted)
+        condition = trigger.conditions
+        if isinstance(condition, NotionStatus) and passes(condition.where(), facts, whole=True):
+            asked.setdefault(condition.property, []).append(condition)
     verdicts: list[tuple[NotionStatus, Verdict]] = []
     for name, conditions in asked.items():
         judged = await _judged(memory, event, _property(properties, name), conditions)
@@ -124,8 +124,8 @@ async def _judged(
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
     last = _LastLook(memory, event.conversation, id_)
-    stands = await memory.memo(last.key)
-    before = last.before(stands)
+    stored = await memory.memo(last.key)
+    before = last.before(stored)
     listed = [as_text(one) for one in as_list(event.facts.get("properties"))]
     verdicts = [
         judge(
@@ -134,14 +134,14 @@ async def _judged(
             id_,
             last.fingerprint(value),
             [last.fingerprint(condition.from_)] if condition.from_ else [],
-            [last.fingerprint(_meant(condition.to, value))] if condition.to else [],
+            [last.fingerprint(_value_or_pattern(condition.to, value))] if condition.to else [],
             by_bot=event.actor.kind == "bot",
         )
         for condition in conditions
     ]
     # After a crash, the value may be back at the look before. Then the run's own earlier look must be replaced.
-    if now := verdicts[0].remember or (before if last.own(stands) else None):
-        await last.write(stands, now, before)
+    if now := verdicts[0].remember or (before if last.own(stored) else None):
+        await last.write(stored, now, before)
     return verdicts
 
 
@@ -163,23 +163,23 @@ class _LastLook:
         folded = value if value is None else value.casefold()
         return self.memory.tokens.value(self.page, self.property_id, folded)
 
-    def before(self, stands: str | None) -> Seen | None:
+    def before(self, stored: str | None) -> Seen | None:
         """Return the last look that this run did not write itself."""
-        if not stands:
+        if not stored:
             return None
-        _, now, before = stands.split(" ")
-        return _read(before if self.own(stands) else now)
+        _, now, before = stored.split(" ")
+        return _read(before if self.own(stored) else now)
 
-    def own(self, stands: str | None) -> bool:
+    def own(self, stored: str | None) -> bool:
         """Return whether this run wrote the memo before its owner crashed."""
-        return stands is not None and stands.startswith(f"{self.memory.run} ")
+        return stored is not None and stored.startswith(f"{self.memory.run} ")
 
-    async def write(self, stands: str | None, now: Seen, before: Seen | None) -> None:
+    async def write(self, stored: str | None, now: Seen, before: Seen | None) -> None:
         """Store a look. Raises TemporaryError when another run has stored its look in the meantime."""
         text = f"{self.memory.run} {_written(now)} {_written(before)}"
-        if text == stands:
+        if text == stored:
             return
-        if await self.memory.exchange(self.key, stands, text) != text:
+        if await self.memory.exchange(self.key, stored, text) != text:
             raise TemporaryError("another run looked at the same page at the same moment")
 
 
@@ -191,9 +191,9 @@ def _written(seen: Seen | None) -> str:
     return f"person:{seen.value}"
 
 
-def _read(look_: str) -> Seen | None:
-    who, _, value = look_.partition(":")
-    if look_ == _UNKNOWN:
+def _read(text: str) -> Seen | None:
+    who, _, value = text.partition(":")
+    if text == _UNKNOWN:
         return None
     return Seen(value, by_bot=who == "bot")
 
@@ -204,7 +204,7 @@ def _property(properties: Mapping[str, object], name: str) -> Mapping[str, objec
     return as_object(properties.get(name)) or found.get(name.casefold(), {})
 
 
-def _meant(pattern: str, value: str | None) -> str | None:
+def _value_or_pattern(pattern: str, value: str | None) -> str | None:
     """Return the value if it matches the pattern of a condition, or else the pattern."""
     if fits(pattern, value or ""):
         return value

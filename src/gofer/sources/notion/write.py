@@ -60,9 +60,9 @@ async def notion_update_properties(api: NotionApi, call: Call, arguments: Update
     """
     page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))
-    wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
-    person = await find_people(api, call, _people(wanted))
-    values = {one.name: written(one, value, person) for one, value in wanted}
+    changes = [(column(known, name), value) for name, value in arguments.properties.items()]
+    person = await find_people(api, call, _people(changes))
+    values = {one.name: written(one, value, person) for one, value in changes}
     await api.patch(call, f"pages/{page}", properties=values)
     return _set_result(page, list(values))
 
@@ -90,11 +90,11 @@ def _set_result(page: str, names: list[str]) -> ToolResult:
 async def notion_append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
     """Add content to a Notion page, at its end or after one block; what is there stays."""
     page = page_id(call, arguments.page)
-    made = _content(call, arguments.text)
+    children = _content(call, arguments.text)
     position: dict[str, object] = {"type": "end"}
     if arguments.after:
         position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
-    done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
+    done = await api.patch(call, f"blocks/{page}/children", children=children, position=position)
     ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
     return _appended(page, ids)
 
@@ -113,10 +113,10 @@ async def _find_content(api: NotionApi, call: Call, arguments: AppendContent) ->
 def _mock_append(call: Call, arguments: AppendContent) -> ToolResult:
     """Return content without adding it."""
     page = page_id(call, arguments.page)
-    made = _content(call, arguments.text)
+    children = _content(call, arguments.text)
     if arguments.after:
         object_id(arguments.after, "block")
-    return _appended(page, [uuid(f"{number} of {page}: {arguments.text}") for number in range(len(made))])
+    return _appended(page, [uuid(f"{number} of {page}: {arguments.text}") for number in range(len(children))])
 
 
 def _appended(page: str, ids: list[str]) -> ToolResult:
@@ -130,17 +130,17 @@ def _content(call: Call, text: str) -> list[dict[str, object]]:
     All blocks must fit into one request. After a crash between several requests, a part without the mark of the call
     would be left, and a later attempt could not find it.
     """
-    made = [*blocks(text), paragraph(footer(call))]
-    if len(made) > BLOCKS:
-        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
-    everything = list(_walk(made))
+    children = [*blocks(text), paragraph(footer(call))]
+    if len(children) > BLOCKS:
+        raise ToolError(f"That is {len(children)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    everything = list(_walk(children))
     if any(len(_below(one)) > BLOCKS for one in everything):
         raise ToolError(f"One list item has more than {BLOCKS} blocks below it; write it with fewer levels.")
     if len(everything) > ELEMENTS:
         raise ToolError(f"That has more than {ELEMENTS} rows and blocks in all; add it in several calls.")
-    if len(encode(made)) > BYTES:
+    if len(encode(children)) > BYTES:
         raise ToolError("That is more than the 500 kB that Notion takes at once; add it in several calls.")
-    return made
+    return children
 
 
 def _walk(blocks: Iterable[Fields]) -> Iterator[Fields]:
@@ -164,6 +164,6 @@ async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Col
     }
 
 
-def _people(wanted: list[tuple[Column, Given]]) -> list[str]:
-    values = [value for one, value in wanted if one.kind == "people" and value]
+def _people(changes: list[tuple[Column, Given]]) -> list[str]:
+    values = [value for one, value in changes if one.kind == "people" and value]
     return [str(name) for value in values for name in (value if isinstance(value, list) else [value])]

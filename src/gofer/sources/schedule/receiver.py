@@ -77,8 +77,8 @@ class ScheduleReceiver(Receiver):
         for schedule in schedules:
             if previous_before(schedule, nominal + timedelta(microseconds=1)) == nominal:
                 return scheduled(workflow, schedule, nominal)
-        said = f"no schedule of {workflow} has a time then; {_around(schedules, nominal)}"
-        return Ignored("no_schedule", said)
+        reason = f"no schedule of {workflow} has a time then; {_around(schedules, nominal)}"
+        return Ignored("no_schedule", reason)
 
 
 def fire_time(text: str) -> datetime:

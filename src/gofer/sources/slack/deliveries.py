@@ -95,7 +95,7 @@ def _written(fact: str, words: Sequence[str]) -> Sequence[str]:
     return [f'"#{word}"' if word.strip("*") and not word.isupper() else word for word in words]
 
 
-def _said(text: str) -> str:
+def _text_as_seen(text: str) -> str:
     """Return a text as its author sees it. Slack escapes exactly three characters as HTML entities."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
@@ -107,7 +107,7 @@ EVENTS = EventSpec(
     read_later={"channels": "the name of the channel", "followed": "the earlier answers in this thread"},
     clause=_clause,
     written=_written,
-    said=_said,
+    said=_text_as_seen,
 )
 SLACK = ReceiverSpec(
     source="slack",

@@ -155,8 +155,8 @@ def _public(key: Mapping[str, object]) -> _Key:
         case EllipticCurvePublicKey() if isinstance(value.curve, SECP256R1):
             return _Key(name, "ES256", value)
         case _:
-            told = f"an RSA key of {RSA_BITS} bits or more, or one on P-256"
-            raise ConfigError(f"The public key {shown} is not {told}; a private key has no place there either.")
+            accepted = f"an RSA key of {RSA_BITS} bits or more, or one on P-256"
+            raise ConfigError(f"The public key {shown} is not {accepted}; a private key has no place there either.")
 
 
 def _seconds(value: object) -> float | None:

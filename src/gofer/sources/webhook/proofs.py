@@ -53,8 +53,8 @@ class StandardProof:
             good = _bytes(standard_signature(key, delivery, timestamp, request.body))
             if any(hmac.compare_digest(good, _bytes(one)) for one in given):
                 return
-        said = "None of the signatures in webhook-signature matches."
-        raise BadRequest(401, said, code=_missing_or_wrong(request.header("webhook-signature")))
+        message = "None of the signatures in webhook-signature matches."
+        raise BadRequest(401, message, code=_missing_or_wrong(request.header("webhook-signature")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def bearer_token(request: RawRequest) -> str:
     """Return the token after `Bearer` in the Authorization header, which must not repeat. Raises BadRequest(401)."""
     found = _BEARER.fullmatch(request.header("authorization") or "")
     if found is None:
-        said = "The header Authorization is missing or is not `Bearer` and one token."
-        raise BadRequest(401, said, code="token_missing")
+        message = "The header Authorization is missing or is not `Bearer` and one token."
+        raise BadRequest(401, message, code="token_missing")
     return found[1]
 
 
@@ -144,8 +144,8 @@ def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> s
 
 def _check_time(timestamp: str, now: float, header: str) -> None:
     if not _SECONDS.fullmatch(timestamp):
-        said = f"The header {header} is missing or is not unix seconds."
-        raise BadRequest(401, said, code="timestamp_missing")
+        message = f"The header {header} is missing or is not unix seconds."
+        raise BadRequest(401, message, code="timestamp_missing")
     check_window(int(timestamp), now, WINDOW, "The signature")
 
 
