@@ -174,7 +174,7 @@ async def test_expired_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
         (head,) = await made.ended()
         assert set(jira.state()) == before
         refused = [e for e in await made.entries(head.run) if isinstance(e, ToolResult) and e.status == "error"]
-    assert "whoever runs Gofer has to renew it" in refused[0].text
+    assert "the operator of Gofer must renew it" in refused[0].text
     assert "Jira refuses Gofer's calls (401)" in caplog.text
 
 
@@ -254,7 +254,7 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
     assert [head.status for head in heads] == ["failed", "failed"]
     # Whether only some people can see it could not be read, so that no list has it: who asked is told where they asked.
     assert [(head.private, head.reason) for head in heads] == [(True, ""), (True, "")]
-    assert "I am not allowed to read what this is about. Please tell " in str(jira.state()["PAY-17"])
+    assert "I am not allowed to read the issue, page or pull request. Please tell " in str(jira.state()["PAY-17"])
     assert told.startswith("I could not read this thread, because Slack refused it. Please tell ")
     # The operator learns of both without a run, a channel or a person.
     assert {end.sentence() for end in ends} == {

@@ -134,4 +134,4 @@ async def test_an_answer_outlasts_an_expired_token_and_the_operator_reads_one_se
         (answer,) = made.answers(asked)
     assert head.status == "done"
     assert markdown(answer) == "Hello."
-    assert "Gofer's Slack token has expired; whoever runs Gofer has to renew it." in caplog.text
+    assert "Gofer's Slack token has expired; the operator of Gofer must renew it." in caplog.text

@@ -171,7 +171,7 @@ async def test_a_set_up_mistake_is_told_to_whoever_runs_gofer(tmp_path: Path, ca
         made.slack.fail_next("chat.postMessage", "invalid_auth")
         await made.ask("@Gofer hello", "leads")
         (head,) = await made.ended()
-    assert "whoever runs Gofer has to renew it" in caplog.text
+    assert "the operator of Gofer must renew it" in caplog.text
     assert head.run not in caplog.text
     assert "C0LEADS00" not in caplog.text
 

@@ -88,7 +88,7 @@ async def test_two_people_who_react_to_one_message_are_dealt_with_one_after_the_
 async def test_a_channel_by_name_is_decided_when_it_is_known_and_the_rest_is_silent(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [{slack.message: {channels: '#dep*'}}]") as made:
         await made.slack.say(CAPTAIN, GENERAL, "hello everybody")
-        assert await reasons(made) == [("ignored", 'w wants `channels: "#dep*"`')]
+        assert await reasons(made) == [("ignored", 'w requires `channels: "#dep*"`')]
         said = await made.slack.say(CAPTAIN, DEPLOYS, "hello deployers")
         assert (await reasons(made, 2))[1] == ("done", "")
         assert texts(made.answers(said)) == ["Here you are."]
@@ -193,7 +193,7 @@ def _last(made: Company) -> str:
 async def test_nobody_is_told_that_a_workflow_of_another_channel_is_not_for_them(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [{slack.mention: {channels: '#deploys'}}]") as made:
         await made.slack.say(GUEST, GENERAL, "<@U0GOFER0> hello")
-        assert await reasons(made) == [("ignored", 'w wants `channels: "#deploys"`')]
+        assert await reasons(made) == [("ignored", 'w requires `channels: "#deploys"`')]
         assert whispers(made) == []
         await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
         await made.ended(2)

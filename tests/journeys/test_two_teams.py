@@ -73,7 +73,7 @@ async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: 
         assert found["answer-here"] == ("ignored", reason)
         elsewhere = await made.ask("@Gofer hello", "general")
         found = await outcomes(made, 4)
-        assert found[desk] == ("ignored", f'{desk} wants `channels: "#deploys"`')
+        assert found[desk] == ("ignored", f'{desk} requires `channels: "#deploys"`')
         assert found["answer-here"] == ("done", "")
         assert [len(made.answers(asked)) for asked in (there, elsewhere)] == [1, 1]
 

@@ -1,1 +1,1 @@
-"""Sources: all that Gofer knows of one system outside, one folder for each."""
+"""Sources: one folder for each external system, with everything that Gofer knows about that system."""

@@ -1,7 +1,7 @@
-"""The log line that tells the operator that a system outside does not let Gofer in.
+"""The log line for operators when an external system refuses Gofer's access.
 
-One log line for each refusal, with its fields: `system`, `access` and `code`. Neither run nor place: a refusal also
-comes to runs that must leave no trace. The run itself has it in its reason (`deliver.conclude`).
+Each refusal is one line with the fields `system`, `access` and `code`. The line names neither the run nor the place,
+because some runs must leave no trace. The run records the refusal in its own reason (`deliver.conclude`).
 """
 
 import logging
@@ -11,6 +11,6 @@ from gofer.values.errors import Access
 _log = logging.getLogger(__name__)
 
 
-def tell_operator(system: str, access: Access, code: str, message: str) -> None:
-    """Log a refusal that only an operator can do something about. The message holds no contents."""
+def log_refusal(system: str, access: Access, code: str, message: str) -> None:
+    """Log a refusal that only an operator can resolve. The message must hold no contents."""
     _log.error("%s", message, extra={"fields": {"system": system, "access": access, "code": code}})

@@ -1,4 +1,4 @@
-"""The apps that operators install, one line a source."""
+"""The apps that operators install, one line per source."""
 
 from collections.abc import Sequence
 
@@ -6,4 +6,4 @@ from gofer.sources.serving import AppSpec
 from gofer.sources.slack.app import SLACK_APP
 
 APPS: Sequence[AppSpec] = (SLACK_APP,)
-"""Every source that has an app with a manifest."""
+"""The apps of all sources that have one with a manifest."""

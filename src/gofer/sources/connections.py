@@ -1,4 +1,4 @@
-"""The connections that Gofer opens itself, one line a source."""
+"""The connections that Gofer opens itself, one line per source."""
 
 from collections.abc import Sequence
 
@@ -6,4 +6,4 @@ from gofer.sources.serving import Connection
 from gofer.sources.slack.socket_mode import SOCKET_MODE
 
 CONNECTIONS: Sequence[Connection] = (SOCKET_MODE,)
-"""Every source that delivers through one."""
+"""The connections of all sources that deliver through one."""

@@ -1,7 +1,7 @@
-"""The log of deliveries that start nothing: a line for the first of each kind, then one a minute with their number.
+"""The log of deliveries that start nothing.
 
-A kind is a receiver's path, a code of a closed set and a reason. At most KINDS kinds are counted at a time, so the
-memory that is used has a bound.
+The first delivery of a kind gets a line at once; further ones are counted into one line a minute. A kind is the
+receiver's path, a code of a closed set and a reason. At most KINDS kinds are counted at a time, which bounds memory.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from gofer.values.outside import Clock
 WINDOW = 60.0
 """Seconds between two lines of the same kind."""
 KINDS = 256
-"""Kinds that are counted apart; those beyond are counted by path and code."""
-OTHERS = "other reasons; `gofer explain` names the one of each payload"
-"""The reason of deliveries that are counted by path and code."""
+"""Kinds that are counted separately. Further kinds are counted by path and code only."""
+OTHERS = "other reasons; `gofer explain` gives the reason for each payload"
+"""The reason in the lines of deliveries that are counted by path and code only."""
 
 _Kind = tuple[str, str, str]
 """Path, code and reason."""
@@ -29,20 +29,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the log says of a delivery that starts nothing."""
+    """The description of a delivery that starts nothing, for the log."""
 
     verb: str
-    """What happened to it: `refused`, `ignored`."""
+    """What Gofer did with the delivery: `refused` or `ignored`."""
     code: str
-    """One of a closed set."""
+    """A code of a closed set."""
     reason: str
-    """What happened and what to do, as a clause without contents."""
+    """What happened and what to do, as a clause. It never contains text of the delivery."""
     level: int = logging.INFO
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The deliveries of one kind since its last line."""
+    """The count of deliveries of one kind since the last line about them."""
 
     since: float
     last: float
@@ -52,12 +52,12 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLog:
-    """Counts deliveries by kind. Times are those of one monotonic clock, in seconds."""
+    """A counter of deliveries by kind. All times are seconds of one monotonic clock."""
 
     _tallies: dict[_Kind, _Tally] = field(default_factory=dict[_Kind, _Tally])
 
     def note(self, path: str, outcome: Outcome, now: float) -> None:
-        """Log the first delivery of its kind, and count every other one for the line that is due in a minute."""
+        """Log the first delivery of a kind at once; count a further one for the next line, which is due in a minute."""
         self.write_due(now)
         kind = (path, outcome.code, outcome.reason)
         if kind not in self._tallies and len(self._tallies) >= KINDS:
@@ -72,7 +72,7 @@ class DeliveryLog:
         known.last = now
 
     def write_due(self, now: float) -> None:
-        """Write the lines that are due, and forget the kinds that have stopped."""
+        """Write the lines that are due, and forget the kinds that no longer arrive."""
         for kind, tally in list(self._tallies.items()):
             if now - tally.since < WINDOW:
                 continue
@@ -84,7 +84,7 @@ class DeliveryLog:
                 self._tallies[kind] = _Tally(now, now, tally.outcome)
 
     def flush(self) -> None:
-        """Write what was counted and not yet written."""
+        """Write a line for each kind that has counted deliveries, and forget all kinds."""
         for (path, _, _), tally in self._tallies.items():
             if tally.count:
                 _write(path, tally.outcome, tally.count, tally.last - tally.since)
@@ -92,7 +92,7 @@ class DeliveryLog:
 
     @asynccontextmanager
     async def written(self, clock: Clock) -> AsyncGenerator[None]:
-        """Write due lines while the block runs, and the rest at its end."""
+        """Write due lines while the block runs, and all remaining lines at its end."""
         writing = asyncio.create_task(self._write_each_window(clock))
         try:
             yield
@@ -121,54 +121,54 @@ def _write(path: str, outcome: Outcome, count: int, seconds: float) -> None:
 
 
 _CLOCK = "check the clock of this machine"
-_FORM = "see docs/webhooks.md for the bodies that are taken"
+_FORM = "see docs/webhooks.md for the accepted bodies"
 
 REFUSALS: Mapping[RefusalCode, str] = {
-    "other": "the request is not of the form that its receiver takes",
-    "no_receiver": "no receiver listens at the path; check the URL that the sender has",
+    "other": "the request does not have the form that its receiver expects",
+    "no_receiver": "no receiver listens at the path; check the URL in the sender's settings",
     "not_set_up": "the source is not set up; set {setting}",
     "body_broke_off": "the sender closed the connection before its body was complete",
     "body_too_slow": "the body came too slowly",
     "body_too_large": "the body is too large; " + _FORM,
-    "body_without_room": "more bodies arrived at the same time than fit into memory; find out who sends them",
+    "body_without_room": "more bodies arrived at the same time than fit into memory; check who sends so many",
     "signature_missing": "the signature is missing or malformed; give the sender the secret of {setting}",
-    "signature_method": "the signature is of another method than SHA-256; check how the sender is set up",
+    "signature_method": "the signature does not use SHA-256; check how the sender is set up",
     "signature_mismatch": "the signature does not match; check {setting}",
     "timestamp_missing": "the signed time is missing or malformed; check how the sender is set up",
     "timestamp_old": "the signed time is too long ago: the delivery is late or repeated; " + _CLOCK,
     "timestamp_future": "the signed time lies in the future; " + _CLOCK + " and that of the sender",
     "delivery_id_missing": "the header webhook-id is missing or malformed; check how the sender is set up",
     "token_missing": "the header Authorization is missing or is not `Bearer` and one token; check the sender",
-    "token_wrong": "the bearer token is another one than the secret; check {setting}",
-    "jwt_too_long": "the JWT is too long; let its issuer put less into it",
-    "jwt_malformed": "the token is no well-formed JWT; check what the sender shows",
+    "token_wrong": "the bearer token does not match the secret; check {setting}",
+    "jwt_too_long": "the JWT is too long; its issuer must put fewer claims into it",
+    "jwt_malformed": "the token is not a well-formed JWT; check the token that the sender sends",
     "jwt_unknown_key": "no key is known for `alg` and `kid` of the JWT; check `algorithms` and `jwks` of the hook",
     "jwt_signature": "the JWT's signature does not match; check the key of the hook, `jwks` or {setting}",
-    "jwt_issuer": "the JWT is of another issuer; check `issuer` of the hook",
-    "jwt_audience": "the JWT is for another audience; check `audience` of the hook",
-    "jwt_without_expiry": "the JWT does not expire (`exp`); let its issuer set a time",
-    "jwt_malformed_time": "a time in the JWT (`exp`, `nbf`) is no number of seconds; tell its issuer",
-    "jwt_expired": "the JWT has expired; let the sender fetch a new one, and " + _CLOCK,
-    "jwt_not_yet": "the JWT's time has not begun (`nbf`); " + _CLOCK,
+    "jwt_issuer": "the JWT comes from another issuer; check `issuer` of the hook",
+    "jwt_audience": "the JWT has another audience; check `audience` of the hook",
+    "jwt_without_expiry": "the JWT has no expiry (`exp`); its issuer must set one",
+    "jwt_malformed_time": "a time in the JWT (`exp`, `nbf`) is not a number of seconds; its issuer must correct it",
+    "jwt_expired": "the JWT has expired; the sender must fetch a new one, or " + _CLOCK,
+    "jwt_not_yet": "the JWT is not valid yet (`nbf`); " + _CLOCK,
     "body_empty": "the body is empty; check what the sender sends",
-    "body_compressed": "the body is compressed with gzip; let the sender send it as it is",
+    "body_compressed": "the body is compressed with gzip; the sender must send it uncompressed",
     "body_not_utf8": "the body is not text in UTF-8; " + _FORM,
     "body_not_json": "the body is not JSON; " + _FORM,
     "body_number": "the body holds NaN, an infinity or a number of thousands of digits",
     "body_too_deep": "the body is nested too deep",
     "body_not_object": "the body is JSON, but not an object",
-    "body_not_form": "the body is not a form; " + _FORM,
+    "body_not_form": "the body is not an HTML form; " + _FORM,
     "form_without_payload": "the form has no field `payload`, or several",
     "form_too_many_fields": "the form has too many fields",
     "key_missing": "the call does not have the key by which the hook tells calls apart; check `key` of the hook",
     "key_too_long": "the key of the call is too long; check `key` of the hook",
-    "key_conflict": "another body was accepted under the same key; let the sender make a key for each call",
-    "event_too_large": "the event is larger than can be stored",
-    "window_closed": "a verification token was offered, and no window for one is open; open one, or set {setting}",
+    "key_conflict": "Gofer accepted another body with the same key; the sender must use a new key for each call",
+    "event_too_large": "the event is too large to be stored",
+    "window_closed": "the source offered a verification token while no window was open; open one, or set {setting}",
 }
-"""Each code as a clause; `{setting}` stands for the setting with the source's secret."""
+"""The clause for each code. `{setting}` is replaced by the name of the setting with the source's secret."""
 
 
 def operator_clause(code: RefusalCode, setting: str) -> str:
-    """Return what was wrong and what to do; `setting` names the setting with the source's secret."""
+    """Return what was wrong and what to do, as a clause. `setting` names the setting with the source's secret."""
     return REFUSALS[code].replace("{setting}", setting or "the secret of its source")

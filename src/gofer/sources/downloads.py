@@ -1,8 +1,8 @@
-"""Downloads of files from vendors: how large a file may be, which hosts are asked, and which of them see credentials.
+"""Downloads of files from vendors: the size limit, the permitted hosts, and the hosts that get credentials.
 
-Redirects are followed by hand, because every vendor sends its files from another host: to each of them goes what it may
-see, and nothing at all goes to a host that the vendor has no business with. Only the host that the operator configured
-may be in a private network.
+This module follows redirects itself, because vendors serve files from several hosts. It decides for each host which
+headers to send, and sends nothing to a host that is not the vendor's. Only the host that the operator configured may
+be in a private network.
 """
 
 import re
@@ -19,40 +19,40 @@ from gofer.values.missing import Missing
 from gofer.values.outside import HttpRequest, HttpResponse, NotPublic, TooLarge
 
 LIMIT = FILE_BYTES
-"""Bytes of one file at most."""
+"""The largest file, in bytes."""
 ENDS = 30_000_000
-"""Bytes of the beginning, and of the end, that are fetched of a larger text."""
+"""Bytes that are fetched from the beginning, and from the end, of a larger text."""
 HOPS = 3
-"""Redirects in a row at most."""
+"""The most redirects in a row."""
 _RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Which hosts a file may come from, and what each of them is sent."""
+class VendorHosts:
+    """The hosts that a vendor's files may come from, and the headers for each."""
 
     vendor: str
-    """As people call it."""
+    """The name of the vendor, for people."""
     base_url: str
-    """Where the operator configured the vendor; every other host must be public."""
+    """The URL that the operator configured for the vendor. Every other host must be public."""
     headers: Callable[[SplitResult], Mapping[str, str] | None]
-    """The headers for an address; None for one that is not asked at all."""
+    """Returns the headers for an address, or None for an address to which Gofer sends no request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The answer of a server, and the parts that its body lacks of the file."""
+    """The answer of a server, and the parts of the file that are missing from its body."""
 
     response: HttpResponse
-    """May have any status."""
+    """The answer, which may have any status."""
     missing: tuple[Missing, ...] = ()
 
 
-async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
-    """Return a file that a vendor described, and of a text above the limit its beginning and its end.
+async def fetch(call: Call, way: VendorHosts, url: str, file: NewFile) -> Fetched:
+    """Fetch a file that a vendor described; of a text above the limit, fetch only the beginning and the end.
 
-    Raises what `download` raises.
+    Raises the same errors as `download`.
     """
     if file.size <= LIMIT:
         try:
@@ -70,14 +70,14 @@ async def fetch(call: Call, way: Way, url: str, file: NewFile) -> Fetched:
         raise too_large(file.size) from error
 
 
-async def _ends(call: Call, way: Way, url: str) -> Fetched:
+async def _ends(call: Call, way: VendorHosts, url: str) -> Fetched:
     head = await download(call, way, url, f"bytes=0-{ENDS - 1}")
     if not 200 <= head.status < 300:
         return Fetched(head)
     tail = await download(call, way, url, f"bytes=-{ENDS}")
     first = _span(head)
     last = _span(tail)
-    # Lines of UTF-16 are not found by their bytes.
+    # The cut is made at the byte of a newline, which does not work for UTF-16.
     if first is None or last is None or not _are_ends(first, last) or b"\0" in head.body[:1_000]:
         raise too_large()
     ends = without_middle(head.body, tail.body, first.total)
@@ -86,7 +86,7 @@ async def _ends(call: Call, way: Way, url: str) -> Fetched:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The bytes of a file that an answer holds, from `start` to `stop`, both included, and those of the whole file."""
+    """The bytes of a file that an answer holds, from `start` to `stop` (both included) out of `total`."""
 
     start: int
     stop: int
@@ -94,7 +94,7 @@ class _Span:
 
 
 def _span(part: HttpResponse) -> _Span | None:
-    """Return which bytes an answer holds; None for an answer that is no part, or not as long as it says."""
+    """Return the bytes that a partial answer holds; None when it is not partial or contradicts its header."""
     found = _RANGE.fullmatch(part.headers.get("content-range", ""))
     if not found or part.status != 206:
         return None
@@ -105,32 +105,33 @@ def _span(part: HttpResponse) -> _Span | None:
 
 
 def _are_ends(first: _Span, last: _Span) -> bool:
-    """Return whether two parts are the two ends of one large file. A server may send less than it was asked for.
+    """Return whether two parts are the beginning and the end of one large file. A server may send less than requested.
 
-    They are none where a server ignores ranges from the end, or where the file changed meanwhile.
+    They are not when the server ignores ranges from the end, or when the file changed between the two requests.
     """
     if first.total != last.total or first.total <= 2 * ENDS:
         return False
     return first.start == 0 and first.stop < last.start and last.stop == last.total - 1
 
 
-async def download(call: Call, way: Way, url: str, part: str = "") -> HttpResponse:
-    """Return what an address gives in the end, with any status; `part` is a range of bytes as HTTP writes it.
+async def download(call: Call, way: VendorHosts, url: str, part: str = "") -> HttpResponse:
+    """Return the answer after all redirects, with any status. `part` is a byte range in HTTP's notation.
 
-    Raises ToolError for a file too large or elsewhere, and TemporaryError.
+    Raises ToolError for a file that is too large or on a host that is not permitted, and TemporaryError.
     """
     for _ in range(HOPS + 1):
         address = parts(url)
-        headers = way.headers(address) if address else None
+        headers = None
+        if address:
+            headers = way.headers(address)
         if headers is None:
-            raise ToolError(
-                f"{way.vendor} has that file elsewhere, and Gofer fetches nothing from there.", code="elsewhere"
-            )
+            message = f"{way.vendor} keeps that file on another server, and Gofer does not fetch files from there."
+            raise ToolError(message, code="elsewhere")
         response = await _send(call, way, url, {**_range(part), **headers})
         if not (300 <= response.status < 400 and response.headers.get("location")):
-            return _taken(way, response)
+            return _checked(way, response)
         url = _joined(url, response.headers["location"])
-    raise ToolError(f"{way.vendor} sends Gofer around in circles for that file.", code="elsewhere")
+    raise ToolError(f"{way.vendor} redirected Gofer too often for that file.", code="elsewhere")
 
 
 def _range(part: str) -> Mapping[str, str]:
@@ -139,7 +140,7 @@ def _range(part: str) -> Mapping[str, str]:
     return {"Range": part}
 
 
-async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> HttpResponse:
+async def _send(call: Call, way: VendorHosts, url: str, headers: Mapping[str, str]) -> HttpResponse:
     sent = {"Accept-Encoding": "identity", **headers}
     public_only = not configured(url, way.base_url)
     try:
@@ -147,21 +148,21 @@ async def _send(call: Call, way: Way, url: str, headers: Mapping[str, str]) -> H
     except TooLarge as error:
         raise too_large() from error
     except NotPublic as error:
-        said = f"{way.vendor} has that file in a private network, and Gofer fetches nothing from there."
-        raise ToolError(said, code=error.code) from error
+        message = f"{way.vendor} keeps that file in a private network, and Gofer does not fetch files from there."
+        raise ToolError(message, code=error.code) from error
 
 
-def _taken(way: Way, response: HttpResponse) -> HttpResponse:
+def _checked(way: VendorHosts, response: HttpResponse) -> HttpResponse:
     if response.status == 429 or response.status >= 500 or response.status == 408:
-        said = f"{way.vendor} did not send the file (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"{way.vendor} did not send the file (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if len(response.body) > LIMIT:
         raise too_large(len(response.body))
     return response
 
 
-def filled(file: NewFile, fetched: Fetched) -> NewFile:
-    """Return a file with its content, the encoding that its server declares, and what it lacks."""
+def with_content(file: NewFile, fetched: Fetched) -> NewFile:
+    """Return a file with its content, the encoding that the server declared, and the parts that are missing."""
     sent = fetched.response.headers.get("content-type", "")
     return replace(
         file,
@@ -179,39 +180,46 @@ def _joined(url: str, location: str) -> str:
 
 
 def too_large(size: int = 0) -> ToolError:
-    """What is said of a file that is not fetched for its size."""
-    told = f" ({megabytes(size)})" if size else ""
-    said = f"That file is too large{told}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
-    return ToolError(said, code="too_large")
+    """Return the error for a file that is too large to fetch."""
+    size_note = ""
+    if size:
+        size_note = f" ({megabytes(size)})"
+    message = (
+        f"That file is too large{size_note}: Gofer fetches files of up to {megabytes(LIMIT)}. Ask for a part of it."
+    )
+    return ToolError(message, code="too_large")
 
 
 def parts(url: str) -> SplitResult | None:
-    """The parts of an address; None for one that is none, or that carries credentials of its own."""
+    """Return the parts of an address; None when it is not a valid one, or contains credentials."""
     try:
         split = urlsplit(url)
-        split.port  # noqa: B018 - raises for one that is no number
+        split.port  # noqa: B018 - raises for a port that is not a number
     except ValueError:
         return None
-    good = split.scheme in ("http", "https") and _HOST.fullmatch(split.hostname or "")
-    return split if good and "@" not in split.netloc else None
+    if split.scheme not in ("http", "https") or not _HOST.fullmatch(split.hostname or ""):
+        return None
+    if "@" in split.netloc:
+        return None
+    return split
 
 
 def same_place(one: SplitResult, url: str) -> bool:
-    """Whether an address is served by the same server as another one."""
+    """Return whether two addresses are on the same server."""
     other = parts(url)
     return other is not None and (one.scheme, one.netloc) == (other.scheme, other.netloc)
 
 
 def configured(url: str, base_url: str) -> bool:
-    """Return whether an address is served where the operator configured the vendor."""
+    """Return whether an address is on the server that the operator configured for the vendor."""
     address = parts(url)
     return address is not None and same_place(address, base_url)
 
 
 def is_public(address: SplitResult) -> bool:
-    """Return whether an address may be public by its spelling: by TLS, to a name and not to a number.
+    """Return whether an address looks public by its spelling: TLS on port 443, and a host name instead of a number.
 
-    What the name stands for is checked where it is resolved; see `HttpRequest.public_only`.
+    The HTTP client checks the resolved IP address; see `HttpRequest.public_only`.
     """
     host = address.hostname or ""
     if address.scheme != "https" or address.port not in (None, 443) or "." not in host:

@@ -1,4 +1,4 @@
-"""Requests to systems that limit how many they take: waiting as long as they ask, and reading their answers."""
+"""Requests to systems with rate limits: waiting as long as the system asks, and reading its answers."""
 
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -8,13 +8,13 @@ from gofer.values.errors import BadRequest
 from gofer.values.outside import Http, HttpRequest, HttpResponse
 
 LONGEST_WAIT = 15.0
-"""Seconds one request is held back in all while a system asks to wait; less than the time of a tool."""
+"""Seconds that one request waits in total for rate limits; less than the time limit of a tool."""
 Pause = Callable[[float], Awaitable[None]]
-"""Returns after so many seconds."""
+"""Waits for a number of seconds."""
 
 
 def retry_after(response: HttpResponse) -> float:
-    """Return how long an answer asks to wait, at least a second; infinity when it does not say."""
+    """Return the seconds that an answer asks to wait, at least one; infinity when it names no time."""
     try:
         return max(1.0, float(response.headers.get("retry-after", "inf")))
     except ValueError:
@@ -22,7 +22,7 @@ def retry_after(response: HttpResponse) -> float:
 
 
 def asked_wait(response: HttpResponse, limited: Collection[int] = (429,)) -> float | None:
-    """Return the seconds that a limited answer asks for; None for an answer with another status."""
+    """Return the seconds that a rate-limited answer asks to wait; None for an answer with another status."""
     if response.status in limited:
         return retry_after(response)
     return None
@@ -31,22 +31,22 @@ def asked_wait(response: HttpResponse, limited: Collection[int] = (429,)) -> flo
 async def send_patiently(
     http: Http, request: HttpRequest, pause: Pause, wait: Callable[[HttpResponse], float | None] = asked_wait
 ) -> HttpResponse:
-    """Return the answer to a request, which is sent again after each `wait` that a limited answer asks for.
+    """Send a request, and send it again after each wait that a rate-limited answer asks for. Return the last answer.
 
-    Raises TemporaryError.
+    `wait` returns the seconds that an answer asks to wait, or None. Raises TemporaryError.
     """
     response = await http.send(request)
-    waited = 0.0
-    # A request that was limited did not happen, so that sending it again is safe whatever its effect.
-    while (seconds := wait(response)) is not None and seconds <= LONGEST_WAIT - waited:
+    total = 0.0
+    # The system did not execute a rate-limited request, so sending it again is always safe.
+    while (seconds := wait(response)) is not None and seconds <= LONGEST_WAIT - total:
         await pause(seconds)
-        waited += seconds
+        total += seconds
         response = await http.send(request)
     return response
 
 
 def wait_sentence(seconds: float) -> str:
-    """Return the sentence that says when the next request may follow."""
+    """Return the sentence that tells how long to wait before the next request."""
     if seconds == math.inf:
         return "Wait a few minutes before the next one."
     return f"Wait {math.ceil(seconds)} second{'s' * (seconds > 1)} before the next one."

@@ -1,4 +1,4 @@
-"""What the help of commands says of one source."""
+"""The texts of one source in the help of commands."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ def listed(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Manual:
-    """The words of one source in the help of commands."""
+    """The texts of one source in the help of commands."""
 
     source: str
     system: str
     settings: str
-    """Its lines among the settings of `gofer serve`, without the account as which Gofer acts."""
+    """The source's lines among the settings of `gofer serve`, without the setting for Gofer's own account."""
     payload: str
-    """A file of this repository with a payload of it."""
+    """A file of this repository with an example payload."""
     guide: str = ""
-    """The page that leads from nothing to its first event; empty where it has none."""
+    """The page that explains the set-up until the first event; empty if there is none."""
     serving: str = ""
-    """Its examples of `gofer serve`."""
+    """Examples of `gofer serve` for this source."""
     mock: str = ""
-    """What a file for `gofer run --mocks` says of one of its tools."""
+    """An example line about one of its tools in a file for `gofer run --mocks`."""
 
     @property
     def app(self) -> str:
-        """Return how people know the app of the source."""
+        """Return the name of the source's app, for people."""
         return f"{self.system} app"

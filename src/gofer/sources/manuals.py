@@ -1,4 +1,4 @@
-"""The words about sources in the help of commands, one line a source."""
+"""The texts about sources in the help of commands, one line per source."""
 
 from collections.abc import Mapping
 
@@ -14,6 +14,6 @@ MANUALS: Mapping[str, Manual] = {
     "notion": NOTION,
     "github": GITHUB,
 }
-"""By source; a source may have none."""
+"""Texts by source. A source may have none."""
 WORKPLACE_MANUAL = SLACK
-"""Of the source in which the company is reached, and which examples are about."""
+"""The texts of the company's workplace, which the examples use."""

@@ -1,6 +1,6 @@
-"""The walker that turns Markdown into nodes: one parser and one reading for all vendors.
+"""The Markdown parser for all vendors: Markdown text to nodes.
 
-The parser knows CommonMark with tables and strikethrough, which is what people write in messages, issues and pages.
+It reads CommonMark with tables and strikethrough, the Markdown that people write in messages, issues and pages.
 """
 
 import re
@@ -34,11 +34,14 @@ from gofer.sources.markdown_nodes import (
 )
 
 _DEEPEST_BLOCK = 20
-"""Levels of blocks that are read as blocks; a list takes two. The parser drops what stands two levels deeper."""
+"""The deepest nesting of blocks that is kept; a list takes two levels. The parser drops text two levels deeper."""
 _FOLLOWED = ("http://", "https://", "mailto:")
 _BOX = re.compile(r"\[([ xX])\] ")
 _DEEPEST_MARKS = 20
-"""Marks inside one another that are kept: the parser has no limit, and the writers call themselves for each."""
+"""The deepest nesting of marks that is kept.
+
+The parser has no limit, and the vendors' writers recurse once per mark.
+"""
 
 
 def _parser() -> MarkdownIt:
@@ -49,7 +52,7 @@ def _parser() -> MarkdownIt:
 
 
 def _deepest(state: StateBlock, first: int, after: int, silent: bool) -> bool:
-    """Read what stands too deep as one paragraph, so that no word is lost."""
+    """Read blocks that are nested too deep as one paragraph, so that no word is lost."""
     if state.level < _DEEPEST_BLOCK:
         return False
     state.push("paragraph_open", "p", 1).map = [first, after]
@@ -67,22 +70,22 @@ _BLOCKS_ONLY = _parser().disable(["inline", "text_join"])
 
 
 def parse(markdown: str) -> Sequence[BlockNode]:
-    """Return the blocks of a text with all that is in them."""
+    """Return the blocks of a text with their inline nodes."""
     return tuple(_blocks(iter(_PARSER.parse(markdown))))
 
 
 def outline(markdown: str) -> Sequence[BlockNode]:
-    """Return the blocks of a text without the parts of their words, for texts of any length."""
+    """Return the blocks of a text without their inline nodes. This is fast for texts of any length."""
     return tuple(_blocks(iter(_BLOCKS_ONLY.parse(markdown))))
 
 
 def followed(address: str) -> bool:
-    """Return whether people may follow an address: only pages and mail."""
+    """Return whether an address may become a link: only http, https and mailto."""
     return address.startswith(_FOLLOWED)
 
 
 def _blocks(tokens: Iterator[Token]) -> Iterator[BlockNode]:
-    """Yield blocks up to the end of the one that they stand in."""
+    """Yield blocks up to the end of the enclosing block."""
     for token in tokens:
         if token.nesting < 0:
             return
@@ -110,7 +113,7 @@ def _block(token: Token, tokens: Iterator[Token]) -> BlockNode:
         case "hr":
             return Rule(lines)
         case _:
-            # The parser has no other block than a paragraph.
+            # The only other block of this parser is a paragraph.
             return Paragraph(lines, _words(tokens))
 
 
@@ -126,7 +129,7 @@ def _items(tokens: Iterator[Token]) -> Iterator[Item]:
 
 
 def _item(lines: range, blocks: Sequence[BlockNode]) -> Item:
-    """Return an item whose box, if it begins with one, is no longer among its words."""
+    """Return an item of a list. A check box at the beginning of its text becomes the item's state."""
     match blocks:
         case [Paragraph(words=Words(parts=[Text(text), *others])) as first, *below] if box := _BOX.match(text):
             rest = text[box.end() :]
@@ -154,7 +157,7 @@ def _rows(tokens: Iterator[Token]) -> Iterator[Sequence[Words]]:
 
 
 def _words(tokens: Iterator[Token]) -> Words:
-    """Return the words of a block that was opened, and read past its end."""
+    """Return the words of the block whose opening token was just read, and skip its closing token."""
     inline = next(tokens)
     next(tokens)
     return Words(inline.content, _parts(inline.children or ()))
@@ -192,7 +195,7 @@ def _enclosed(token: Token, inner: Sequence[InlineNode], depth: int) -> Sequence
 def _link(token: Token, inner: Sequence[InlineNode]) -> Sequence[InlineNode]:
     address = _address(token.attrs.get("href"))
     if token.markup == "autolink" and not followed(address):
-        # Map<String:Int> looks like an address to the parser.
+        # The parser takes Map<String:Int> for an address.
         return [Text("<"), *inner, Text(">")]
     return [Link(address, inner)]
 
@@ -210,6 +213,6 @@ def _leaf(token: Token) -> InlineNode:
 
 
 def _address(value: object) -> str:
-    """Return an address with its scheme in small letters, as vendors compare it."""
+    """Return an address with its scheme in lower case, because vendors compare schemes by case."""
     scheme, colon, rest = str(value or "").partition(":")
     return f"{scheme.lower()}:{rest}" if colon else scheme

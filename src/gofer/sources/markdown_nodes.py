@@ -1,6 +1,6 @@
-"""The nodes of a Markdown text: two closed unions that the writer of each vendor matches.
+"""The nodes of a Markdown text: two closed unions, blocks and inline nodes, that the writer of each vendor matches.
 
-Blocks know the lines of their source. HTML is no node of its own: it is text.
+Blocks hold the numbers of their source lines. HTML has no node of its own; it is plain text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import assert_never
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Characters without a mark."""
+    """Plain characters."""
 
     text: str
 
@@ -38,14 +38,14 @@ class Strike:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code in a line."""
+    """Inline code."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Parts that lead to an address, of any scheme."""
+    """A link to an address of any scheme."""
 
     address: str
     parts: "Sequence[InlineNode]"
@@ -53,7 +53,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image, of which the writers show the words and a link."""
+    """An image. Writers show its alternative text as a link."""
 
     address: str
     text: str
@@ -61,10 +61,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The end of a line inside a paragraph."""
+    """A line break inside a paragraph."""
 
     hard: bool
-    """Whether the author asked for a new line."""
+    """Whether the author requested the line break."""
 
 
 InlineNode = Text | Strong | Emphasis | Strike | Code | Link | Image | Break
@@ -76,12 +76,12 @@ class Words:
 
     source: str
     parts: Sequence[InlineNode]
-    """Empty in an outline."""
+    """The inline nodes; empty in an outline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Words on their own."""
+    """A paragraph of text."""
 
     lines: range
     words: Words
@@ -103,7 +103,7 @@ class Item:
     lines: range
     blocks: "Sequence[BlockNode]"
     done: bool | None
-    """Whether the box of a task is ticked; None for an item without a box, and in an outline."""
+    """Whether the item's check box is ticked; None for an item without a check box, and in an outline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class ItemList:
     """The first number; None for bullets."""
 
     def numbered(self) -> Iterator[tuple[int | None, Item]]:
-        """Yield each item with its number, which is None for a bullet."""
+        """Yield each item with its number, or with None in a list with bullets."""
         for place, item in enumerate(self.items):
             yield (None if self.start is None else self.start + place), item
 
@@ -136,7 +136,7 @@ class CodeBlock:
     lines: range
     text: str
     info: str
-    """The language and what else stands behind the opening fence."""
+    """The language and the rest of the line after the opening fence."""
     fence: str
     """The characters of the fence; empty for indented code."""
 
@@ -152,7 +152,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across the page."""
+    """A horizontal rule."""
 
     lines: range
 
@@ -176,7 +176,7 @@ def every(nodes: Iterable[BlockNode | Item]) -> Iterator[BlockNode | Item]:
 
 
 def plain(parts: Iterable[InlineNode]) -> str:
-    """Return the words of parts without their marks, each break as a space."""
+    """Return the text of inline nodes without marks; each break becomes a space."""
     return "".join(map(_plain, parts))
 
 

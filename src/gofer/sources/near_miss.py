@@ -1,7 +1,7 @@
-"""Near misses: which workflow comes nearest to an event that starts none, and which of its conditions are not met.
+"""Near misses: for an event that starts no workflow, the workflow that comes nearest and its unmet conditions.
 
-The reply to a delivery, the log, the run list and `gofer explain` all say it in the words of this module. A condition
-is told by the name it has in the workflow file. What a condition on text wants, and the text, are never shown.
+The reply to a delivery, the log, the list of runs and `gofer explain` all use the sentences of this module. They name
+a condition as the workflow file does. They never show a condition on text, nor the text of the event.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from gofer.values.events import Event
 from gofer.workflows.routes import Route, Routes, is_met
 
 NEAR = 32
-"""Routes that share the event's first fact and are compared at most, so that the cost has a bound."""
+"""The most routes with the same first fact as the event that are compared. The limit bounds the cost."""
 REST = 8
-"""Other routes that are compared at most, those with the fewest conditions first."""
+"""The most other routes that are compared, beginning with those that have the fewest conditions."""
 _SHOWN = 5
-"""Words of one condition that are shown."""
+"""The most words of one condition that are shown."""
 _LONGEST = 80
-"""Characters of one word that are shown."""
+"""The most characters of one word that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +31,25 @@ class Unmet:
     fact: str
     wanted: Sequence[str]
     found: Sequence[str] | None
-    """What the event has there; None where nothing says it."""
+    """The words that the event has for this fact; None when the fact is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """Why an event starts no workflow."""
+    """The reason why an event starts no workflow."""
 
     kind: str
     workflow: str = ""
-    """The workflow that comes nearest; empty where none listens to such events."""
+    """The workflow that comes nearest; empty when no workflow listens to events of this kind."""
     unmet: Sequence[Unmet] = ()
     others: int = 0
-    """How many more workflows listen to such events."""
+    """The number of other workflows that listen to events of this kind."""
 
     def tell(self, *, found: bool = False) -> str:
-        """Return the reason as a clause; `found` shows what the event has, for a reader who holds its payload."""
+        """Return the reason as a clause.
+
+        `found` includes values of the event, for a reader who has its payload anyway.
+        """
         if not self.workflow:
             return f"no workflow listens to {self.kind}"
         clauses = " and ".join(_clause(events_of(self.kind), unmet, found) for unmet in self.unmet)
@@ -63,7 +66,7 @@ class NearMiss:
 
 
 def near_miss(routes: Routes, event: Event) -> NearMiss:
-    """Return why an event that matches no route starts nothing."""
+    """Return the reason why an event that matches no route starts no workflow."""
     facts = known(event)
     listening = len(routes.workflows(event.kind))
     if not listening:
@@ -75,7 +78,7 @@ def near_miss(routes: Routes, event: Event) -> NearMiss:
 def nearest(
     kind: str, routes: Iterable[Route], facts: Mapping[str, object], *, others: int = 0, whole: bool = False
 ) -> NearMiss:
-    """Return the first of the routes with the fewest unmet conditions; see routes.passes for `whole`."""
+    """Return the near miss of the first route with the fewest unmet conditions. `whole` is as in `routes.passes`."""
     best = NearMiss(kind)
     spec = events_of(kind)
     for route in routes:
@@ -96,7 +99,7 @@ def _unmet(spec: EventSpec, route: Route, facts: Mapping[str, object], *, whole:
 
 
 def _found(spec: EventSpec, facts: Mapping[str, object], fact: str) -> Sequence[str] | None:
-    """Return a fact as it was written: `words` puts everything into small letters."""
+    """Return the words of a fact with their original case, which `routes.words` would lower."""
     value = facts.get(fact)
     if value is None:
         return None
@@ -112,16 +115,16 @@ def _clause(spec: EventSpec, unmet: Unmet, found: bool) -> str:
     if fact == "says":
         return "has a condition on the text (`says`) that is not met"
     if fact == "bot":
-        return "takes nothing that bots do"
+        return "does not take events that bots cause"
     if fact in spec.changes:
-        return f"wants the change `{_shown(unmet.wanted)}`{_beside(spec, unmet, found)}"
+        return f"requires the change `{_shown(unmet.wanted)}`{_beside(spec, unmet, found)}"
     name = spec.places.get(fact) or spec.conditions.get(fact, fact)
-    return f"wants `{name}: {_shown(spec.written(fact, unmet.wanted))}`{_beside(spec, unmet, found)}"
+    return f"requires `{name}: {_shown(spec.written(fact, unmet.wanted))}`{_beside(spec, unmet, found)}"
 
 
 def _beside(spec: EventSpec, unmet: Unmet, found: bool) -> str:
     if unmet.found is None:
-        return ", of which nothing is known here"
+        return ", which is not known here"
     if not found:
         return ""
     if not unmet.found:
@@ -130,7 +133,7 @@ def _beside(spec: EventSpec, unmet: Unmet, found: bool) -> str:
 
 
 def _shown(listed: Sequence[str]) -> str:
-    """Words as a workflow file would have them, cut where there are many or long ones."""
+    """Return words in the notation of workflow files; drop words beyond the limit and shorten long ones."""
     cut = [word[:_LONGEST] for word in listed[:_SHOWN]]
     if len(listed) > _SHOWN:
         cut.append(f"and {len(listed) - _SHOWN} more")

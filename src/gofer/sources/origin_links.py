@@ -1,4 +1,4 @@
-"""The links under what Gofer writes, to the prompt and to the run that it comes from."""
+"""The links below a text that Gofer writes: to the prompt of its workflow, and to its run."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from gofer.tools.definition import Provenance
 
 
 def origin_links(provenance: Provenance) -> Sequence[tuple[str, str]]:
-    """Return the words and the address of each link; none under a text that another with the links follows."""
+    """Return the text and the address of each link. A text that is followed by another part has no links."""
     found = [
         (f"{provenance.workflow} prompt", provenance.prompt_url),
         (f"run {provenance.run[:8]}", provenance.run_url),

@@ -1,4 +1,4 @@
-"""The values that the parts of sources take and give."""
+"""The values that the parts of sources take and return."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,30 +9,30 @@ from gofer.values.row_tokens import Tokens
 from gofer.workflows.writes import Destinations
 
 Outcome = ToolResult | ToolUnknown
-"""What the journal has of a call that was made."""
+"""The recorded outcome of a tool call."""
 Details = Mapping[str, object]
-"""What a call gave for code."""
+"""The details of a tool result, which are for code."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnCall:
-    """A call that a run makes by itself."""
+    """A tool call that a run makes by itself."""
 
     tool: str
-    """The tool, by name."""
+    """The name of the tool."""
     arguments: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that a run cannot begin without, in the words for its two readers."""
+    """Something that a run cannot begin without, described for the operator and for the colleague."""
 
     missed: str
-    """For the operator: what did not happen."""
+    """What failed, for the operator."""
     aim: str
-    """For the colleague: what Gofer wanted to do, after "I could not"."""
+    """What Gofer tried to do, for the colleague; it follows the words "I could not"."""
     refused: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Sentences for the colleague, by the vendor's code, where the code says what the colleague can do."""
+    """Sentences for the colleague by the vendor's code, for codes that the colleague can act on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,112 +44,115 @@ class Person:
     """`member`, `guest`, `external` or `bot`; an unknown person is external."""
     handle: str = ""
     name: str = ""
-    """As people write it, for a model; empty when it is not known."""
+    """The name as people write it, for a model; empty when it is not known."""
     zone: str = ""
-    """The name of their time zone; empty when it is not known."""
+    """The name of the person's time zone; empty when it is not known."""
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """What conditions may ask for."""
+        """Return the facts about the person that conditions can refer to."""
         return {"bot": self.kind == "bot"}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """What the first message to the model is made of."""
+    """The content of the first message to the model."""
 
     happened: str
-    """What happened, in a sentence or two."""
+    """One or two sentences that tell what happened."""
     read: str
-    """What the event is about, with everything that people wrote indented."""
+    """The thread, issue or page that the event is about. Every text that people wrote is indented."""
     private: bool
     words: str = ""
-    """What the person wrote who started the run."""
+    """The text by the person who started the run."""
     author: str = ""
     """The name of that person."""
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What conditions ask for and the event did not say."""
+    """Facts that conditions refer to and that the event did not contain."""
     properties: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Of a page with properties, as `{name: {id, value}}`."""
+    """The properties of a page, as `{name: {id, value}}`."""
     header: str = ""
-    """The line of `read` above the words, which no text of people can be; empty where they are not in it."""
+    """The line of `read` above `words`; no text by people can imitate it.
+
+    Empty when `read` does not contain `words`.
+    """
     addressed: str = ""
-    """What happened, where the words are a request; empty where `happened` says it."""
+    """The sentence about what happened when `words` is a request; empty to use `happened`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What an event means for the conditions of a workflow that compare it with earlier events."""
+    """The changes since earlier events that the conditions of a workflow can refer to."""
 
     status: Sequence[str] = ()
-    """The fact `status`: what changed, in the words of the conditions that are fulfilled."""
+    """The fact `status`: the changes, in the words of the conditions that they meet."""
     reason: str = ""
-    """Why nothing did, for lists; empty when the workflow does not ask, or something did."""
+    """The reason why nothing changed, for lists; empty when something did, or the workflow has no such condition."""
 
 
 class Memory(Protocol):
-    """What a run of a source remembers of earlier runs: memos under tokens, which hold no names."""
+    """The memos that runs of a source leave for later runs, stored under tokens that reveal no names."""
 
     @property
     def run(self) -> str:
-        """The id of the run."""
+        """Return the id of the run."""
         ...
 
     @property
     def workflow(self) -> str:
-        """The name of its workflow."""
+        """Return the name of the run's workflow."""
         ...
 
     @property
     def tokens(self) -> Tokens:
-        """What makes the keys of memos."""
+        """Return the maker of memo keys."""
         ...
 
     async def memo(self, key: str) -> str | None:
-        """Return the memo of a key; None when there is none."""
+        """Return the memo of a key, or None."""
         ...
 
     async def exchange(self, key: str, before: str | None, text: str) -> str | None:
-        """Write a memo where it still is what it was before; return what it is afterwards."""
+        """Write a memo if its text is still `before`. Return the text that is stored afterwards."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """An answer as it will be written."""
+    """An answer, divided into the messages that Gofer will write."""
 
     messages: Sequence[str]
-    """Markdown of each message, in order; where there is a file, the beginning of it."""
+    """The Markdown of each message, in order. When there is a file, the messages hold its beginning."""
     file: str = ""
-    """All of it, where it is too long for messages."""
+    """The whole answer when it is too long for messages; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a place."""
+    """The facts about a place that decide whether a run may use it."""
 
     id: str = ""
-    """Empty for a place that was not looked up, and for one that the run may not know of."""
+    """The id; empty for a place that was not looked up, or that must stay hidden from the run."""
     name: str = ""
-    """As people know it."""
+    """The name of the place, for people."""
     home: bool = False
-    """Whether the run was asked there."""
+    """Whether the run was started in this place."""
     listed: bool = False
     """Whether the workflow file lists it."""
     public: bool = False
     """Whether all full members of the workspace can read it."""
     member: bool = False
-    """Whether the asker is in it."""
+    """Whether the asker is a member of the place."""
     own: bool = False
-    """Whether only the asker and Gofer read it."""
+    """Whether only the asker and Gofer can read the place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standpoint:
-    """What a place is looked at from: where the run was asked, by which person, and what its file lists."""
+    """The run's view of places: where it was started, by which person, and which places its workflow file lists."""
 
     home: str
-    """The id of the place that the run was asked in; empty where a source has none."""
+    """The id of the place in which the run was started; empty for a source without places."""
     asker: str
-    """The id of the person; empty for none."""
+    """The id of the person who started the run; empty if no person did."""
     writes: Destinations

@@ -1,7 +1,7 @@
-"""Precedence among the workflows that one event matches: the most specific condition on the place wins.
+"""Precedence among the workflows that match one event: the workflow with the most specific condition on the place wins.
 
 Only the place counts: a channel, a project, a database or a repository. An id or an exact name is more specific than
-a pattern, and a pattern is more specific than no condition. Workflows of equal precedence all run.
+a pattern, and a pattern is more specific than no condition. If several workflows are equally specific, all of them run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +19,22 @@ ANYWHERE = 1
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How specifically a workflow asks for the place of an event."""
+    """The specificity of a workflow's condition on the place of an event."""
 
     workflow: str
     precedence: int
     place: str = ""
-    """The condition as the workflow file has it, such as `channels: "#deploys"`; empty for any place."""
+    """The condition in the workflow file's notation, such as `channels: "#deploys"`; empty for any place."""
 
     def described(self) -> str:
         """Return the workflow with its condition, for people."""
-        return f"{self.workflow} ({f'`{self.place}`' if self.place else 'any place'})"
+        if not self.place:
+            return f"{self.workflow} (any place)"
+        return f"{self.workflow} (`{self.place}`)"
 
 
 def place_fact(kind: str, where: Where) -> str:
-    """Return the fact by which conditions on a kind of event ask for the place; empty when they do not."""
+    """Return the fact with which conditions on events of this kind restrict the place; empty when they do not."""
     spec = events_of(kind)
     own = spec.place_of_kind.get(kind, "")
     if own in where:
@@ -41,16 +43,18 @@ def place_fact(kind: str, where: Where) -> str:
 
 
 def precision(pattern: str) -> int:
-    """Return how specific one word of a condition on the place is."""
+    """Return the specificity of one word of a condition on the place."""
     if "*" not in pattern:
         return EXACT
-    return PATTERN if pattern.strip("*") else ANYWHERE
+    if pattern.strip("*"):
+        return PATTERN
+    return ANYWHERE
 
 
 def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
-    """Return how specific a route is for an event that passes it, by the word that matches its place.
+    """Return the specificity of a route for an event that matches it, by the word that matches the event's place.
 
-    While the place is not known, and `whole` does not say that it never will be, this is the most it can become.
+    If the place may still become known (`whole` is False), this is the highest specificity that it can reach.
     """
     fact = place_fact(kind, route.where)
     matching = [word for word in route.where.get(fact, ()) if is_met(fact, [word], facts, whole=whole)]
@@ -63,9 +67,9 @@ def standing(kind: str, route: Route, facts: Facts, *, whole: bool) -> Standing:
 
 
 def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Facts]) -> Sequence[Standing]:
-    """Return the workflows that have all conditions met, each by its most specific route, in the order of names.
+    """Return the specificity of each matching workflow by its most specific route, sorted by the workflows' names.
 
-    `facts_of` gives all facts of the event as they are for one workflow.
+    `facts_of` returns all facts of the event as they are for one workflow.
     """
     best: dict[str, Standing] = {}
     for route in routes:
@@ -76,13 +80,13 @@ def standings(kind: str, routes: Sequence[Route], facts_of: Callable[[str], Fact
 
 
 def keep_best(best: dict[str, Standing], found: Standing) -> None:
-    """Keep the more specific standing of a workflow."""
+    """Store a standing if it is more specific than the stored standing of the same workflow."""
     before = best.get(found.workflow)
     if before is None or before.precedence < found.precedence:
         best[found.workflow] = found
 
 
 def winners(ranked: Sequence[Standing]) -> Sequence[Standing]:
-    """Return the standings of the highest precedence among these."""
+    """Return the standings that share the highest precedence."""
     highest = max((one.precedence for one in ranked), default=0)
     return [one for one in ranked if one.precedence == highest]

@@ -1,4 +1,4 @@
-"""Deliveries, what a source's receiver decides about one, and the protocol of receivers."""
+"""Deliveries, the possible decisions about a delivery, and the protocol of receivers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 BODY_LIMIT = 1_000_000
-"""Bytes of a request that are read at most; vendors' events stay far below."""
+"""The most bytes of a request body that are read; vendors' events are far smaller."""
 FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:
-    """An HTTP request as it arrived: nothing decoded, repeated headers kept apart."""
+    """An HTTP request as it arrived: nothing is decoded, and repeated headers stay separate."""
 
     method: str
     path: str
@@ -24,14 +24,14 @@ class RawRequest:
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The value of a header, or None when it is missing or stands there more than once."""
+        """Return the value of a header, or None when the header is missing or repeated."""
         values = [value for key, value in self.headers if key.lower() == name]
         return values[0] if len(values) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the sender gets."""
+    """The HTTP answer to the sender."""
 
     status: int
     body: bytes = b""
@@ -40,17 +40,20 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """A vendor's test of the URL; `echo` is what it wants back."""
+    """A vendor's test of the URL; the vendor expects `echo` back."""
 
     echo: str
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A vendor offers the secret that it will sign with, while an operator waits for one."""
+    """A vendor's offer of the secret with which it will sign, made while an operator waits for it."""
 
     token: Secret
-    """To be kept for the one who opened the window, and shown to nobody else; proved by nothing but itself."""
+    """The offered secret.
+
+    Only the operator who opened the window may see it. Nothing proves that the vendor sent it.
+    """
 
 
 IgnoredCode = Literal[
@@ -77,102 +80,102 @@ IgnoredCode = Literal[
     "tokens_revoked",
     "uninstalled",
 ]
-"""Why a genuine delivery starts nothing. The log counts by these, so that nothing a sender writes is kept."""
+"""The reasons why a genuine delivery starts nothing. The log counts by these codes and keeps no text by senders."""
 ACT_NOW: frozenset[IgnoredCode] = frozenset({"rate_limited", "tokens_revoked", "uninstalled", "team_unknown"})
-"""Codes of deliveries that an operator has to act on: without that, nothing of their kind counts."""
+"""Codes that an operator must act on. Until then, further deliveries of that kind start nothing either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A genuine delivery that starts nothing, with one reason for people."""
+    """A genuine delivery that starts nothing, with a reason for people."""
 
     code: IgnoredCode
     reason: str
     actor: Actor | None = None
-    """Who did it, where the delivery says so."""
+    """The person or app that caused the delivery, if the delivery names one."""
     logged: str = ""
-    """The reason without what the sender wrote, where `reason` repeats a word of it; else empty."""
+    """The reason for the log, when `reason` repeats text by the sender; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A person wants runs to stop: those that a happening started, or those of a conversation."""
+    """A request to stop runs: the runs that an event started, or the runs of a conversation."""
 
     by: str
-    """Who or what asks, as people will read it."""
+    """The person or system that requests the stop, as shown to people."""
     item: str
-    """The same for every delivery of the same wish."""
+    """The id of the request; repeated deliveries of one request have the same id."""
     source: str
     kinds: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
-    """What happened, as the event of one of `kinds` that told of it has it; empty when a conversation is meant."""
+    """The identity of the event, whose kind is one of `kinds`; empty when the request names a conversation."""
     conversation: str = ""
-    """As events name it; one that ends with `*` stands for all that begin so."""
+    """The conversation as events name it. A trailing `*` matches all conversations with that prefix."""
     of: str = ""
-    """Only runs that this actor started; empty is anybody's."""
+    """The actor whose runs are to stop; empty for the runs of every actor."""
     on: str = ""
-    """Only runs that are about the message with this ts, or wrote it; empty is any."""
+    """The ts of the message that the runs are about or have written; empty for any message."""
     silent: bool = False
-    """Whether nobody is left to be told that they stopped."""
+    """Whether the runs stop without a message, because no reader is left."""
     actor: Actor | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """A person pressed a button for a decision; its token says which one."""
+    """A press of a button for a decision; its token names the decision."""
 
     token: str
-    """What Gofer wrote into the button; to be verified before anything of it is believed."""
+    """The value that Gofer gave the button. It must be verified before use."""
     actor: Actor
     at: int
-    """When, in unix milliseconds, by the source's clock."""
+    """The time of the press in unix milliseconds, by the source's clock."""
 
 
 Arrival: TypeAlias = Event | Stop | Click | Handshake | Registration | Ignored
-"""What a delivery can mean."""
+"""The possible meanings of a delivery."""
 
 
 class Receiver(Protocol):
-    """The entrance of one source."""
+    """The verifier and translator of one source's deliveries."""
 
     def verify(self, request: RawRequest, now: float) -> None:
-        """Raises BadRequest(401) unless the sender proved who it is, over the raw bytes, around `now`."""
+        """Verify that the source itself sent the raw bytes, at about `now`. Raises BadRequest(401) otherwise."""
         ...
 
     def translate(self, request: RawRequest) -> Arrival:
-        """What a verified delivery means. Raises BadRequest(400) for a body that is not of the source's form."""
+        """Return the meaning of a verified delivery. Raises BadRequest(400) for a body not in the source's form."""
         ...
 
 
 class Registering(Protocol):
-    """A window in which a vendor's offered secret is taken."""
+    """A time window in which Gofer accepts the secret that a vendor offers."""
 
     @property
     def secrets(self) -> Sequence[Secret]:
-        """What deliveries may be signed with; a secret that is taken is added."""
+        """Return the secrets that deliveries may be signed with, an accepted secret included."""
         ...
 
     def is_open(self) -> bool:
-        """Return whether a secret would be taken now."""
+        """Return whether Gofer would accept a secret now."""
         ...
 
     async def register(self, offered: Registration) -> None:
-        """Keep the first secret and close. Raises BadRequest(403) for another one, TemporaryError."""
+        """Store the first offered secret and close the window. Raises BadRequest(403) for another, TemporaryError."""
         ...
 
 
 def refuse_unverified(request: RawRequest, now: float) -> None:
-    """Refuse a delivery: receivers for payloads that a person has in a file verify none."""
-    raise BadRequest(401, "Nobody is let in here.")
+    """Refuse every delivery. Receivers that only translate payloads from files verify with this."""
+    raise BadRequest(401, "This receiver reads payloads from files only.")
 
 
 def is_form(raw: bytes) -> bool:
-    """Return whether a body is a vendor's JSON in a form, as some vendors send it."""
+    """Return whether a body is a form whose field `payload` holds JSON, as some vendors send it."""
     return raw.lstrip().startswith(b"payload=")
 
 
 def json_object(body: bytes) -> Mapping[str, object]:
-    """A body that is one JSON object. Raises BadRequest(400)."""
+    """Return the JSON object of a body. Raises BadRequest(400)."""
     value = decode(body)
     if not isinstance(value, dict):
         raise BadRequest(400, "The body is not a JSON object.", code="body_not_object")
@@ -180,22 +183,22 @@ def json_object(body: bytes) -> Mapping[str, object]:
 
 
 def unknown_type(what: str, kind: str, actor: Actor | None = None) -> Ignored:
-    """Return why a delivery of no known type starts nothing; `what` names deliveries: `events`."""
+    """Return the decision for a delivery of no known type. `what` names such deliveries, for example `events`."""
     if not kind:
-        return Ignored("type_missing", "its type, which says what happened, is missing or no text", actor)
-    logged = f"{what} of its type start nothing; take those from the sender that no workflow needs"
+        return Ignored("type_missing", "its type, which tells what happened, is missing or is not text", actor)
+    logged = f"{what} of its type start nothing; unsubscribe in the sender from types that no workflow needs"
     return Ignored("type_unknown", f"{what} of type {kind[:40]!r} start nothing", actor, logged)
 
 
 def incomplete(parts: Mapping[str, object], actor: Actor | None = None) -> Ignored | None:
-    """Return why a delivery that lacks parts starts nothing; None when it is complete."""
-    if said := lacking(parts):
-        return Ignored("incomplete", said, actor)
+    """Return the decision for a delivery that lacks parts; None when it is complete."""
+    if reason := lacking(parts):
+        return Ignored("incomplete", reason, actor)
     return None
 
 
 def lacking(parts: Mapping[str, object]) -> str:
-    """Return which parts are empty, by their names: `it lacks a team and a ts`. Empty when none is."""
+    """Return a clause that names the empty parts, such as `it lacks a team and a ts`; empty when no part is empty."""
     missing = [name for name, part in parts.items() if not part]
     if not missing:
         return ""
@@ -206,11 +209,12 @@ def lacking(parts: Mapping[str, object]) -> str:
 def check_window(timestamp: int, now: float, window: int, what: str) -> None:
     """Raise BadRequest(401) for a signed time that is too far from now; `what` begins the sentence.
 
-    The sender is told the same either way. The log tells a late delivery from a clock that is wrong.
+    The sender gets the same sentence for past and future times. The log has different codes, because a late delivery
+    and a wrong clock need different remedies.
     """
     age = int(now) - timestamp
-    said = f"{what} is good for {window} seconds around its timestamp only."
+    message = f"{what} is valid only within {window} seconds of its timestamp."
     if age > window:
-        raise BadRequest(401, said, code="timestamp_old")
+        raise BadRequest(401, message, code="timestamp_old")
     if age < -window:
-        raise BadRequest(401, said, code="timestamp_future")
+        raise BadRequest(401, message, code="timestamp_future")

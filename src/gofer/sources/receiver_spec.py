@@ -1,4 +1,4 @@
-"""The protocol of deliveries: where they arrive, what proves them, what their events carry, and as whom Gofer acts."""
+"""The specification of a source's deliveries: paths, secrets, facts of events, and Gofer's own account."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
 SECONDS = 5.0
-"""How long a start waits for each answer at most."""
+"""The longest wait for each answer while Gofer starts."""
 
 T = TypeVar("T")
 
@@ -23,21 +23,27 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OwnAccount(Generic[T]):
-    """How one system says as whom Gofer acts there."""
+    """The way to find out Gofer's own account in a system."""
 
     system: str
     setting: Setting[T]
-    """What names the account instead."""
+    """The setting that names the account without a request."""
     request: Callable[[SourceSettings], HttpRequest | None]
-    """Returns the request that asks for the account; None without a token."""
+    """Returns the request for the account; None without a token."""
     found: Callable[[Mapping[str, object]], T]
-    """Returns the account of an answer; empty where the answer does not say it."""
+    """Returns the account that an answer names; empty when it names none."""
     is_needed: bool = True
-    """Whether what Gofer writes would start it again without it; the start then warns, and receivers on AWS refuse."""
+    """Whether Gofer's own writes would start Gofer again if the account is unknown.
+
+    Then Gofer logs a warning at its start, and receivers on AWS refuse deliveries.
+    """
 
 
 async def look_up(account: OwnAccount[T], settings: SourceSettings, http: Http) -> T:
-    """Return the account of a token, or what the setting says; what cannot be found out is a warning and empty."""
+    """Return the account that the setting names, or else the account of the token.
+
+    Log a warning when neither is known.
+    """
     named = settings[account.setting]
     request = account.request(settings)
     if named or request is None:
@@ -46,22 +52,22 @@ async def look_up(account: OwnAccount[T], settings: SourceSettings, http: Http) 
         response = await http.send(request)
         if response.status == 200 and (found := account.found(as_object(decode(response.body)))):
             return found
-        why = f"HTTP {response.status}"
+        reason = f"HTTP {response.status}"
     except BadRequest:
-        why = "the answer is no JSON"
+        reason = "the answer is no JSON"
     except TemporaryError as error:
-        why = str(error)
+        reason = str(error)
     if account.is_needed:
-        _warn(account, why)
+        _warn(account, reason)
     return named
 
 
-def _warn(account: OwnAccount[T], why: str) -> None:
+def _warn(account: OwnAccount[T], reason: str) -> None:
     _log.warning(
-        "%s does not say whom Gofer's token belongs to (%s), so that what Gofer writes there may start it again; "
+        "%s did not name the account of Gofer's token (%s), so messages that Gofer writes there may start new runs; "
         "correct the token, or set %s.",
         account.system,
-        why,
+        reason,
         account.setting.name,
     )
 
@@ -70,7 +76,7 @@ AnySetting = Setting[Any]
 
 
 def nothing(settings: SourceSettings) -> Sequence[str]:
-    """Return no sentence: the source needs no setting in order to be served."""
+    """Return no sentence."""
     return ()
 
 
@@ -80,14 +86,14 @@ def _unrestricted(event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How a source registers its secret: it offers one to its receiver, and an operator confirms it in the source."""
+    """The registration of a secret that the source offers to its receiver and an operator confirms in the source."""
 
     secret: str
-    """The secret as people know it."""
+    """The name of the secret, for people."""
     file: str
-    """Where it is kept on one machine, in the folder of the state."""
+    """The file in the state folder that stores the secret on one machine."""
     confirmed: str
-    """Where an operator pastes it."""
+    """The place where the operator pastes the secret."""
 
 
 def _as_it_is(text: str) -> str:
@@ -104,84 +110,84 @@ def _no_clause(fact: str, wanted: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventSpec:
-    """What the events of one source carry: the facts that conditions ask for, and the words for them."""
+    """The facts in the events of one source that conditions can refer to, and the names of these conditions."""
 
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The facts that say where an event happened, with the condition of workflow files that asks for each."""
+    """The facts that name the place of an event, each with the condition of workflow files that restricts it."""
     place_of_kind: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The condition that asks for the place in events of one kind alone, by the kind."""
+    """The condition that restricts the place in events of one kind only, by the kind."""
     conditions: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Other conditions of workflow files by their fact, where the names differ."""
+    """Other conditions of workflow files by their fact, if the two names differ."""
     changes: Collection[str] = ()
-    """The facts that say what changed, in the words of conditions."""
+    """The facts that describe changes, in the words of conditions."""
     read_later: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Facts that a run reads before it decides, in words for people."""
+    """Facts that a run reads before it decides, with a description for people."""
     clause: Callable[[str, Sequence[str]], str] = _no_clause
-    """Returns why the condition on a fact with these words is not met; empty where the fact and its words say it."""
+    """Returns the reason why the condition on a fact is not met; empty to use the standard sentence."""
     written: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
-    """Returns words of a condition on a fact as workflow files have them."""
+    """Returns the words of a condition on a fact in the notation of workflow files."""
     found: Callable[[str, Sequence[str]], Sequence[str]] = _as_they_are
-    """Returns the words of a fact in the form that conditions have."""
+    """Returns the words of a fact in the notation of conditions."""
     said: Callable[[str], str] = _as_it_is
-    """Returns the text of an event as its author reads it."""
+    """Returns the text of an event as its author sees it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverSpec:
-    """One source from outside that sends deliveries."""
+    """The specification of one source that sends deliveries."""
 
     source: str
-    """As events name it."""
+    """The name of the source in events."""
     system: str
-    """As people know it."""
+    """The name of the system, for people."""
     path: str
-    """Where its events arrive."""
+    """The URL path of its deliveries."""
     secret: Setting[Sequence[Secret]]
-    """What proves its deliveries."""
+    """The setting with the secrets that verify deliveries."""
     make: Callable[[SourceSettings, Registering | None], Mapping[str, Receiver]]
-    """Returns its receivers by path; none while it is not set up. The window is open while a secret is registered."""
+    """Returns the receivers by path, or none while the source is not set up. The window is for registering a secret."""
     unverified: Receiver
-    """Translates a payload that a person has in a file."""
+    """The receiver for payloads from files, which translates without verifying."""
     token: Setting[Secret]
-    """The credential with which Gofer reaches it."""
+    """The setting with the credential for the system's API."""
     acts_with: Sequence[AnySetting]
-    """What a worker needs in order to act in it, the token among them."""
+    """The settings that a worker needs to act in the system, the token included."""
     events: EventSpec = EventSpec()
-    """What its events carry."""
+    """The facts in its events."""
     account: OwnAccount[Any] | None = None
-    """As whom Gofer acts in it; None where what Gofer writes starts nothing in any case."""
+    """Gofer's own account in the system; None if Gofer's own writes can never start a run."""
     listens_with: Setting[Secret] | None = None
-    """What lets Gofer hear of events without a receiver, such as a connection that Gofer opens."""
+    """The setting for receiving events without a receiver, such as through a connection that Gofer opens."""
     serves_with: Sequence[AnySetting] = ()
-    """Other settings, of the pages and of a process on one machine."""
+    """Other settings, for the pages and for the process on one machine."""
     more_paths: Sequence[str] = ()
-    """Where else it delivers."""
+    """Further URL paths of its deliveries."""
     kind_header: str = ""
-    """The header that says what happened, with an example, such as `X-Event: push`; empty for the body."""
+    """The header that names the kind of event, with an example, such as `X-Event: push`; empty if the body names it."""
     registration: Registration | None = None
-    """None where an operator copies the secret from the source."""
+    """The registration of the secret; None if the operator copies the secret from the source."""
     is_restricted: Callable[[Event], bool] = _unrestricted
-    """Whether an event is about an object that not all colleagues may see."""
+    """Returns whether an event is about an object that not all colleagues may see."""
     missing: Callable[[SourceSettings], Sequence[str]] = nothing
-    """Returns a sentence for each setting without which Gofer cannot be served."""
+    """Returns a sentence for each missing setting without which `gofer serve` cannot start."""
     confused: Callable[[SourceSettings], Sequence[str]] = nothing
-    """Returns a sentence for each setting that holds another kind of value."""
+    """Returns a sentence for each setting that holds the wrong kind of value."""
 
     @property
     def paths(self) -> Sequence[str]:
-        """Every path at which it delivers."""
+        """Return all URL paths of its deliveries."""
         return (self.path, *self.more_paths)
 
     @property
     def receives_with(self) -> Sequence[AnySetting]:
-        """What its receiver needs: the secret, and as whom Gofer acts there."""
+        """Return the settings that its receiver needs: the secret, and Gofer's own account."""
         if self.account is None:
             return (self.secret,)
         return (self.secret, self.account.setting)
 
     @property
     def settings(self) -> Sequence[AnySetting]:
-        """Every setting of it, once."""
+        """Return all settings of the source without duplicates."""
         listening = [] if self.listens_with is None else [self.listens_with]
         every = [*self.receives_with, *listening, *self.acts_with, *self.serves_with]
         return list({setting.name: setting for setting in every}.values())

@@ -1,6 +1,6 @@
-"""The registry of sources that send deliveries, one line a source, and the receivers of those that are set up.
+"""The registry of sources that send deliveries, one line per source, and the receivers of the sources that are set up.
 
-What is imported here is on the way of every cold start to its first 2xx.
+Every import of this module delays the first answer after a cold start.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,17 +21,17 @@ RECEIVERS: Sequence[ReceiverSpec] = (
     NOTION,
     GITHUB,
 )
-"""Every source that sends deliveries. Webhooks are not among them: workflow files name those."""
+"""Every source that sends deliveries, except webhooks, which workflow files define."""
 BY_SOURCE: Mapping[str, ReceiverSpec] = {spec.source: spec for spec in RECEIVERS}
 PATHS: Mapping[str, str] = {spec.source: spec.path for spec in RECEIVERS}
-"""Where each source delivers its events."""
+"""The URL path of each source's deliveries."""
 SETTINGS: Sequence[AnySetting] = tuple(setting for spec in RECEIVERS for setting in spec.settings)
-"""The settings of every source."""
+"""The settings of all sources."""
 _NO_DELIVERIES = EventSpec()
 
 
 def events_of(kind: str) -> EventSpec:
-    """Return what events of a kind carry; of a source without deliveries nothing is known."""
+    """Return the facts in events of a kind; an empty specification for a source without deliveries."""
     spec = BY_SOURCE.get(kind.partition(".")[0])
     if spec is None:
         return _NO_DELIVERIES
@@ -39,15 +39,15 @@ def events_of(kind: str) -> EventSpec:
 
 
 def known(event: Event) -> Mapping[str, object]:
-    """Return the facts that an event carries, with its text as `says` unless its receiver said it otherwise.
+    """Return the facts in an event, with its text as `says` unless its receiver set that fact.
 
-    The receiver and admission both begin with these.
+    Both the receiver and admission begin with these facts.
     """
     return {"says": events_of(event.source).said(event.text), **event.facts}
 
 
 def secret_settings(hooks: Iterable[Hook]) -> Mapping[str, str]:
-    """Return the setting with the secret of every source by its path, also of those that are not set up."""
+    """Return the name of the setting with the secret for each path, including sources that are not set up."""
     found = {path: spec.secret.name for spec in RECEIVERS for path in spec.paths}
     for hook in hooks:
         found[hook.path] = f"{variable(hook.name)} or WEBHOOK_SECRET"
@@ -55,9 +55,9 @@ def secret_settings(hooks: Iterable[Hook]) -> Mapping[str, str]:
 
 
 def receivers(settings: SourceSettings, window: Registering | None = None) -> dict[str, Receiver]:
-    """Return the receivers of the sources that are set up, by path; a source without a secret has none.
+    """Return the receivers of the sources that are set up, by path. A source without a secret has none.
 
-    With a window, a source that registers its secret has a receiver too, which takes one while the window is open.
+    With a window, a source that registers its secret has a receiver too, which accepts one while the window is open.
     """
     found: dict[str, Receiver] = {}
     for spec in RECEIVERS:

@@ -1,18 +1,19 @@
-"""Refusals of systems outside: what each code means, and who can act on it."""
+"""Refusals by external systems: the meaning of each code, and the person who can act on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.values.errors import Access
 
 Rule = Literal["tell", "operate", "unclear"]
-"""What is done about a refusal:
+"""The handling of a refusal:
 
-tell     the model, or the person where code called: nothing happened, and the sentence says what to do instead
-operate  the same, and the operator finds it in the log, because only the operator can act on it
-unclear  it may have half happened: the call counts as unanswered, and its effect decides what comes next
+tell     The call had no effect. The model gets the sentence, which tells what to do instead. If code made the call, a
+         person gets it.
+operate  As for `tell`. The refusal is also logged for the operator, because only the operator can act on it.
+unclear  The call may have had an effect. It counts as unanswered, and the tool's effect decides how the run continues.
 """
 
 
@@ -30,18 +31,18 @@ class Refusals:
 
     source: str
     known: Mapping[str, Refusal]
-    """By code."""
+    """The known refusals by code."""
     unknown: Refusal
-    """For codes that are not listed."""
+    """The meaning of all other codes."""
     credential: frozenset[str]
-    """Codes that say that nothing works before the operator renews the token."""
+    """The codes after which no call works until the operator renews the token."""
 
     def of(self, code: str) -> Refusal:
         """Return the meaning of a code."""
         return self.known.get(code, self.unknown)
 
     def access(self, code: str) -> Access:
-        """Return what Gofer lacks where only the operator can act on a code; empty for any other code."""
+        """Return the access that Gofer lacks if only the operator can act on a code; empty for any other code."""
         if self.of(code).rule != "operate":
             return ""
         if code in self.credential:
@@ -49,6 +50,6 @@ class Refusals:
         return "permission"
 
     def log(self, code: str, message: str) -> None:
-        """Log a refusal that only the operator can act on; the message holds no contents."""
+        """Log a refusal if only the operator can act on it. The message must hold no contents."""
         if access := self.access(code):
-            tell_operator(self.source, access, code, message)
+            log_refusal(self.source, access, code, message)

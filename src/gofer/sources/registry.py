@@ -1,4 +1,4 @@
-"""The sources of events, one line each, and the one in which the company is reached."""
+"""The registry of sources, one line each, and the workplace: the source where Gofer reaches the company's people."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from gofer.sources.program.source import PROGRAM
 from gofer.sources.schedule.source import SCHEDULE
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
 from gofer.sources.source import Source, Workplace
-from gofer.sources.subject import told
+from gofer.sources.subject import context_of_event
 from gofer.sources.webhook.source import WEBHOOK
 from gofer.values.events import Event
 
@@ -23,17 +23,17 @@ SOURCES: Mapping[str, Source] = {
     "schedule": SCHEDULE,
     "program": PROGRAM,
 }
-"""By `event.source`."""
+"""Sources by `event.source`."""
 WORKPLACE: Workplace = SLACK_WORKPLACE
-"""Where groups of people, owners of workflows and the channel for logs are."""
+"""The system with the user groups, the owners of workflows and the channel for logs."""
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, f"Something happened: {event.kind}.")
+def _unknown_context(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, f"Something happened: {event.kind}.")
 
 
-UNKNOWN = Source("", "", _told)
-"""The source of an event that no room knows: the event says all there is, and is answered nowhere."""
+UNKNOWN = Source("", "", _unknown_context)
+"""The source of an event from no registered system. Gofer reads nothing more about the event and answers nowhere."""
 
 
 def source_of(event: Event) -> Source:

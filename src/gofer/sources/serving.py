@@ -1,6 +1,6 @@
-"""The parts of a source that serving needs beside its runs: an app to install, a connection, a sign-in to the pages.
+"""The parts of a source for serving: an app to install, a connection, a sign-in to the pages.
 
-A source without such a part is in no registry of it (`apps.py`, `connections.py`, `sign_ins.py`).
+The registries `apps.py`, `connections.py` and `sign_ins.py` list the sources that have such a part.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
 CALLBACK = "/sign-in/callback"
-"""The path of the pages to which a system sends people back who sign in."""
+"""The path to which a system sends people back after they sign in to the pages."""
 Receive = Callable[[Receiver, RawRequest], Awaitable[Reply]]
-"""Takes a delivery whose sender is known, as `Ingress.receive_verified`."""
+"""Processes a delivery that is already verified, as `Ingress.receive_verified` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +31,37 @@ class InstalledApp:
 
     workspace: str
     user: str
-    """Name of its bot user."""
+    """The name of the app's bot user."""
     scopes: frozenset[str] | None
-    """What it may do; None when the system did not say."""
+    """The permissions of the app; None when the system does not report them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppAddress:
-    """How a system reaches the app, and how people know the app."""
+    """The name of the app for people, and the way in which the system reaches it."""
 
     name: str
-    """What colleagues mention."""
+    """The name that colleagues mention."""
     url: str
-    """Where Gofer can be reached; empty with `socket`."""
+    """The public URL of Gofer; empty with `socket`."""
     socket: bool
-    """Whether Gofer opens the connection."""
+    """Whether Gofer opens the connection to the system."""
     sign_in: str = ""
-    """The URL that the system sends people back to who sign in to the pages; empty where nobody does."""
+    """The URL to which the system sends people back after they sign in; empty without a sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppSpec:
-    """An app that an operator installs in a system, with what the workflows need there."""
+    """An app that an operator installs in a system, with the permissions that the workflows need."""
 
     source: str
     system: str
     token: Setting[Secret]
     longest_name: int
     installing: str
-    """How an operator makes the app of its manifest, as a sentence."""
+    """The sentence that tells the operator how to create the app from its manifest."""
     manifest: Callable[[Iterable[Workflow], Iterable[AnyTool], AppAddress], Mapping[str, object]]
-    """Returns the manifest as plain JSON. Raises ConfigError where no workflow needs the app."""
+    """Returns the manifest as plain JSON. Raises ConfigError if no workflow needs the app."""
     needed: Callable[[Iterable[Workflow], Iterable[AnyTool]], Iterable[str]]
     """Returns the scopes that the workflows need."""
     identify: Callable[[SourceSettings, Http], Awaitable[InstalledApp]]
@@ -70,22 +70,22 @@ class AppSpec:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A connection that Gofer opens itself, through which deliveries come."""
+    """A connection that Gofer opens itself to receive deliveries."""
 
     source: str
     name: str
-    """As people know it."""
+    """The name of the connection, for people."""
     token: Setting[Secret]
-    """The setting that opens it."""
+    """The setting with the credential for the connection."""
     open: Callable[[SourceSettings, Receive], AbstractAsyncContextManager[None]]
-    """Passes deliveries on while the block runs. Raises ConfigError, TemporaryError."""
+    """Passes deliveries to `Receive` while the block runs. Raises ConfigError, TemporaryError."""
 
 
 class PageRefused(TemporaryError):
-    """A system did not do what a page needs; `call` is the request and `code` the reason in the system's words."""
+    """A system refused a request that a page needs. `call` is the request and `code` the system's own reason."""
 
     def __init__(self, system: str, call: str, code: str, remedy: str) -> None:
-        """Take also what the operator does; an empty remedy means that time alone helps."""
+        """Create the error. `remedy` tells the operator what to do; it is empty when only waiting helps."""
         super().__init__(f"{system} refused {call} ({code})")
         self.system = system
         self.call = call
@@ -94,10 +94,10 @@ class PageRefused(TemporaryError):
 
 
 class Members(Protocol):
-    """The people of a system and its places; a coroutine raises PageRefused where the system does not say."""
+    """The people and places of a system. Each coroutine raises PageRefused if the system does not answer."""
 
     async def check_member(self, user: str, team: str) -> None:
-        """Raise BadRequest(403) unless a person is a full member now."""
+        """Raise BadRequest(403) unless a person is currently a full member."""
         ...
 
     def place(self, event: Event) -> str:
@@ -105,23 +105,23 @@ class Members(Protocol):
         ...
 
     def is_direct(self, place: str) -> bool:
-        """Return whether a place has one reader besides Gofer."""
+        """Return whether a place has exactly one reader besides Gofer."""
         ...
 
     async def is_in(self, place: str, user: str) -> bool:
-        """Return whether a person is in a place."""
+        """Return whether a person is a member of a place."""
         ...
 
     async def is_private(self, place: str) -> bool:
-        """Return whether a place is private by now."""
+        """Return whether a place is currently private."""
         ...
 
     async def place_of_owner(self, owner: str) -> str:
-        """Return the id of the place that the owner of a workflow names; empty where there is none."""
+        """Return the id of the place that a workflow's `owner` names; empty when it names none."""
         ...
 
     async def private_places(self, loaded: Loaded) -> Sequence[str] | None:
-        """Return the private places in which alone a workflow listens; None where every member may read it."""
+        """Return the private places that a workflow is restricted to; None when every member may read about it."""
         ...
 
 
@@ -129,37 +129,40 @@ class Identities(Protocol):
     """A system in which people sign in to the pages."""
 
     system: ClassVar[str]
-    """As people know it."""
+    """The name of the system, for people."""
     authorize_path: ClassVar[str]
-    """The page on which a person agrees."""
+    """The path of the system's page on which a person consents."""
 
     @property
     def members(self) -> Members:
-        """Return its people and places."""
+        """Return the people and places of the system."""
         ...
 
     @property
     def pages_url(self) -> str:
-        """Return where colleagues open Gofer's pages, without a slash at the end."""
+        """Return the URL of Gofer's pages without a slash at the end."""
         ...
 
     async def authorize_url(self, state: str, nonce: str) -> str:
-        """Return where a browser is sent to sign in. Raises PageRefused."""
+        """Return the URL to which a browser is redirected to sign in. Raises PageRefused."""
         ...
 
     async def member(self, code: str, nonce: str, now: float) -> tuple[str, str]:
-        """Return the ids of the full member of a code and of their workspace. Raises BadRequest, PageRefused."""
+        """Return the ids of the full member who signed in with a code and of the workspace.
+
+        Raises BadRequest, PageRefused.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SignInSpec:
-    """How people sign in to the pages."""
+    """The sign-in of people to the pages."""
 
     system: str
     needed: Sequence[AnySetting]
     """The settings without which no person can sign in."""
     settings: Sequence[AnySetting]
-    """All settings that it reads."""
+    """All settings that the sign-in reads."""
     make: Callable[[SourceSettings, Http, str], Identities]
-    """Returns the system for the pages at a URL."""
+    """Returns the identities of the system for pages at a URL."""

@@ -1,4 +1,4 @@
-"""Settings of sources: each names its environment variable and says how the text there is read and written."""
+"""Settings of sources. Each setting names its environment variable and can read and write its text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Setting(Generic[T]):
     """One setting of a source."""
 
     name: str
-    """Its environment variable, and its parameter on AWS."""
+    """The environment variable, and the parameter on AWS."""
     read: Callable[[str, str], T]
-    """Returns the value of a name and a text; an empty text is a setting that is not set. Raises ConfigError."""
+    """Returns the value for a name and a text. An empty text means that the setting is not set. Raises ConfigError."""
     write: Callable[[T], str]
-    """Returns the text that is read as a value."""
+    """Returns the text for a value, the inverse of `read`."""
 
     def to(self, value: T) -> tuple[str, object]:
         """Return the setting with a value, for `SourceSettings.but`."""
@@ -29,7 +29,7 @@ class Setting(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """The values of the sources' settings. One that is not set has the value that its empty text is read as."""
+    """The values of the sources' settings. A setting that is not set has the value for the empty text."""
 
     values: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -37,52 +37,52 @@ class SourceSettings:
         """Return the value of a setting."""
         if setting.name not in self.values:
             return setting.read(setting.name, "")
-        # Only `to` and `read_source_settings` make values, both by the setting's own type.
+        # Only `to` and `read_source_settings` create values, and both use the setting's own type.
         return cast(T, self.values[setting.name])
 
     def but(self, *changed: tuple[str, object]) -> "SourceSettings":
-        """Return these settings with some of them changed."""
+        """Return a copy of these settings with some of them changed."""
         return SourceSettings({**self.values, **dict(changed)})
 
     def texts(self, settings: Sequence[Setting[Any]]) -> Mapping[str, str]:
-        """Return settings as the environment of another process has them."""
+        """Return settings as environment variables for another process."""
         return {setting.name: setting.write(self[setting]) for setting in settings}
 
 
 def read_source_settings(settings: Sequence[Setting[Any]], environment: Mapping[str, str]) -> SourceSettings:
-    """Return the values of settings in an environment. Raises ConfigError that names the one that is wrong."""
+    """Return the values of settings in an environment. Raises ConfigError, which names the wrong setting."""
     return SourceSettings({one.name: one.read(one.name, environment.get(one.name, "")) for one in settings})
 
 
 def text_setting(name: str) -> Setting[str]:
-    """Return a setting that is plain text."""
+    """Return a setting with plain text."""
     return Setting(name, lambda _, text: text.strip(), str)
 
 
 def credential_setting(name: str) -> Setting[Secret]:
-    """Return a setting that is a credential, which goes into a header."""
+    """Return a setting with a credential, which is sent in a header."""
     return Setting(name, lambda own, text: read_credential(own, text.strip()), Secret.reveal)
 
 
 def secrets_setting(name: str) -> Setting[Sequence[Secret]]:
-    """Return a setting that is a secret, or two with a comma between them while it is being rotated."""
+    """Return a setting with a secret, or with two separated by a comma during a rotation."""
     return Setting(name, lambda _, text: read_secrets(text), _joined)
 
 
 def url_setting(name: str, default: str = "") -> Setting[str]:
-    """Return a setting that is a base URL, which has no slash at its end."""
+    """Return a setting with a base URL, without a slash at its end."""
     return Setting(name, lambda own, text: read_url(own, text or default), str)
 
 
 def read_secrets(text: str) -> Sequence[Secret]:
-    """Return the secrets between commas: the current one, and the previous one while it is being rotated."""
+    """Return the secrets in a comma-separated text: the current secret and, during a rotation, the previous one."""
     return tuple(Secret(secret.strip()) for secret in text.split(",") if secret.strip())
 
 
 def read_credential(name: str, text: str) -> Secret:
-    """Return the value of a variable as a credential. Raises ConfigError where no header can hold it."""
+    """Return the value of a variable as a credential. Raises ConfigError if a header cannot hold it."""
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise ConfigError(f"{name} holds characters that no key has; copy it again.")
+        raise ConfigError(f"{name} contains characters that a key cannot have; copy it again.")
     return Secret(text)
 
 
@@ -90,7 +90,7 @@ def read_url(name: str, text: str) -> str:
     """Return a base URL without a slash at its end, or the empty string. Raises ConfigError."""
     try:
         parts = urlsplit(text)
-        _ = parts.port  # raises for a port that is none
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         parts = urlsplit("")
     if text and (parts.scheme not in ("http", "https") or not parts.hostname):

@@ -1,7 +1,7 @@
-"""The value of a button: it says which decision the button stands for, and proves that this Gofer made it.
+"""The token in an approval button: it names the decision, and proves that this installation of Gofer made the button.
 
-A token is what it stands for and a MAC over that under the installation's key: a changed letter, another run, another
-call or other arguments make it worthless. It proves who made the button, never who may press it.
+A token consists of the decision's fields and a MAC over them under the installation's key. A changed letter, or a
+token for another run, another call or other arguments, fails verification. A token does not prove who may press it.
 """
 
 import base64
@@ -17,14 +17,14 @@ from gofer.values.errors import BadRequest
 from gofer.values.secret import Secret
 
 _DOMAIN = b"gofer approval\x00"
-"""Keeps these MACs apart from everything else that is made with the key."""
+"""A prefix that separates these MACs from other uses of the key."""
 _LONGEST = 2_000
-"""Characters of a button's value at most."""
+"""The most characters of a button's value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What one button decides."""
+    """The decision of one button."""
 
     run: str
     call: str
@@ -34,16 +34,16 @@ class Stamp:
 
 
 def token(key: Secret, stamp: Stamp) -> str:
-    """The value of a button. Raises ValueError without a key: everybody could make such a token."""
+    """Return the value of a button. Raises ValueError without a key, because then everyone could forge tokens."""
     if not key:
-        raise ValueError("no key to make buttons with")
+        raise ValueError("the installation has no key to sign buttons with")
     fields = [stamp.run, stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision]
     said = base64.urlsafe_b64encode(encode(fields)).decode().rstrip("=")
     return f"{said}.{_mac(key, said)}"
 
 
 def read_token(key: Secret, text: str) -> Stamp | None:
-    """What a button that this Gofer made stands for; None for any other text."""
+    """Return the decision of a token that this installation made; None for any other text."""
     said, _, mac = text.partition(".")
     if not key or len(text) > _LONGEST or not text.isascii() or not hmac.compare_digest(_mac(key, said), mac):
         return None
@@ -54,7 +54,7 @@ def read_token(key: Secret, text: str) -> Stamp | None:
     if not isinstance(fields, list) or len(cast(list[object], fields)) != 5:
         return None
     run, call, about, sha256, decision = map(as_text, cast(list[object], fields))
-    # The MAC says that we wrote it, so that the words are ours.
+    # The MAC proves that Gofer wrote the fields, so the casts are safe.
     return Stamp(run, call, cast(About, about), sha256, cast(Literal["approved", "denied"], decision))
 
 

@@ -1,7 +1,7 @@
-"""The protocol of sources: what the room of one vendor says of the runs that its events start.
+"""The protocol of sources: the parts that each vendor's room provides for the runs that its events start.
 
-A part consists of pure functions: which tool is called with which arguments, and how the recorded outcome is read. The
-engine makes the calls, because effects belong to its steps. A part that a vendor has not is None.
+A part consists of pure functions: they name the tool to call and its arguments, and they read the recorded outcome. The
+engine makes the calls, because effects belong to its steps. A part that a vendor lacks is None.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ def _not_own(event: Event) -> bool:
 
 
 def _hidden() -> ToolError:
-    return ToolError("Not found: there is no such place, or it may not be read here.", code="not_found")
+    return ToolError("Not found: the place does not exist, or Gofer may not read it here.", code="not_found")
 
 
 def _anywhere(event: Event) -> bool:
@@ -51,18 +51,18 @@ def _there(event: Event, result: ToolResult) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the source context of an event is read by one call."""
+    """The one tool call that reads the source context of an event."""
 
     call: Callable[[Event], OwnCall | None]
-    """What is called; None when the event says all there is."""
+    """Returns the call; None when the event itself holds everything."""
     read: Callable[[Event, Person, ToolResult], SourceContext]
-    """The source context that the call gave."""
+    """Returns the source context from the result of the call."""
     need: Callable[[Event], Need]
-    """What the run lacks when the call fails."""
+    """Returns what the run lacks when the call fails."""
     tools: tuple[str, ...]
-    """Tools that runs call by themselves for this."""
+    """The tools that runs call by themselves for this part."""
     gone: Callable[[Event, ToolResult], str] = _there
-    """Why the run has nothing left to be about, for lists; empty when the object of the event is there."""
+    """Returns the reason why the object of the event no longer exists, for lists; empty when it exists."""
 
 
 Compare = Callable[
@@ -74,128 +74,128 @@ Compare = Callable[
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How the person behind an event is found out."""
+    """The look-up of the person behind an event."""
 
     look_up: Callable[[Event], OwnCall | None]
-    """What is called; None for an id that belongs to no person."""
+    """Returns the call; None for an id that belongs to no person."""
     person: Callable[[Event, Details], Person]
-    """The person that the call gave."""
+    """Returns the person from the details of the result."""
     unseen: frozenset[str]
-    """Codes of refusals that mean that there is no such person or group."""
+    """Refusal codes which mean that the person or group does not exist."""
     tools: tuple[str, ...]
-    """Tools that runs call by themselves for this; so in each part below."""
+    """The tools that runs call by themselves for this part. The parts below have the same field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """How the members of a group are found out that `who` names by its handle."""
+    """The look-up of the members of a user group that `who` names by its handle."""
 
     look_up: Callable[[str], OwnCall]
-    """What is called, for a handle."""
+    """Returns the call for a handle."""
     members: Callable[[Details], Collection[object]]
-    """Their ids."""
+    """Returns the ids of the members."""
     unseen: frozenset[str]
-    """Codes of refusals that mean that there is no such group."""
+    """Refusal codes which mean that the group does not exist."""
     tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Messages that can be changed and taken back, so that a run can announce its answer."""
+    """Messages that can be edited and deleted, so that a run can announce its answer."""
 
     thread: Callable[[Event, Outcome | None], str]
-    """The thread of an event, with the outcome of reading its source context; empty for one without a thread."""
+    """Returns the thread of an event, given the outcome of reading its source context; empty if it has none."""
     below: Callable[[Details], str]
-    """The thread below a message that was written; empty where there is none."""
+    """Returns the thread below a written message; empty if it has none."""
     edit: Callable[[Details, str], OwnCall]
-    """What is called to replace the text of a message that was written."""
+    """Returns the call that replaces the text of a written message."""
     delete: Callable[[Details], OwnCall]
-    """What is called to take such a message back."""
+    """Returns the call that deletes a written message."""
     attach: Callable[[str, str, str], OwnCall]
-    """What is called to attach a file: the thread, its name, its text."""
+    """Returns the call that attaches a file, from the thread, the file's name and its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateWords:
-    """Words that one person alone reads; they can never be changed."""
+    """Messages that only one person sees. They can never be edited."""
 
     split: Callable[[str], Sequence[str]]
-    """The texts of all messages that a long text takes."""
+    """Returns the texts of the messages that a long text is divided into."""
     in_place: Callable[[str, str], OwnCall]
-    """What is called to show a text in a thread, empty for none, to the person who started the run."""
+    """Returns the call that shows a text in a thread (empty for none) to the person who started the run."""
     direct: Callable[[str], OwnCall]
-    """What is called to send that person a direct message."""
+    """Returns the call that sends this person a direct message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How an answer is written where a run began."""
+    """The writing of an answer where a run began."""
 
     compose: Callable[[str], Composed]
-    """An answer divided as it will be written."""
+    """Returns an answer, divided into the messages that Gofer will write."""
     write: Callable[[Event, str, str], OwnCall]
-    """What is called to write a text in a thread, empty for none."""
+    """Returns the call that writes a text in a thread (empty for none)."""
     tools: tuple[str, ...]
     has_place: Callable[[Event], bool] = _anywhere
-    """Whether there is a place for an answer where the event happened."""
+    """Returns whether an answer can be written where the event happened."""
     messages: Messages | None = None
-    """None where an answer cannot be announced, changed or taken back."""
+    """None if an answer cannot be announced, edited or deleted."""
     private: PrivateWords | None = None
-    """None where nothing can be told to one person alone."""
+    """None if no message can be shown to only one person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
-    """How people are asked for a decision."""
+    """The questions with which Gofer asks people for a decision."""
 
     here: Callable[[Event], Mapping[str, object]]
-    """Where it is asked: the fields of a question for an event of this source."""
+    """Returns the fields of a question that name where it is asked, for an event of this source."""
     channel: Callable[[str], Mapping[str, object] | None]
-    """The same for the owner of a workflow; None where the owner has no channel."""
+    """Returns the same fields for the owner of a workflow; None if the owner has no channel."""
     is_direct: Callable[[Event], bool]
-    """Whether the event is a direct message."""
+    """Returns whether the event is a direct message."""
     ask: Callable[[Mapping[str, object]], OwnCall]
-    """What is called to put a question, by its fields, where all people of the place see it."""
+    """Returns the call that asks a question, given by its fields, where everyone in the place sees it."""
     ask_one: Callable[[Mapping[str, object]], OwnCall]
-    """What is called to put it to one person alone."""
+    """Returns the call that asks a question where only one person sees it."""
     close: Callable[[Details, str, Mapping[str, object] | None], OwnCall | None]
-    """What is called to show how a question ended, with its fields where it stays; None where it cannot change."""
+    """Returns the call that shows how a question ended, with its fields if it stays; None if it cannot be edited."""
     may_decide: Callable[[str, Sequence[str], str], OwnCall]
-    """What is called to look up whether a person may decide, among those who may and the requester."""
+    """Returns the call that looks up whether a person may decide, from the person, the approvers and the requester."""
     allowed: Callable[[Details], bool]
-    """Whether that look-up said so."""
+    """Returns whether the person may decide, from the details of the look-up."""
     decider: Callable[[Details], str]
-    """The name of the person, from the same look-up."""
+    """Returns the name of the person, from the details of the look-up."""
     groups: Callable[[Sequence[str]], OwnCall]
-    """What is called to look up the user groups that may decide."""
+    """Returns the call that looks up the user groups that may decide."""
     group_ids: Callable[[Details], Mapping[str, object]]
-    """Their ids by their handles."""
+    """Returns the ids of the groups by their handles."""
     tell: Callable[[str, str, Mapping[str, object]], OwnCall]
-    """What is called to tell one person a text, at a place."""
+    """Returns the call that shows a text to one person at a place."""
     moment: Callable[[int], str]
-    """A time for people, from unix milliseconds."""
+    """Returns a time for people, from unix milliseconds."""
     tools: tuple[str, ...]
     group_tools: tuple[str, ...]
-    """The tools that are called in addition where user groups may decide."""
+    """The additional tools for decisions by user groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """How the places of a system are judged."""
+    """The look-up of places that runs want to read or write."""
 
     look: Callable[[Place, Standpoint], Known | OwnCall]
-    """What is known of a place, or what is called to look it up."""
+    """Returns the facts about a place, or the call that looks them up."""
     found: Callable[[Place, Standpoint, Details], Known]
-    """What the look-up gave. Raises ToolError for a place that no call may be made to."""
+    """Returns the facts from the look-up. Raises ToolError for a place that no run may use."""
     entry: Callable[[Place], str]
-    """The entry of the key `writes` that permits a place."""
+    """Returns the entry of the key `writes` that permits writing to a place."""
     tools: tuple[str, ...] = ()
     home: Callable[[Event], str] = _no_home
-    """The id of the place that an event happened in."""
+    """Returns the id of the place in which an event happened."""
     is_own: Callable[[Event], bool] = _not_own
-    """Whether the person who started a run is the only one who reads what is written there."""
+    """Returns whether only the person who started the run can read messages in the event's place."""
     hidden: ToolError = field(default_factory=_hidden)
-    """What a run is told of a place that it may not know of."""
+    """The error for a place that must stay hidden from a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,17 +203,17 @@ class Channels:
     """The channels of a company, for messages about runs."""
 
     of: Callable[[str], str]
-    """The channel that the `owner` of a workflow names; empty for an owner without one."""
+    """Returns the channel that the `owner` of a workflow names; empty for an owner without a channel."""
     post: Callable[[str, str], OwnCall]
-    """What is called to write a text into a channel."""
+    """Returns the call that writes a text into a channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The system in which the people of the company are reached, wherever a run began."""
+    """The system in which Gofer reaches the people of the company, no matter where a run began."""
 
     system: str
-    """As people know it."""
+    """The name of the system, for people."""
     groups: Groups
     approvals: Approvals
     channels: Channels
@@ -233,34 +233,37 @@ def _is_object(event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """All that the engine knows of one source of events."""
+    """The parts of one source that the engine uses."""
 
     name: str
-    """As `event.source` has it."""
+    """The name in `event.source`."""
     system: str
-    """As people know it."""
+    """The name of the system, for people."""
     from_event: Callable[[Event, Person], SourceContext]
-    """The source context of an event about which nothing is read, with the words of its text as they are."""
+    """Returns the source context from the event alone, with its text unchanged."""
     reading: Reading | None = None
-    """How more is read."""
+    """The call that reads more; None if events hold everything."""
     starts: frozenset[str] = frozenset()
-    """Kinds of events by which people mean to start a run; other events leave no person waiting."""
+    """Kinds of events with which a person deliberately starts a run and waits for it."""
     is_request: Callable[[Event, bool], bool] = _never
-    """Whether a person's words are addressed to Gofer; the flag says whether the workflow answered there before."""
+    """Returns whether a person's text is addressed to Gofer.
+
+    The flag tells whether the workflow answered there before.
+    """
     message: Callable[[Event], Sequence[str]] = _its_conversation
-    """What the event is about, by the coordinates that make it unique."""
+    """Returns the unique coordinates of the message or object that the event is about."""
     is_recent: Callable[[Event], bool] = _is_object
-    """Whether what is read is what was said of late, and not what the run is about."""
+    """Returns whether the source context holds recent messages rather than the object that the run is about."""
     trusted: bool = False
-    """Whether the company itself said, in a file or by a secret, that the events may start runs."""
+    """Whether the company itself permitted these events to start runs, in a file or with a secret."""
     returns_to_caller: bool = False
-    """Whether a caller in this process reads the answer, and the reason of a failure, itself."""
+    """Whether a caller in this process reads the answer, or the reason of a failure, itself."""
     compare: Compare | None = None
-    """What the event changed since the last one."""
+    """The comparison with earlier events; None if conditions cannot refer to changes."""
     people: People | None = None
     answers: Answers | None = None
     approvals: Approvals | None = None
-    """How people are asked where the run began; in other sources the workplace asks."""
+    """The questions in this source; None if the workplace asks instead."""
     places: Places | None = None
     tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
-    """Its tools, with its settings."""
+    """Returns the tools of the source, from its settings."""

@@ -1,4 +1,4 @@
-"""Events about an issue, a page or a pull request: one call reads it, and one comment there answers."""
+"""Events about an issue, a page or a pull request. One call reads the subject, and one comment on it is the answer."""
 
 from collections.abc import Mapping
 
@@ -9,34 +9,37 @@ from gofer.sources.part_values import Composed, Need, SourceContext
 from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.events import Event
 
-SUBJECT = Need("what it is about could not be read", "read what this is about")
+SUBJECT = Need("the issue, page or pull request could not be read", "read the issue, page or pull request")
 """The issue, page or pull request of an event."""
 
 
 def needs_subject(event: Event) -> Need:
-    """Return what a run lacks when its subject could not be read."""
+    """Return the need of a run for its subject."""
     return SUBJECT
 
 
-def told(event: Event, opening: str) -> SourceContext:
-    """Return the source context of an event that says all there is."""
+def context_of_event(event: Event, opening: str) -> SourceContext:
+    """Return the source context of an event that itself holds everything."""
     return SourceContext(opening, event.text, event.private is not False)
 
 
 def subject_context(event: Event, result: ToolResult, opening: str, *, request: bool = False) -> SourceContext:
-    """Return the source context that reading the subject gave; `request` when the event's words are one."""
+    """Return the source context from the call that read the subject.
+
+    `request` says that the event's text asks Gofer.
+    """
     details = result.details or {}
     subject = as_object(details.get("subject"))
     changed = ""
     if not request:
-        # An issue or a page may not say any more what was changed.
+        # The issue or page may no longer show what was changed.
         changed = indented(event.text)
     return SourceContext(
-        happened=f"{opening}{_which(subject)}",
+        happened=f"{opening}{_comment_sentence(subject)}",
         read=f"{changed}\n\n{result.text}".strip("\n"),
-        # The more careful of two sources wins.
+        # The context is private if either the event or the subject is.
         private=event.private is True or details.get("private") is not False,
-        words=as_text(subject.get("words")) or _kept(event),
+        words=as_text(subject.get("words")) or _stored_words(event),
         author="its author",
         facts=as_object(details.get("facts")),
         properties=as_object(details.get("properties")),
@@ -46,19 +49,19 @@ def subject_context(event: Event, result: ToolResult, opening: str, *, request: 
 
 
 def indented(text: str) -> str:
-    """Return what people wrote as material shows it."""
+    """Return a text by people, indented as in the source context."""
     return "\n".join(f"    {row}" for row in text.splitlines())
 
 
-def _which(subject: Mapping[str, object]) -> str:
-    """Return a sentence that names the comment of an event by its author and time; empty where it was not read."""
+def _comment_sentence(subject: Mapping[str, object]) -> str:
+    """Return a sentence with the author and time of the event's comment; empty if the comment was not read."""
     if not (author := as_text(subject.get("author"))):
         return ""
     return f" The comment is by {encode_text(author)} at {as_text(subject.get('time'))}."
 
 
-def _kept(event: Event) -> str:
-    """Return what an event kept of the words of its comment, with a note where it kept a part."""
+def _stored_words(event: Event) -> str:
+    """Return the comment's text that the event holds, with a note if it holds only a part."""
     words = as_text(event.facts.get("says"))
     if not event.place.get("cut"):
         return words
@@ -66,23 +69,23 @@ def _kept(event: Event) -> str:
 
 
 COMMENT_LIMIT = 18_000
-"""Characters of a comment at most; what takes comments takes that much of each, links included."""
+"""The most characters of a comment, links included. Every system that takes comments accepts this many."""
 _CUT = "_This is the beginning; the rest is too long for a comment._"
 _ROOM = COMMENT_LIMIT - len(_CUT) - 2
 
 
 def one_comment(text: str) -> Composed:
-    """Return an answer as one comment takes it; a long one loses its end, between two blocks where there are some."""
+    """Return an answer as one comment. A long answer is cut, between two blocks if possible."""
     if len(text) <= COMMENT_LIMIT:
         return Composed((text,))
     return Composed((f"{_beginning(text[:_ROOM])}\n\n{_CUT}",))
 
 
 def _beginning(cut: str) -> str:
-    """Return the whole blocks of a text that was cut, or more where these are less than half of it."""
+    """Return the whole blocks of a cut text, or its whole words if the blocks are less than half of it."""
     blocks = outline(cut)
     if not blocks:
-        # Definitions of links are no blocks.
+        # A text of link definitions alone has no blocks.
         return _words(cut)
     last = blocks[-1]
     start = last.lines.start
@@ -92,12 +95,12 @@ def _beginning(cut: str) -> str:
     if len(whole) >= len(cut) // 2:
         return whole
     if isinstance(last, CodeBlock) and last.fence:
-        # An open fence would take the words after it for code.
+        # An unclosed fence would turn the text after it into code.
         return f"{cut[: -len(last.fence) - 1]}\n{last.fence}"
     return _words(cut)
 
 
 def _words(cut: str) -> str:
-    """Return the whole words of a text that was cut."""
+    """Return the whole words of a cut text."""
     words, _, _ = cut.rpartition(" ")
     return words or cut

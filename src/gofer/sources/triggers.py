@@ -1,6 +1,6 @@
-"""The registry of triggers, one line a source: what may start a workflow, for the form of workflow files.
+"""The registry of triggers for the form of workflow files, one line per source.
 
-It loads neither clients nor tools, because every reader of workflow files imports it.
+This module imports neither clients nor tools, because every reader of workflow files imports it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,15 +25,18 @@ TRIGGERS: Sequence[TriggerSpec] = (
 TRIGGER_KINDS: Sequence[TriggerKind] = tuple(kind for spec in TRIGGERS for kind in spec.kinds)
 """Every kind of trigger, in the order in which files and documents list them."""
 DESTINATIONS: Mapping[str, Listable] = {spec.writes.system: spec.writes for spec in TRIGGERS if spec.writes}
-"""The systems that files can list places of, by the key of each."""
+"""The systems whose places workflow files can list, by the key of each."""
 ASKING = frozenset(spec.kinds[0].source for spec in TRIGGERS if spec.asks)
-"""The sources in which the person who started a run can be asked about any destination."""
+"""The sources in which Gofer can ask the person who started a run about any destination."""
 CLIENTS: Sequence[str] = [client for spec in TRIGGERS for client in spec.clients]
-"""Python packages by which programs reach a source."""
+"""Python packages of clients for the sources."""
 WORKPLACE_NAME = "Slack"
-"""The system in which the people of the company are reached, as they know it."""
+"""The name of the workplace: the system in which Gofer reaches the people of the company."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}
 KINDS: Sequence[str] = tuple(BY_NAME)
-"""Every kind of trigger, as files name it."""
+"""The name of every kind of trigger, as workflow files write it."""
 CONTINUING: frozenset[str] = frozenset(kind.name for kind in TRIGGER_KINDS if kind.continues)
-"""The kinds of events in which a person replies. A run of another kind inherits nothing from earlier runs."""
+"""The kinds of triggers for events in which a person replies.
+
+A run of another kind inherits nothing from earlier runs.
+"""

@@ -1,4 +1,4 @@
-"""Workflow files that triggers of every source may start: their form, and how folders and bundles of them are read."""
+"""The form of workflow files with the triggers of all sources, and the reading of folders and bundles of them."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -24,12 +24,12 @@ TriggerForm = trigger_form(TRIGGER_KINDS)
 
 
 def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
-    """Return every workflow of a folder. Raises ConfigError; see workflows.load.read_folder."""
+    """Return every workflow of a folder, as `workflows.load.read_folder` does. Raises ConfigError."""
     return read_folder(folder, WorkflowForm, code, look_up)
 
 
 def decode_bundle(raw: bytes) -> Bundle:
-    """Return the bundle of its bytes."""
+    """Return the bundle that is encoded in bytes."""
     return read_bundle(raw, WorkflowForm)
 
 
@@ -37,7 +37,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def workflow_schema(tools: Collection[str]) -> str:
-    """Return the JSON Schema of a workflow file that may list these tools, as text."""
+    """Return the JSON Schema of a workflow file as text. `tools` are the names that the file may list."""
     schema = _schema(WorkflowForm)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     names: Mapping[str, object] = {"enum": sorted(tools)}
@@ -48,7 +48,7 @@ def workflow_schema(tools: Collection[str]) -> str:
 
 
 def subagent_schema(tools: Collection[str]) -> str:
-    """Return the JSON Schema of a file of `subagents/` that may list these tools, as text."""
+    """Return the JSON Schema of a file in `subagents/` as text. `tools` are the names that the file may list."""
     schema = _schema(Subagent)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     listed = cast(list[dict[str, object]], properties["tools"]["anyOf"])[0]
@@ -58,7 +58,7 @@ def subagent_schema(tools: Collection[str]) -> str:
 
 def defaults_schema() -> str:
     """Return the JSON Schema of defaults.yaml, as text."""
-    return _text("What holds for every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
+    return _text("Defaults of every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
 
 
 def _schema(form: type[Strict]) -> dict[str, object]:

@@ -167,7 +167,7 @@ def test_what_the_function_on_aws_takes_is_explained() -> None:
         assert one("schedule", {"workflow": "called", "schedule": id_, "at": at}) == by_people
     gone = one("schedule", {"workflow": "called", "schedule": "called cron(0 7 ? * MON *) UTC", "at": FIRST})
     assert gone.ignored_because == "no workflow has this schedule any more"
-    assert "`at` is no time" in (one("schedule", {"workflow": "w", "schedule": id_, "at": "soon"}).error or "")
+    assert "`at` is not a time" in (one("schedule", {"workflow": "w", "schedule": id_, "at": "soon"}).error or "")
     for own in ("sweep", "purge"):
         assert (one("schedule", {own: True}).ignored_because or "").startswith(f"it is the {own}")
 

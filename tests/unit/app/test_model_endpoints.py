@@ -114,7 +114,7 @@ def test_a_key_that_is_not_set_is_named() -> None:
 def test_a_key_that_no_header_can_hold_is_named_and_not_shown(key: str) -> None:
     settings = read_settings({"MODEL_BASE_URLS": OURS})
     reach = Endpoints(settings, httpx2.AsyncClient(), lambda _: Secret(key), DEFAULT)
-    with pytest.raises(Refused, match="MODEL_KEY_OURS holds characters that no key has") as error:
+    with pytest.raises(Refused, match="MODEL_KEY_OURS contains characters that a key cannot have") as error:
         reach(at(OURS, "MODEL_KEY_OURS"))
     assert error.value.elsewhere
     assert key not in str(error.value)

@@ -90,7 +90,7 @@ def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest
 
     assert found(asked(AnsweringHttp(answer), **ENVIRONMENT)) == ("a", "", "g")
     (warning,) = caplog.records
-    assert "Notion does not say whom Gofer's token belongs to (no answer within 5 seconds)" in warning.getMessage()
+    assert "Notion did not name the account of Gofer's token (no answer within 5 seconds)" in warning.getMessage()
 
 
 def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
@@ -102,5 +102,5 @@ def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None
     assert list(notion.own_bots) == [BOT]
     assert isinstance(github, GitHubReceiver)
     assert github.own_logins == {"gofer"}
-    with pytest.raises(ConfigError, match="NOTION_BOT_ID is no id of Notion"):
+    with pytest.raises(ConfigError, match="NOTION_BOT_ID is not an id of Notion"):
         read_settings({"NOTION_BOT_ID": "Gofer"})

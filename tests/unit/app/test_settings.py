@@ -74,7 +74,7 @@ def test_what_is_no_url_is_named(name: str, value: str) -> None:
 )
 def test_a_credential_that_cannot_go_into_a_header_is_named(name: str) -> None:
     for value in ("kéy", "two words", "tab\tbed"):
-        with pytest.raises(ConfigError, match=f"{name} holds characters"):
+        with pytest.raises(ConfigError, match=f"{name} contains characters"):
             read_settings({name: value})
     assert read_settings({"SLACK_BOT_TOKEN": " xoxb-1\n"}).sources[slack.BOT_TOKEN].reveal() == "xoxb-1"
 

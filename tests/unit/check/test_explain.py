@@ -78,7 +78,7 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
         (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
         (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
-        ({}, "its type, which says what happened", None, None),
+        ({}, "its type, which tells what happened", None, None),
     ],
 )
 def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: str | None, bot: bool | None) -> None:

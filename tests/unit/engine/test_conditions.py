@@ -45,19 +45,19 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
             "slack.message: {channels: '#dep*'}",
             "slack.message",
             {"channels": FOUND, "bot": False, "reply": False},
-            'w wants `channels: "#dep*"`',
+            'w requires `channels: "#dep*"`',
         ),
         (
             "jira.commented: {label: urgent, says: '*@gofer*'}",
             "jira.commented",
             {"labels": [FOUND], "says": FOUND},
-            "w wants `label: urgent` and has a condition on the text (`says`) that is not met",
+            "w requires `label: urgent` and has a condition on the text (`says`) that is not met",
         ),
         (
             "jira.issue_created: {label: urgent}",
             "jira.issue_created",
             {},
-            "w wants `label: urgent`, of which nothing is known here",
+            "w requires `label: urgent`, which is not known here",
         ),
         (
             "slack.mention: {follow_ups: true}",

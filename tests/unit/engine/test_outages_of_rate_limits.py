@@ -18,7 +18,7 @@ from support.engine.memory_run import PROVENANCE, Said, at_work, memory_run, say
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
-BUSY = "It takes no more calls for a while."
+BUSY = "It accepts no more calls for a while."
 
 
 @dataclass

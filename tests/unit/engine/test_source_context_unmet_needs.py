@@ -33,7 +33,10 @@ from gofer.sources.subject import SUBJECT
             "Jira",
             {"code": "outage"},
             "outage",
-            "I could not read what this is about, because Jira did not answer for 30 minutes. Please ask again.",
+            (
+                "I could not read the issue, page or pull request, because Jira did not answer for 30 minutes. "
+                "Please ask again."
+            ),
         ),
         (
             THREAD,

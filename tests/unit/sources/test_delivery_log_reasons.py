@@ -182,7 +182,7 @@ async def test_the_log_names_workflow_and_condition_where_everybody_may_see_the_
     ingress = listening("github.pull_request", {"action": ["opened"], "repository": ["acme/shop"]})
     request = delivery("/github/webhook", PULL_REQUEST, ("X-GitHub-Event", "pull_request"))
     reply = await ingress.receive(request)
-    assert reply.body.startswith(b"Ignored: secret-project wants `action: opened`")
+    assert reply.body.startswith(b"Ignored: secret-project requires `action: opened`")
     assert lines.messages[-1].endswith(reply.body.decode().removeprefix("Ignored: ").removesuffix("."))
     # What was found is for the reader of a payload.
     assert "merged" not in lines.messages[-1]
@@ -209,7 +209,7 @@ async def test_a_path_that_a_stranger_made_up_is_not_repeated(lines: pytest.LogC
         # A look at a page delivers nothing.
         assert await doorstep.knock(RawRequest("GET", f"{path}{number}", [], b"")) == 404
     assert [record.getMessage() for record in lines.records] == [
-        "1 delivery to an unknown path refused: no receiver listens at the path; check the URL that the sender has"
+        "1 delivery to an unknown path refused: no receiver listens at the path; check the URL in the sender's settings"
     ]
 
 

@@ -8,7 +8,7 @@ from gofer.app.http import RESPONSE_LIMIT
 from gofer.engine.results import FILE_LIMIT
 from gofer.files.child import LARGEST
 from gofer.files.size_limits import FILE_BYTES
-from gofer.sources.downloads import ENDS, LIMIT, Fetched, Way, fetch
+from gofer.sources.downloads import ENDS, LIMIT, Fetched, VendorHosts, fetch
 from gofer.tools.definition import NewFile
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse, TooLarge
@@ -16,7 +16,7 @@ from support.stand_ins import SetClock
 from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
-WAY = Way("Slack", "https://slack.example", lambda address: {})
+WAY = VendorHosts("Slack", "https://slack.example", lambda address: {})
 LINE = b"one line of a long log\n"
 
 

@@ -39,8 +39,8 @@ SHIPPED: Compiled = [
 def test_the_nearest_workflow_its_condition_and_the_number_of_the_others() -> None:
     miss = near_miss(routes("github.pull_request", *SHIPPED), event("github.pull_request", action=["labeled"]))
     others = "1 more workflow listens to github.pull_request and does not match either"
-    assert miss.tell() == f"mark-merged wants `action: closed`; {others}"
-    assert miss.tell(found=True) == f"mark-merged wants `action: closed` (this is `labeled`); {others}"
+    assert miss.tell() == f"mark-merged requires `action: closed`; {others}"
+    assert miss.tell(found=True) == f"mark-merged requires `action: closed` (this is `labeled`); {others}"
 
 
 def test_no_workflow_listens_is_said_only_when_none_does() -> None:
@@ -52,15 +52,17 @@ def test_the_workflow_with_the_fewest_unmet_conditions_is_the_nearest() -> None:
     far = ("far", {"repository": ["acme/other"], "base": ["release/*"]})
     happened = event("github.pull_request", repository="acme/shop", base="main", action=["opened"])
     assert (
-        near_miss(routes("github.pull_request", far, near), happened).tell().startswith("near wants `action: closed`;")
+        near_miss(routes("github.pull_request", far, near), happened)
+        .tell()
+        .startswith("near requires `action: closed`;")
     )
 
 
 def test_several_unmet_conditions_are_all_named() -> None:
     where = {"label": ["bug"], "project": ["OPS"], "labels": ["bug"]}
     told = near_miss(routes("jira.commented", ("w", where)), event("jira.commented", project="HR", labels=[])).tell
-    assert told() == "w wants `project: OPS` and wants `label: bug`"
-    assert told(found=True) == "w wants `project: OPS` (this is `HR`) and wants `label: bug` (this has none)"
+    assert told() == "w requires `project: OPS` and requires `label: bug`"
+    assert told(found=True) == "w requires `project: OPS` (this is `HR`) and requires `label: bug` (this has none)"
 
 
 def test_nothing_of_a_condition_on_text_is_shown_to_any_reader() -> None:
@@ -73,7 +75,7 @@ def test_many_and_long_words_are_cut() -> None:
     where = {"emoji": [f"emoji-{i}" for i in range(9)]}
     told = near_miss(routes("slack.reaction", ("w", where)), event("slack.reaction", emoji=["x" * 500]))
     assert told.tell(found=True) == (
-        "w wants `emoji: [emoji-0, emoji-1, emoji-2, emoji-3, emoji-4, and 4 more]` (this is `" + "x" * 80 + "`)"
+        "w requires `emoji: [emoji-0, emoji-1, emoji-2, emoji-3, emoji-4, and 4 more]` (this is `" + "x" * 80 + "`)"
     )
 
 

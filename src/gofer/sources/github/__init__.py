@@ -1,1 +1,1 @@
-"""GitHub: receives deliveries, reads pull requests, issues and files, writes comments and issues."""
+"""The source GitHub: receives deliveries, reads pull requests, issues and files, writes comments and issues."""

@@ -1,4 +1,4 @@
-"""Requests to GitHub's REST API, and the meaning of its refusals to a model."""
+"""The client of GitHub's REST API, with refusals explained for models."""
 
 import asyncio
 import math
@@ -17,19 +17,19 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 VERSION = "2022-11-28"
-"""The version of the API that is asked for; no field that a later one dropped is relied on."""
+"""The version of the API in each request. Gofer uses no field that a later version dropped."""
 PER_PAGE = 100
-"""Things of a list asked for at once."""
+"""Entries per page of a list."""
 PAGES = 10
-"""How often they are asked for."""
+"""The most pages of one list."""
 REDIRECTS = 2
-"""How often a repository that was renamed is followed to its new name."""
+"""The most redirects in a row, which GitHub sends for renamed repositories."""
 _NEXT = re.compile(r'<([^<>]+)>;\s*rel="next"')
 _CODES = {400: "bad_request", 401: "bad_credentials", 403: "forbidden", 404: "not_found", 409: "conflict", 410: "gone"}
 
 
 class GitHubRefusal(ToolError):
-    """GitHub said no, and nothing happened. `code` is one of `refusals.REFUSALS`, or the status."""
+    """A refusal by GitHub. The call had no effect, and `code` is one of `refusals.REFUSALS` or the HTTP status."""
 
     def __init__(self, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
         sentence = f"GitHub refused it ({code}). {REFUSALS.of(code).sentence} {hint}".rstrip()
@@ -38,16 +38,16 @@ class GitHubRefusal(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class GitHubApi:
-    """Where GitHub is and who we are there."""
+    """GitHub's address and Gofer's token."""
 
     base_url: str
-    """Without a slash at the end, as `https://api.github.com`."""
+    """The base URL without a slash at the end, such as `https://api.github.com`."""
     token: Secret
     pause: Pause = asyncio.sleep
 
     @property
     def web_host(self) -> str:
-        """The host of the addresses that people see."""
+        """Return the host of the web pages."""
         parts = urlsplit(self.base_url)
         own = parts.path.rstrip("/").endswith("/api/v3")
         if own:
@@ -55,20 +55,20 @@ class GitHubApi:
         return "github.com"
 
     async def read(self, call: Call, path: str, /, **query: str | int) -> object:
-        """Return the JSON under a path. Raises GitHubRefusal, TemporaryError."""
+        """Return the JSON at a path. Raises GitHubRefusal, TemporaryError."""
         return _json(await self._send(call, "GET", self._url(path, query)))
 
     async def read_object(self, call: Call, path: str) -> Mapping[str, object]:
-        """Return the JSON object under a path. Raises GitHubRefusal, TemporaryError."""
+        """Return the JSON object at a path. Raises GitHubRefusal, TemporaryError."""
         found = as_object(await self.read(call, path))
         if not found:
-            raise TemporaryError("GitHub did not answer with what was asked for.")
+            raise TemporaryError("GitHub's answer lacks the requested object.")
         return found
 
     async def read_list(self, call: Call, path: str, /, **query: str | int) -> AsyncIterator[Mapping[str, object]]:
-        """Yield everything in a list, page after page; its end means that there is no more.
+        """Yield all entries of a list. When the iterator ends, there are no further entries.
 
-        Raises TemporaryError for one of more than PAGES pages; GitHubRefusal.
+        Raises ToolError for a list with more than PAGES pages, and GitHubRefusal, TemporaryError.
         """
         url = self._url(path, {"per_page": PER_PAGE, **query})
         for _ in range(PAGES):
@@ -79,18 +79,21 @@ class GitHubApi:
             if not following:
                 return
             url = self._within(following[1])
-        said = f"GitHub has more than {PER_PAGE * PAGES} of them; that is too many to look through."
-        raise ToolError(said, code="too_many")
+        message = f"GitHub lists more than {PER_PAGE * PAGES} entries; that is too many to look through."
+        raise ToolError(message, code="too_many")
 
     async def write(self, call: Call, path: str, /, **fields: object) -> Mapping[str, object]:
-        """Post JSON. Raises GitHubRefusal when it did not happen, TemporaryError when that is unclear."""
+        """Post JSON and return the answer.
+
+        Raises GitHubRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         written = as_object(_json(await self._send(call, "POST", self._url(path, {}), encode(fields))))
         if not written:
-            raise TemporaryError("GitHub did not say what it wrote.")
+            raise TemporaryError("GitHub did not confirm what it wrote.")
         return written
 
     async def _send(self, call: Call, method: str, url: str, content: bytes = b"") -> HttpResponse:
-        """Return a good answer. Follows renamed repositories and waits for limits."""
+        """Return a successful answer, after redirects of renamed repositories and waits for rate limits."""
         if not self.token:
             raise _refused("no_token")
         for _ in range(REDIRECTS + 1):
@@ -100,9 +103,9 @@ class GitHubApi:
             )
             if response.status not in (301, 302, 307, 308):
                 return _accepted(response, call.clock.now())
-            # What was sent elsewhere did not happen, so that sending it there is safe whatever its effect.
+            # GitHub did not execute a redirected request, so sending it to the new address is always safe.
             url = self._within(response.headers.get("location", ""))
-        raise ToolError("GitHub sends from one address to the next; nothing was done.", code="redirected")
+        raise ToolError("GitHub redirected Gofer too often; nothing was done.", code="redirected")
 
     def _headers(self) -> Mapping[str, str]:
         return {
@@ -117,9 +120,9 @@ class GitHubApi:
         return self.base_url + path + (f"?{urlencode(query)}" if query else "")
 
     def _within(self, url: str) -> str:
-        """Return an address GitHub names, where our token may go. Raises TemporaryError."""
+        """Return an address from GitHub if it may get Gofer's token. Raises ToolError for any other address."""
         if not url.startswith(self.base_url + "/"):
-            raise ToolError("GitHub names an address that is not its own; nothing was done.", code="redirected")
+            raise ToolError("GitHub named an address that is not its own; nothing was done.", code="redirected")
         return url
 
 
@@ -127,17 +130,17 @@ def _accepted(response: HttpResponse, now: float) -> HttpResponse:
     if 200 <= response.status < 300:
         return response
     if response.status >= 500:
-        said = f"GitHub did not answer properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"GitHub did not answer properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if _limited(response):
         seconds = _seconds(response, now)
         raise GitHubRefusal("rate_limited", wait_sentence(seconds), retry_after=seconds)
     if response.status == 403 and _lacks_permission(response):
         needed = one_line(response.headers.get("x-accepted-github-permissions", ""))
-        raise _refused("missing_permission", f"GitHub asks for {needed}." if needed else "")
+        raise _refused("missing_permission", f"GitHub requires {needed}." if needed else "")
     if response.status == 422:
-        raise _refused("validation_failed", f"GitHub says: {_said(response)}")
-    hint = f"GitHub says: {_said(response)}" if response.status == 403 else ""
+        raise _refused("validation_failed", f"GitHub says: {_own_words(response)}")
+    hint = f"GitHub says: {_own_words(response)}" if response.status == 403 else ""
     raise _refused(_CODES.get(response.status, f"HTTP {response.status}"), hint)
 
 
@@ -147,7 +150,7 @@ def _refused(code: str, hint: str = "") -> GitHubRefusal:
 
 
 def _limited(response: HttpResponse) -> bool:
-    """Return whether this is a limit of GitHub: some come as 429, others as 403 like a missing permission."""
+    """Return whether an answer is a rate limit. GitHub sends some as 429, and some as 403 like a missing permission."""
     if response.status not in (403, 429):
         return False
     exhausted = "retry-after" in response.headers or response.headers.get("x-ratelimit-remaining") == "0"
@@ -161,7 +164,7 @@ def _wait(response: HttpResponse, now: float) -> float | None:
 
 
 def _seconds(response: HttpResponse, now: float) -> float:
-    """Return how long GitHub asks to wait, at least a second; for ever when it does not say."""
+    """Return the seconds that GitHub asks to wait, at least one; infinity when it names no time."""
     reset = response.headers.get("x-ratelimit-reset", "inf")
     spent = response.headers.get("x-ratelimit-remaining") == "0"
     try:
@@ -179,15 +182,15 @@ def _message(response: HttpResponse) -> str:
     return as_text(object_in(response).get("message"))
 
 
-def _said(response: HttpResponse) -> str:
-    """Return GitHub's own words about what is wrong, on one line."""
-    errors = [as_text(error) or _named(as_object(error)) for error in as_list(object_in(response).get("errors"))]
+def _own_words(response: HttpResponse) -> str:
+    """Return GitHub's own error messages on one line."""
+    errors = [as_text(error) or _error_text(as_object(error)) for error in as_list(object_in(response).get("errors"))]
     return one_line(" ".join(filter(None, [_message(response), *errors])), 400)
 
 
-def _named(error: Mapping[str, object]) -> str:
-    said = as_text(error.get("message"))
-    return said or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
+def _error_text(error: Mapping[str, object]) -> str:
+    message = as_text(error.get("message"))
+    return message or " ".join(filter(None, (as_text(error.get("field")), as_text(error.get("code")))))
 
 
 def _json(response: HttpResponse) -> object:

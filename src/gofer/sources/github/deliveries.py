@@ -1,4 +1,4 @@
-"""The deliveries of GitHub: what happens in repositories."""
+"""The deliveries of GitHub: events in repositories."""
 
 from collections.abc import Mapping
 

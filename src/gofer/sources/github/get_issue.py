@@ -1,4 +1,4 @@
-"""The tool that reads an issue of GitHub with its comments."""
+"""The tool that reads an issue with its comments."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,11 +12,11 @@ from gofer.tools.mock_ids import MOMENT
 from gofer.values.canonical_json import as_text
 
 PAGES_SHOWN = 3
-"""Pages of comments that are read at most, the newest."""
+"""The most pages of comments that are read; the newest ones."""
 
 
 class GetIssue(Numbered):
-    """Which issue."""
+    """The issue to read."""
 
 
 @tool(effect="read", everyday="bug report, ticket on github; what does it say, discussion")
@@ -39,7 +39,7 @@ def _mock(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
 
 
 def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
-    """Return an issue as it was read; `older` comments were not.
+    """Return an issue. `older` is the number of earlier comments that were not read.
 
     Details: repository, number, state, title, url, author, comments, private and facts.
     """
@@ -86,13 +86,13 @@ def _state(issue: Fields) -> str:
 
 
 MOCK_LOGIN = "somebody"
-"""The login of each person."""
+"""The login of every mocked person."""
 MOCK_QUESTION = "Could somebody look at this?"
-"""What each person writes."""
+"""The text by every mocked person."""
 
 
 def mock_issue(api: GitHubApi, target: Target, kind: Literal["issues", "pull"]) -> dict[str, object]:
-    """Return what the API gives of an open issue, or what a pull request has in common with one."""
+    """Return the fields of an open issue in the API, which a pull request has too."""
     return {
         "title": "Something to look at",
         "state": "open",

@@ -1,4 +1,4 @@
-"""The tool that reads a pull request of GitHub: its state, its files and its reviews."""
+"""The tool that reads a pull request: its state, files and reviews."""
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
 from gofer.sources.github.get_issue import MOCK_LOGIN, MOCK_QUESTION, mock_issue
@@ -11,7 +11,7 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 
 
 class GetPullRequest(Numbered):
-    """Which pull request."""
+    """The pull request to read."""
 
 
 @tool(
@@ -53,7 +53,7 @@ def _mock(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
 
 
 def _result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fields]) -> ToolResult:
-    """Return a pull request as it was read.
+    """Return a pull request.
 
     Details: repository, number, state, merged, draft, url, author, files, reviewers, private and facts.
     """
@@ -71,7 +71,7 @@ def _result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fie
         "Description:",
         *indented(as_text(pull.get("body"))),
         *_files(pull, files),
-        *_said(reviews),
+        *_review_lines(reviews),
     ]
     return ToolResult("\n".join(lines), f"read {target}", details)
 
@@ -80,7 +80,7 @@ async def _first(api: GitHubApi, call: Call, path: str) -> list[Fields]:
     return [as_object(item) for item in as_list(await api.read(call, path, per_page=PER_PAGE))]
 
 
-def _said(reviews: list[Fields]) -> list[str]:
+def _review_lines(reviews: list[Fields]) -> list[str]:
     if not reviews:
         return ["No reviews."]
     some = f"The first {PER_PAGE} reviews" if len(reviews) == PER_PAGE else "Reviews"
@@ -88,13 +88,13 @@ def _said(reviews: list[Fields]) -> list[str]:
 
 
 def merged(pull: Fields) -> bool:
-    """Return whether it is closed and merged; lists and older servers say only when."""
-    said = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
-    return pull.get("state") == "closed" and said
+    """Return whether a pull request is merged. Lists and older servers send only the time of the merge."""
+    has_merge = pull.get("merged") is True or bool(as_text(pull.get("merged_at")))
+    return pull.get("state") == "closed" and has_merge
 
 
 def pull_facts(repository: str, pull: Fields) -> dict[str, object]:
-    """Return what conditions of workflow files narrow by, as the trigger says it of an event."""
+    """Return the facts about a pull request that conditions of workflow files can refer to."""
     return {
         "repository": repository,
         "base": _branch(pull, "base"),

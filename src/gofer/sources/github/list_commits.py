@@ -1,4 +1,4 @@
-"""The tool that lists the commits of a path in a repository of GitHub."""
+"""The tool that lists the commits of a path in a repository."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 
 
 class ListCommits(InRepository):
-    """Which commits."""
+    """The path, and the commits to list."""
 
     path: str = Field(default="", description="File or folder whose commits are meant. Left out: all.")
     ref: str = Field(default="", max_length=300, description="Branch or commit to begin at. Left out: the default one.")
@@ -46,9 +46,9 @@ def _mock(call: Call, arguments: ListCommits) -> ToolResult:
 
 
 def _result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
-    """Return commits as they were read, newest first.
+    """Return commits, newest first.
 
-    Details: repository, path, commits with sha, author and date, and the number of commits by author.
+    Details: repository, path, commits with sha, author and date, and the number of commits per author.
     """
     authors = Counter(map(_author, commits))
     lines = [f"{len(commits)} commits of {repository}{f'/{path}' if path else ''}, newest first:"]
@@ -65,7 +65,7 @@ def _result(repository: str, path: str, commits: list[Fields]) -> ToolResult:
 
 
 def _author(commit: Fields) -> str:
-    """Return the account; the name in the commit where GitHub knows no account for it."""
+    """Return the login of a commit's author, or the name in the commit if GitHub knows no account for it."""
     if as_object(commit.get("author")):
         return login(commit.get("author"))
     git = as_object(as_object(commit.get("commit")).get("author"))

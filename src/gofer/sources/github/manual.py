@@ -1,4 +1,4 @@
-"""What the help of commands says of GitHub."""
+"""The texts about GitHub in the help of commands."""
 
 from gofer.sources.manual import Manual
 

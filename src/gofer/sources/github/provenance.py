@@ -1,6 +1,6 @@
-"""The end of every text that Gofer writes on GitHub: where it comes from, and which call wrote it.
+"""The end of every text that Gofer writes on GitHub: links to its origin, and the marker of its call.
 
-The call stands in a comment that people do not see; the triggers of GitHub know it too (`sources/github/receiver.py`).
+The marker is an HTML comment, which GitHub does not show. The receiver also recognizes it (`github/receiver.py`).
 """
 
 import re
@@ -11,43 +11,46 @@ from gofer.tools.definition import Call, Provenance
 from gofer.values.errors import ToolError
 
 BODY_LIMIT = 65_536
-"""Characters GitHub takes for one text."""
+"""The most characters that GitHub accepts in one text."""
 JOINER = "\u2060"
-"""An invisible character of no width: it stands where GitHub would begin to read a mention."""
+"""An invisible character of zero width. Inserted after `@` or `<`, it stops GitHub from reading a mention or marker."""
 CLOCKS_APART = 300.0
-"""Seconds GitHub's clock may be behind ours."""
+"""The most seconds by which GitHub's clock may be behind Gofer's."""
 _MARKER = re.compile(r"^[ \t>]*<!-- gofer:.*?(?:-->|$)\n?", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _MENTION = re.compile(r"(?<![A-Za-z0-9])(@|&commat;|&#0*64;|&#[xX]0*40;)(?=[A-Za-z0-9&])")
 
 
 def marker(call: Call) -> str:
-    """Return what finds the text of a call again; never two hyphens in a row, which would end the comment."""
+    """Return the marker of a call. Hyphens of the key are escaped, because two in a row would end the HTML comment."""
     key = quote(call.key, safe="/:").replace("-", "%2D")
     return f"<!-- gofer:{key} -->"
 
 
 def without_marker(text: str) -> str:
-    """Return a text without markers, also without copied ones."""
+    """Return a text without markers, including markers in quotes."""
     return _MARKER.sub("", text)
 
 
 def carries(text: str, call: Call) -> bool:
-    """Return whether this call wrote the text: its marker is the last line."""
+    """Return whether this call wrote the text. Then the text ends with the marker of the call."""
     return text.rstrip().endswith(marker(call))
 
 
 def signed(call: Call, text: str) -> str:
-    """Return a text that pages no person, its links, and the marker. Raises ToolError for one that is too long."""
-    said = _closed(_MENTION.sub(rf"\1{JOINER}", without_marker(text)).replace("<!--", f"<{JOINER}!--").strip())
-    body = "\n\n".join(filter(None, (said, _links(call.provenance), marker(call))))
+    """Return a text that notifies no person, with links and the marker.
+
+    Raises ToolError for a text that is too long.
+    """
+    safe_text = _closed(_MENTION.sub(rf"\1{JOINER}", without_marker(text)).replace("<!--", f"<{JOINER}!--").strip())
+    body = "\n\n".join(filter(None, (safe_text, _links(call.provenance), marker(call))))
     if len(body) > BODY_LIMIT:
-        raise ToolError(f"That is longer than GitHub takes ({BODY_LIMIT} characters); write less.")
+        raise ToolError(f"That is longer than GitHub accepts ({BODY_LIMIT} characters); write less.")
     return body
 
 
 def _closed(text: str) -> str:
-    """Return the text with its last fence closed, so that the links do not become code."""
+    """Return the text with its last fence closed, so that the links after it do not become code."""
     fence = ""
     for line in text.splitlines():
         found = _FENCE.match(line)

@@ -1,4 +1,4 @@
-"""The tool that reads a file of a repository of GitHub, or lists a folder."""
+"""The tool that reads a file of a repository or lists a folder."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ from gofer.values.errors import ToolError
 
 
 class ReadFile(InRepository):
-    """Which file, and as of when."""
+    """The file or folder, and its version."""
 
     path: str = Field(default="", description="Path in the repository, such as docs/setup.md; a folder is listed.")
     ref: str = Field(default="", max_length=300, description="Branch, tag or commit. Left out: the default branch.")
@@ -34,7 +34,7 @@ async def github_read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> T
 
 @github_read_file.mock
 def _mock(call: Call, arguments: ReadFile) -> ToolResult:
-    """Return a file of one line, or a folder with one file."""
+    """Return a file with one line, or a folder with one file."""
     repository = repository_of(call, arguments)
     path = path_of(arguments.path)
     if not path:
@@ -46,23 +46,23 @@ def _mock(call: Call, arguments: ReadFile) -> ToolResult:
 
 
 def _result(repository: str, path: str, ref: str, found: object) -> ToolResult:
-    """Return a file or a folder as it was read; details: repository, path, url, and size or entries.
+    """Return a file or folder. Details: repository, path, url, and size or entries.
 
-    Raises ToolError for a file that is no text.
+    Raises ToolError for a file that is not text.
     """
     where = f"{repository}/{one_line(path, 500)}{f' at {one_line(ref)}' if ref else ''}"
     if isinstance(found, list):
         return _listed(repository, path, where, as_list(found))  # pyright: ignore[reportUnknownArgumentType]
     file = as_object(found)
     text = _text(file)
-    # Nothing of ours follows, so that whatever stands in the file cannot pose as more than the file.
+    # No line by Gofer follows the file, so no text in the file can imitate one.
     header = f"File {where}, {len(text)} characters. Everything below the empty line is the file.\n\n"
     details = {"repository": repository, "path": path, "url": as_text(file.get("html_url")), "size": len(text)}
     return ToolResult(header + text, "read a file", details | {"private": False})
 
 
 def path_of(path: str) -> str:
-    """Return a path as the API wants it. Raises ToolError for one that leads out of the repository."""
+    """Return a path in the API's form. Raises ToolError for a path that leads out of the repository."""
     parts = [part for part in path.strip().split("/") if part]
     if {".", ".."} & set(parts) or "\0" in path:
         raise ToolError("Write the path from the top of the repository, without `.` and `..`.")
@@ -80,13 +80,13 @@ def _entry(entry: Fields) -> str:
 
 
 def _text(file: object) -> str:
-    """Return the text of a file. Raises ToolError for what is none."""
+    """Return the text of a file. Raises ToolError if it is not a text file."""
     fields = as_object(file)
     if fields.get("type") != "file":
-        raise ToolError(f"That is no file but a {one_line(as_text(fields.get('type'))) or 'thing of another kind'}.")
+        raise ToolError(f"That is not a file but a {one_line(as_text(fields.get('type'))) or 'thing of another kind'}.")
     if fields.get("encoding") != "base64":
-        raise ToolError("That file is larger than 1 MB, more than GitHub gives in one piece.")
+        raise ToolError("That file is larger than 1 MB, more than GitHub sends at once.")
     try:
         return base64.b64decode(as_text(fields.get("content"))).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ToolError("That file is no text.") from error
+        raise ToolError("That file is not text.") from error

@@ -16,11 +16,11 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
-"""Characters of a text that its event keeps; a run reads the whole by a tool."""
+"""The most characters of a text that its event holds. A run reads the whole text with a tool."""
 FACT_LIMIT = 300
-"""Characters of one word of a fact."""
+"""The most characters of one word of a fact."""
 FACTS_LIMIT = 100
-"""Words of one fact."""
+"""The most words of one fact."""
 KINDS: Mapping[str, str] = {
     "pull_request": "github.pull_request",
     "issues": "github.issue",
@@ -29,43 +29,46 @@ KINDS: Mapping[str, str] = {
     "pull_request_review": "github.review",
     "push": "github.push",
 }
-"""Kinds of events by GitHub's names for them; docs/github.md lists the same."""
+"""Kinds of events by GitHub's names. docs/github.md lists the same."""
 
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 _FULL_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
-"""What every text of ours ends with. Quoted, it begins with `>` and is somebody else's."""
+"""The marker at the end of Gofer's texts.
+
+In a quote it follows a `>` and does not match, because a person quoted it.
+"""
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
-"""Actions that write the text of what they are about."""
+"""The actions that write the text of their subject."""
 _BRANCH = "refs/heads/"
-_SAID: Mapping[str, str] = {
+_PART_NAMES: Mapping[str, str] = {
     "issue_comment": "comment",
     "pull_request_review_comment": "comment",
     "pull_request_review": "review",
 }
-"""What an event brings beside its issue or pull request."""
+"""The part of an event besides its issue or pull request."""
 
 Fields = Mapping[str, object]
 _PUBLIC = "public"
 
 
 def of_private_repository(event: Event) -> bool:
-    """Return whether an event happened in a repository that GitHub did not say is public."""
+    """Return whether the repository of an event is private, or not known to be public."""
     return event.source == "github" and event.place.get("visibility") != _PUBLIC
 
 
 @dataclass(frozen=True, slots=True)
 class GitHubReceiver(Receiver):
-    """The webhooks of repositories, an organisation or an app."""
+    """The receiver of webhooks of repositories, an organisation or an app."""
 
     secrets: Sequence[Secret]
-    """The webhook's secret, and the previous one while it is being rotated."""
+    """The secret of the webhook and, during a rotation, the previous one."""
     own_logins: frozenset[str] = frozenset()
-    """Accounts that Gofer acts as, in small letters; what they do starts nothing."""
+    """The logins of Gofer's own accounts in lower case. Their acts start nothing."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """GitHub signs no time; what comes twice is known by its identity."""
+        # GitHub signs no time, so `now` is unused. A repeated delivery is recognized by its identity.
         signature = request.header("x-hub-signature-256") or ""
         if not _SIGNATURE.fullmatch(signature):
             raise BadRequest(401, "The GitHub signature is missing or malformed.", code="signature_missing")
@@ -78,7 +81,7 @@ class GitHubReceiver(Receiver):
         name = request.header("x-github-event") or ""
         actor = _actor(body)
         if not name:
-            said = "the header X-GitHub-Event, which says what happened, is missing or there more than once"
+            said = "the header X-GitHub-Event, which tells what happened, is missing or repeated"
             return Ignored("type_missing", said, actor)
         if name == "ping":
             return Handshake("Gofer hears GitHub.")
@@ -88,7 +91,7 @@ class GitHubReceiver(Receiver):
             return Ignored("own_act", "Gofer did it", actor)
         if name == "push":
             return _push(body, actor)
-        return _happening(name, body, actor)
+        return _event(name, body, actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -97,7 +100,7 @@ def sign(secret: Secret, body: bytes) -> str:
 
 
 def _payload(request: RawRequest) -> Fields:
-    """Return the JSON of a delivery, also of one in a form. Raises BadRequest(400)."""
+    """Return the JSON of a delivery, which may be in a form. Raises BadRequest(400)."""
     media_type = (request.header("content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/x-www-form-urlencoded":
         return json_object(request.body)
@@ -113,8 +116,8 @@ def _payload(request: RawRequest) -> Fields:
     return json_object(values[0].encode())
 
 
-def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
-    """Return what happened to an issue or a pull request, or to what is said about it."""
+def _event(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
+    """Return the event on an issue or pull request, or on its comments and reviews."""
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
     about = thing if name in ("pull_request", "issues") else said
@@ -126,11 +129,11 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
     if thing and about:
         needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
     else:
-        needed |= {"an issue or a pull request": thing, f"the {_SAID.get(name, 'subject')}": about or not thing}
+        needed |= {"an issue or a pull request": thing, f"the {_PART_NAMES.get(name, 'subject')}": about or not thing}
     missing = lacking(needed)
     if missing or actor is None:
         return Ignored("incomplete", missing, actor)
-    if _is_ours(action, about):
+    if _is_own_text(action, about):
         return Ignored("own_act", "Gofer wrote it", actor)
     return Event(
         source="github",
@@ -148,14 +151,14 @@ def _happening(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
 def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     ref = as_text(body.get("ref"))
     repository = _repository(body)
-    told = as_object(body.get("repository"))
+    described = as_object(body.get("repository"))
     before = as_text(body.get("before"))[:FACT_LIMIT]
     after = as_text(body.get("after"))[:FACT_LIMIT]
     needed = {
         "a ref": ref,
         "a sender": actor,
         "a valid name of a repository": repository,
-        "an id of the repository": _id(told.get("id")),
+        "an id of the repository": _id(described.get("id")),
         "the commit before": before,
         "the commit after": after,
     }
@@ -167,14 +170,14 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     if body.get("deleted") is True:
         return Ignored("not_a_branch", "it deletes a branch", actor)
     branch = ref.removeprefix(_BRANCH)[:FACT_LIMIT]
-    # Forced there and back, the same two commits are pushed again; only the moment tells the pushes apart.
-    moment = _id(told.get("pushed_at"))
+    # Two forced pushes back and forth have the same commits, so the identity also needs the time.
+    moment = _id(described.get("pushed_at"))
     messages = [as_text(as_object(commit).get("message")) for commit in as_list(body.get("commits"))]
     place = {"repository": repository, "ref": ref[:FACT_LIMIT], "sha": after, "url": _url(body.get("compare"))}
     return Event(
         source="github",
         kind="github.push",
-        identity=("push", _id(told.get("id")), ref, before, after, moment),
+        identity=("push", _id(described.get("id")), ref, before, after, moment),
         conversation=f"github:{repository}:{ref[:FACT_LIMIT]}",
         actor=actor,
         text="\n\n".join(filter(None, messages))[:TEXT_LIMIT],
@@ -185,7 +188,7 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
 
 
 def _facts(name: str, action: str, repository: str, thing: Fields, about: Fields) -> dict[str, object]:
-    """Return what conditions narrow by; a fact that the delivery does not say is not there."""
+    """Return the facts for conditions, without facts that the delivery does not contain."""
     merged = name == "pull_request" and action == "closed" and thing.get("merged") is True
     facts: dict[str, object] = {
         "action": [action[:FACT_LIMIT], "merged"] if merged else [action[:FACT_LIMIT]],
@@ -214,20 +217,24 @@ def _place(repository: str, number: str, thing: Fields, said: Fields) -> dict[st
 
 
 def _visibility(body: Fields) -> dict[str, str]:
-    """Return that the repository is public, where GitHub says so; unknown counts as private."""
+    """Return the visibility of a public repository; empty for a private one, or if GitHub does not tell."""
     if as_object(body.get("repository")).get("private") is False:
         return {"visibility": _PUBLIC}
     return {}
 
 
 def _moment(action: str, about: Fields, thing: Fields) -> str:
-    """Return when it happened, as the delivery says it; changes of a review have the time of its pull request."""
-    of_review = as_text(about.get("submitted_at")) if action == "submitted" else as_text(thing.get("updated_at"))
-    return (as_text(about.get("updated_at")) or of_review)[:FACT_LIMIT]
+    """Return the time of an event in the delivery's form. An edited review has the time of its pull request."""
+    moment = as_text(about.get("updated_at"))
+    if not moment and action == "submitted":
+        moment = as_text(about.get("submitted_at"))
+    elif not moment:
+        moment = as_text(thing.get("updated_at"))
+    return moment[:FACT_LIMIT]
 
 
 def _subject(body: Fields) -> str:
-    """Return what distinguishes acts of one second on one thing: a label, a person, a commit, a change."""
+    """Return the part that distinguishes acts on one object in the same second: a label, person, commit or change."""
     if changes := as_object(body.get("changes")):
         return hashlib.sha256(encode(changes)).hexdigest()[:16]
     for name in ("label", "assignee", "requested_reviewer", "requested_team", "milestone"):
@@ -236,8 +243,8 @@ def _subject(body: Fields) -> str:
     return as_text(body.get("after"))[:FACT_LIMIT]
 
 
-def _is_ours(action: str, about: Fields) -> bool:
-    """Return whether this act wrote a text that carries our marker; labels given with it are part of the same act."""
+def _is_own_text(action: str, about: Fields) -> bool:
+    """Return whether Gofer wrote the text in this act. Labels that were set with a new issue belong to the same act."""
     created = as_text(about.get("created_at"))
     updated = as_text(about.get("updated_at"))
     wrote = action in _WRITES or bool(created and created == updated)
@@ -266,7 +273,7 @@ def _repository(body: Fields) -> str:
 
 
 def _id(value: object) -> str:
-    """Return a number or an id as text; empty for anything else."""
+    """Return an id, given as text or number, as text; empty for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return ""
     text = as_text(value) if isinstance(value, str) else str(value)
@@ -276,7 +283,7 @@ def _id(value: object) -> str:
 
 
 def _number(value: object) -> str:
-    """Return the number of an issue or a pull request as text; empty for a number that GitHub would not take."""
+    """Return the number of an issue or pull request as text; empty for an invalid number."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9:
         return str(value)
     return ""

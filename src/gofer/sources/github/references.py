@@ -1,4 +1,4 @@
-"""The repository that a call means, and the issue or pull request in it."""
+"""The repository that a call names, and the issue or pull request in it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ _PATH = re.compile(r"/([^/]+/[^/]+)/(pull|pulls|issues)/([0-9]{1,9})(?:/.*)?")
 
 
 class InRepository(Arguments):
-    """Which repository."""
+    """The repository of a call."""
 
     repository: str = Field(default="", description="owner/name. Left out: where the request came from.")
 
 
 class Numbered(InRepository):
-    """Which issue or pull request."""
+    """The issue or pull request of a call."""
 
     url: str = Field(default="", description="Its address on GitHub; instead of repository and number.")
     number: int = Field(default=0, ge=0, lt=10**9, description="Its number. Left out: what the request is about.")
@@ -44,16 +44,16 @@ class Target:
         return f"{self.repository}#{self.number}"
 
     def path(self, kind: Literal["issues", "pulls"], below: str = "") -> str:
-        """Return its path in the API."""
+        """Return the path in the API."""
         return f"/repos/{self.repository}/{kind}/{self.number}{below}"
 
     def page(self, api: GitHubApi, kind: Literal["issues", "pull"]) -> str:
-        """Return the address of its page, for people."""
+        """Return the address of the web page."""
         return f"https://{api.web_host}/{self.repository}/{kind}/{self.number}"
 
 
 def repository_of(call: Origin, arguments: InRepository) -> str:
-    """Return owner/name. Raises ToolError."""
+    """Return the repository that a call names, as owner/name. Raises ToolError."""
     name = arguments.repository.strip() or call.place.get("repository", "")
     if not name:
         raise ToolError("Say which repository, as owner/name: the request did not come from GitHub.")
@@ -61,7 +61,7 @@ def repository_of(call: Origin, arguments: InRepository) -> str:
 
 
 def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
-    """Return the issue or pull request a call means. Raises ToolError."""
+    """Return the issue or pull request that a call names. Raises ToolError."""
     if arguments.url:
         return _target_at(api, arguments.url)
     repository = repository_of(call, arguments)
@@ -73,34 +73,34 @@ def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:
 
 
 def number_of(arguments: Numbered) -> str:
-    """Return the number that arguments name by themselves; empty when they leave it to where the request came from."""
+    """Return the number in the arguments; empty when they refer to the issue or pull request of the request."""
     found = _PATH.fullmatch(_split(arguments.url).path) if arguments.url else None
     number = int(found[3]) if found else arguments.number
     return str(number or "")
 
 
 def place_of(api: GitHubApi, origin: Origin, arguments: Numbered) -> Place:
-    """Return the repository of the issue or pull request that a call means. Raises ToolError."""
+    """Return the repository of the issue or pull request that a call names, as a place. Raises ToolError."""
     return Place("github", "repository", target_of(api, origin, arguments).repository)
 
 
 def repository_place(origin: Origin, arguments: InRepository) -> Place:
-    """Return the repository that a call means. Raises ToolError."""
+    """Return the repository that a call names, as a place. Raises ToolError."""
     return Place("github", "repository", repository_of(origin, arguments))
 
 
 def is_repository_at(name: str, place: Mapping[str, str]) -> bool:
-    """Return whether a name is that of the repository of an event's place."""
+    """Return whether a name is the name of an event's repository."""
     return bool(name.strip()) and name.strip().casefold() == place.get("repository", "").casefold()
 
 
 def is_number_at(number: str, place: Mapping[str, str]) -> bool:
-    """Return whether a number is that of the issue or pull request of an event's place."""
+    """Return whether a number is the number of an event's issue or pull request."""
     return number == place.get("number")
 
 
 def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
-    """Return whether an address is one of the issue or pull request of an event's place."""
+    """Return whether an address belongs to an event's issue or pull request."""
     try:
         target = _target_at(api, url)
     except ToolError:
@@ -109,7 +109,7 @@ def is_url_at(api: GitHubApi, url: str, place: Mapping[str, str]) -> bool:
 
 
 def on_one(*content: str) -> Callable[[GitHubApi], Writes]:
-    """Return what a tool writes that acts on one issue or pull request; `content` are its other arguments."""
+    """Return the writes of a tool that acts on one issue or pull request. `content` names its other arguments."""
 
     def writes(api: GitHubApi) -> Writes:
         where = {"repository": is_repository_at, "number": is_number_at, "url": partial(is_url_at, api)}
@@ -124,7 +124,7 @@ def _target_at(api: GitHubApi, url: str) -> Target:
     host = (parts.hostname or "").removeprefix("www.")
     if not found or parts.scheme not in ("http", "https") or host != api.web_host:
         raise ToolError(
-            f"That is no address of an issue or pull request; use one of the form https://{api.web_host}/owner/name/pull/1."
+            f"That is not the address of an issue or pull request; use the form https://{api.web_host}/owner/name/pull/1."
         )
     return Target(_checked(found[1]), int(found[3]))
 

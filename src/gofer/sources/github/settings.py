@@ -9,7 +9,7 @@ def _login(name: str, text: str) -> str:
 
 TOKEN = credential_setting("GITHUB_TOKEN")
 API_URL = url_setting("GITHUB_API_URL", "https://api.github.com")
-"""Another one for GitHub Enterprise Server."""
+"""The URL of the API; another one for GitHub Enterprise Server."""
 WEBHOOK_SECRETS = secrets_setting("GITHUB_WEBHOOK_SECRET")
 LOGIN: Setting[str] = Setting("GITHUB_LOGIN", _login, str)
-"""The account that Gofer acts with; looked up when it is empty."""
+"""The login of Gofer's own account. If the setting is empty, Gofer looks it up."""

@@ -1,6 +1,6 @@
-"""Things on GitHub as text for a model, in which no words of people can pose as ours.
+"""Objects on GitHub as text for a model, in which no text by people can imitate a line by Gofer.
 
-What we say stands at the beginning of a line; what people wrote is indented, or is one line behind a name of ours.
+Lines by Gofer begin at the left margin. Text by people is indented, or is one line after a label by Gofer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,25 @@ from gofer.sources.github.provenance import without_marker
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 TEXT_LIMIT = 12_000
-"""Characters of one text shown at most."""
+"""The most characters of one text."""
 TEXTS_LIMIT = 30_000
-"""Characters of all comments or reviews shown at most; the newest are kept."""
+"""The most characters of all comments or reviews; the newest ones are kept."""
 
 Fields = Mapping[str, object]
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return a name or title as it may stand in a line of ours."""
+    """Return a name or title on one line and cut, so that it is safe in a line by Gofer."""
     return " ".join(text.split())[:limit]
 
 
 def login(user: object) -> str:
-    """Return the login of a person; `ghost`, as GitHub has it, for an account that is gone."""
+    """Return the login of a person, or `ghost` for a deleted account, as GitHub does."""
     return one_line(as_text(as_object(user).get("login"))) or "ghost"
 
 
 def indented(text: str) -> list[str]:
-    """Return the lines of a text that people wrote."""
+    """Return the indented lines of a text by people."""
     text = without_marker(text).strip()
     cut = f"\n[{len(text) - TEXT_LIMIT} further characters are left out.]"
     shown = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + cut
@@ -35,27 +35,27 @@ def indented(text: str) -> list[str]:
 
 
 def names(items: object, key: str) -> list[str]:
-    """Return what the objects of a list are called."""
+    """Return the names of the objects in a list; `key` is the field with the name."""
     found = (one_line(as_text(as_object(item).get(key))) for item in as_list(items))
     return [name for name in found if name]
 
 
 def number(fields: Fields, key: str) -> int:
-    """Return a count; 0 where there is none."""
+    """Return the number in a field; 0 if it has none."""
     value = fields.get(key)
     if isinstance(value, int):
         return value
     return 0
 
 
-def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
-    """Return comments or reviews, oldest first, each below a header line.
+def statements(comments: Sequence[Fields], when: str, older: int = 0) -> list[str]:
+    """Return the lines of comments or reviews, oldest first, each below a header line.
 
-    `when` is the field of its time; `older` is how many there are before them.
+    `when` is the field with the time. `older` is the number of earlier ones that were not read.
     """
     lines: list[str] = []
-    kept = _newest(said)
-    if left := older + len(said) - len(kept):
+    kept = _newest(comments)
+    if left := older + len(comments) - len(kept):
         lines.append(f"({left} older ones are left out here.)")
     for one in kept:
         state = as_text(one.get("state")).lower().replace("_", " ")
@@ -64,10 +64,10 @@ def statements(said: Sequence[Fields], when: str, older: int = 0) -> list[str]:
     return lines
 
 
-def _newest(said: Sequence[Fields]) -> Sequence[Fields]:
+def _newest(comments: Sequence[Fields]) -> Sequence[Fields]:
     left = TEXTS_LIMIT
-    for index in reversed(range(len(said))):
-        left -= 80 + min(TEXT_LIMIT, len(as_text(said[index].get("body"))))
+    for index in reversed(range(len(comments))):
+        left -= 80 + min(TEXT_LIMIT, len(as_text(comments[index].get("body"))))
         if left < 0:
-            return said[max(index + 1, 0) :]
-    return said
+            return comments[max(index + 1, 0) :]
+    return comments

@@ -1,4 +1,4 @@
-"""The source GitHub: an event is about an issue or a pull request, and the answer is a comment there."""
+"""The source GitHub: an event is about an issue or pull request, and the answer is a comment on it."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, one_comment, subject_context, told
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -35,8 +35,8 @@ def _subject(event: Event) -> OwnCall | None:
     return OwnCall(tool, {"repository": event.place.get("repository", ""), "number": int(event.place["number"])})
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, _opening(event))
+def _from_event(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
@@ -44,7 +44,7 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
 
 
 def _has_number(event: Event) -> bool:
-    # A push is about no issue and no pull request.
+    # The event of a push has no issue or pull request.
     return bool(event.place.get("number"))
 
 
@@ -75,4 +75,4 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
 
 
-GITHUB = Source("github", "GitHub", _told, READING, answers=ANSWERS, places=PLACES, tools=_tools)
+GITHUB = Source("github", "GitHub", _from_event, READING, answers=ANSWERS, places=PLACES, tools=_tools)

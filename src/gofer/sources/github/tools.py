@@ -1,4 +1,4 @@
-"""The tools of GitHub, in the order in which a model reads of them."""
+"""The tools of GitHub, in the order in which models see them."""
 
 from gofer.sources.github.get_issue import github_get_issue
 from gofer.sources.github.get_pull_request import github_get_pull_request

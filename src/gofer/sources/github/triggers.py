@@ -12,34 +12,37 @@ _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
 
 
 class GithubConditions(Conditions):
-    """Conditions of what happens in a repository on GitHub."""
+    """Conditions on events in a repository on GitHub."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"label": "labels"}
 
     repository: Names | None = None
     """Repositories, such as `acme/shop` or `acme/*`."""
     action: Names | None = None
-    """What was done, in GitHub's words; `merged` is closed and merged, `closed` is either."""
+    """The action, in GitHub's words.
+
+    `merged` means closed and merged, `closed` means closed with or without a merge.
+    """
     label: Names | None = None
-    """Labels of which it has one."""
+    """Labels; the issue or pull request must have one of them."""
 
 
 class GithubPullRequest(GithubConditions):
-    """A pull request is opened, changed, closed or merged."""
+    """A person or app opens, changes, closes or merges a pull request."""
 
     base: Names | None = None
-    """Branches that it is to be merged into."""
+    """Branches into which the pull request is to be merged."""
 
 
 class GithubComment(GithubConditions):
-    """Somebody comments on an issue or a pull request."""
+    """A person or app comments on an issue or pull request."""
 
     says: Names | None = None
-    """What the comment says, such as `*@gofer*`."""
+    """Patterns for the text of the comment, such as `*@gofer*`."""
 
 
 class GithubPush(Conditions):
-    """Somebody pushes to a branch."""
+    """A person or app pushes to a branch."""
 
     repository: Names | None = None
     """Repositories, such as `acme/shop` or `acme/*`."""
@@ -51,7 +54,7 @@ REPOSITORIES = Listable(
     "github",
     place_entry(
         _REPOSITORY,
-        wrong="This is no repository of GitHub.",
+        wrong="This is not a repository of GitHub.",
         written="Write owner/name, as acme/app.",
         named="Write its name as owner/name, such as acme/app.",
     ),

@@ -1,4 +1,4 @@
-"""The tools that write on GitHub: comments and new issues, each once, and requests for reviews."""
+"""The tools that write on GitHub: comments and new issues, each exactly once, and requests for reviews."""
 
 import re
 from datetime import UTC, datetime
@@ -26,11 +26,11 @@ from gofer.values.canonical_json import as_text
 from gofer.values.errors import ToolError
 
 SETTLE = 10.0
-"""Seconds after which something GitHub wrote is sure to be in its lists."""
+"""The seconds after which GitHub's lists certainly contain a new comment or issue."""
 
 
 class AddComment(Numbered):
-    """What to say, and below which issue or pull request."""
+    """The comment, and the issue or pull request."""
 
     text: str = Field(min_length=1, description="The comment in GitHub's Markdown.")
 
@@ -38,7 +38,7 @@ class AddComment(Numbered):
 @tool(
     effect="lookup",
     settle=SETTLE,
-    # A repository may be left out or stand in an address; the number is the same.
+    # A call can name the repository in several ways or leave it out, so only the number is compared.
     destination=number_of,
     everyday="reply, respond or write on a PR, merge request or github ticket",
 )
@@ -55,7 +55,7 @@ github_add_comment.writes(on_one("text"))
 
 @github_add_comment.look
 async def _find_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """Return the comment an earlier attempt of the same call wrote; None when it is certain that there is none."""
+    """Return the comment that an earlier attempt of the same call wrote; None when it certainly wrote none."""
     target = target_of(api, call, arguments)
     async for comment in api.read_list(call, target.path("issues", "/comments"), since=since(call)):
         if carries(as_text(comment.get("body")), call):
@@ -65,7 +65,7 @@ async def _find_comment(api: GitHubApi, call: Call, arguments: AddComment) -> To
 
 @github_add_comment.mock
 def _mock_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
-    """Return a comment that GitHub never got."""
+    """Return a comment without writing it."""
     target = _target(api, call, arguments)
     number = digits(arguments, 9)
     url = f"{target.page(api, 'issues')}#issuecomment-{number}"
@@ -73,27 +73,27 @@ def _mock_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResu
 
 
 def _target(api: GitHubApi, call: Call, arguments: AddComment) -> Target:
-    """Return what a comment is written on. Raises ToolError."""
+    """Return the issue or pull request to comment on. Raises ToolError."""
     if not arguments.text.strip():
         raise ToolError("That is empty; write something.")
     return target_of(api, call, arguments)
 
 
 def since(call: Call) -> str:
-    """Return the moment before which no attempt of a call can have happened, on GitHub's clock and in its form."""
+    """Return the earliest time of any attempt of a call, by GitHub's clock and in GitHub's form."""
     begin = max(0.0, call.since - CLOCKS_APART)
     return datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _commented(target: Target, comment: Fields) -> ToolResult:
-    """Return a comment that was written; details: repository, number, comment id and url."""
+    """Return a written comment. Details: repository, number, comment id and url."""
     url = as_text(comment.get("html_url"))
     details = {"repository": target.repository, "number": target.number, "comment": comment.get("id"), "url": url}
     return ToolResult(f"Commented on {target}: {url}", f"commented on {target}", details)
 
 
 class CreateIssue(InRepository):
-    """What the issue says."""
+    """The new issue, and its repository."""
 
     title: str = Field(min_length=1, max_length=256, description="One line.")
     body: str = Field(default="", description="The text in GitHub's Markdown.")
@@ -117,7 +117,7 @@ async def github_create_issue(api: GitHubApi, call: Call, arguments: CreateIssue
 
 @github_create_issue.look
 async def _find_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
-    """Return the issue that an earlier attempt of the same call opened; None when it is certain that there is none."""
+    """Return the issue that an earlier attempt of the same call opened; None when it certainly opened none."""
     repository = repository_of(call, arguments)
     listed = api.read_list(call, f"/repos/{repository}/issues", state="all", since=since(call))
     async for issue in listed:
@@ -128,13 +128,13 @@ async def _find_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> Too
 
 @github_create_issue.mock
 def _mock_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Return an issue that was opened nowhere."""
+    """Return an issue without opening it."""
     target = Target(repository_of(call, arguments), int(digits(arguments, 5)))
     return _opened(target.repository, {"number": target.number, "html_url": target.page(api, "issues")})
 
 
 def _opened(repository: str, issue: Fields) -> ToolResult:
-    """Return an issue that was opened; details: repository, number and url."""
+    """Return an opened issue. Details: repository, number and url."""
     number = issue.get("number")
     url = as_text(issue.get("html_url"))
     details = {"repository": repository, "number": number, "url": url}
@@ -146,7 +146,7 @@ _TEAM = re.compile(r"@?[A-Za-z0-9_.-]{1,100}/([A-Za-z0-9_.-]{1,100})")
 
 
 class RequestReviewers(Numbered):
-    """Whom to ask, and about which pull request."""
+    """The reviewers, and the pull request."""
 
     reviewers: list[str] = Field(
         min_length=1, max_length=15, description="Logins such as ada; a team as owner/team. Never the author."
@@ -163,8 +163,8 @@ async def github_request_reviewers(api: GitHubApi, call: Call, arguments: Reques
     people, teams = _sorted_out(arguments.reviewers)
     target = target_of(api, call, arguments)
     asked: dict[str, object] = {"reviewers": people, "team_reviewers": teams}
-    wanted = {name: value for name, value in asked.items() if value}
-    pull = await api.write(call, target.path("pulls", "/requested_reviewers"), **wanted)
+    requested = {name: value for name, value in asked.items() if value}
+    pull = await api.write(call, target.path("pulls", "/requested_reviewers"), **requested)
     return _asked(target, pull)
 
 
@@ -174,7 +174,7 @@ github_request_reviewers.writes(on_one("reviewers"))
 
 @github_request_reviewers.mock
 def _mock_reviewers(api: GitHubApi, call: Call, arguments: RequestReviewers) -> ToolResult:
-    """Return everyone who was named as asked."""
+    """Return all named people and teams as requested reviewers."""
     people, teams = _sorted_out(arguments.reviewers)
     pull: Fields = {
         "requested_reviewers": [{"login": login} for login in people],
@@ -184,16 +184,16 @@ def _mock_reviewers(api: GitHubApi, call: Call, arguments: RequestReviewers) -> 
 
 
 def _asked(target: Target, pull: Fields) -> ToolResult:
-    """Return all who are asked by now; details: repository, number, reviewers and teams."""
+    """Return all requested reviewers, including earlier ones. Details: repository, number, reviewers and teams."""
     logins = names(pull.get("requested_reviewers"), "login")
     slugs = names(pull.get("requested_teams"), "slug")
-    everybody = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
+    everyone = ", ".join([*logins, *(f"the team {slug}" for slug in slugs)]) or "nobody"
     details = {"repository": target.repository, "number": target.number, "reviewers": logins, "teams": slugs}
-    return ToolResult(f"Asked. Now asked to review {target}: {everybody}.", f"asked for reviews of {target}", details)
+    return ToolResult(f"Asked. Now asked to review {target}: {everyone}.", f"asked for reviews of {target}", details)
 
 
 def _sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:
-    """Return logins, and slugs of teams. Raises ToolError."""
+    """Return the logins, and the slugs of teams. Raises ToolError."""
     people: list[str] = []
     teams: list[str] = []
     for name in map(str.strip, reviewers):
@@ -202,5 +202,5 @@ def _sorted_out(reviewers: list[str]) -> tuple[list[str], list[str]]:
         elif person := _LOGIN.fullmatch(name):
             people.append(person[1])
         else:
-            raise ToolError(f"{name[:80]!r} is no login of GitHub; write one such as ada, or a team as owner/team.")
+            raise ToolError(f"{name[:80]!r} is not a login of GitHub; write one such as ada, or a team as owner/team.")
     return people, teams

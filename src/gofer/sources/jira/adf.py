@@ -1,8 +1,8 @@
-"""The writer of Jira's documents: Markdown that Jira accepts, and that pages no person.
+"""The writer of Jira's document format (ADF): from Markdown, without notifying any person.
 
-Each place of a document takes fewer nodes than the one around it. The writer makes only those, so Jira refuses no text
-for its form. Images become links: Jira would load a picture for all who open the issue. Texts have the marks that Jira
-lets stand together.
+Jira permits fewer kinds of nodes the deeper a block is nested. The writer creates only permitted nodes and permitted
+combinations of marks, so Jira never refuses a text for its form. Images become links, because otherwise every reader of
+the issue would load the picture.
 """
 
 import re
@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r"(https?://[^\s<>()\[\]\"'`]*[^\s<>()\[\]\"'`.,;:!?*_])",
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Characters with the same marks and the same address."""
+    """A run of characters with the same marks and the same link."""
 
     text: str
     marks: frozenset[str] = frozenset()
@@ -33,17 +33,17 @@ class _Run:
 
 
 _NEW_LINE = _Run("\n")
-"""A hard break. No other run has a line break in it."""
+"""A hard break. No other run contains a line break."""
 
 
 def inline(parts: Iterable[md.InlineNode], *, strong: bool = False) -> list[Node]:
-    """Return the nodes of parts; neighbours with the same marks are one text."""
+    """Return the nodes for inline nodes; neighbours with the same marks become one text."""
     marks = frozenset({"strong"} if strong else ())
     return [node for run in _joined(_runs(parts, marks)) for node in _nodes(run)]
 
 
 def text(words: str, address: str = "") -> Node:
-    """Return a text, with a link where there is an address."""
+    """Return a text node, with a link if there is an address."""
     return _text(_Run(words, address=address))
 
 
@@ -53,7 +53,7 @@ def _runs(parts: Iterable[md.InlineNode], marks: frozenset[str], address: str = 
             case md.Text():
                 yield _Run(part.text, marks, address)
             case md.Code():
-                # Jira takes a link beside code and no other mark.
+                # Jira permits no mark together with code except a link.
                 yield _Run(part.text, frozenset({"code"}), address)
             case md.Strong():
                 yield from _runs(part.parts, marks | {"strong"}, address)
@@ -88,7 +88,7 @@ def _joined(runs: Iterable[_Run]) -> Sequence[_Run]:
 
 
 def _nodes(run: _Run) -> list[Node]:
-    """Return the nodes of a run. Addresses in its text become links, which Jira does not look for."""
+    """Return the nodes of a run. Addresses in the text become links, because Jira does not detect them itself."""
     if run == _NEW_LINE:
         return [{"type": "hardBreak"}]
     if run.address or "code" in run.marks:
@@ -114,10 +114,10 @@ def _text(run: _Run) -> Node:
 
 
 Place = Literal["top", "quote", "item"]
-"""Where a block stands; each place takes fewer of them than the one before."""
+"""The place of a block. Each place permits fewer kinds of blocks than the one before it."""
 
 TEXT_LIMIT = 32_767
-"""Characters Jira takes for one text."""
+"""The most characters that Jira accepts for one text."""
 _LONGEST_LANGUAGE = 40
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -127,10 +127,10 @@ def document(markdown: str, provenance: Provenance) -> Node:
     written = _CONTROL.sub("\ufffd", clean(markdown).replace("\r\n", "\n").replace("\r", "\n"))
     blocks = _blocks(parse(written), "top")
     if not adf_text({"content": blocks}):
-        raise ToolError("That says nothing; write some text.")
+        raise ToolError("The text is empty; write some text.")
     whole: Node = {"version": 1, "type": "doc", "content": [*blocks, *_origin(provenance)]}
     if len(adf_text(whole)) > TEXT_LIMIT:
-        raise ToolError(f"That is longer than Jira takes for one text ({TEXT_LIMIT} characters); write less.")
+        raise ToolError(f"That is longer than Jira accepts for one text ({TEXT_LIMIT} characters); write less.")
     return whole
 
 
@@ -148,7 +148,7 @@ def _blocks(nodes: Iterable[md.BlockNode], place: Place) -> list[Node]:
 
 
 def _block(node: md.BlockNode, place: Place) -> list[Node]:
-    """Return the blocks that say in a place what a node says: one, several, or none."""
+    """Return the blocks for a node that its place permits: one, several, or none."""
     match node:
         case md.Paragraph():
             return [_paragraph(inline(node.words.parts))]
@@ -186,9 +186,10 @@ def _list(node: md.ItemList) -> Node:
 
 
 def _item(item: md.Item) -> Node:
-    """Return an item with its box as a sign: a task of Jira needs an id that would differ from one attempt to the next.
+    """Return an item of a list; a check box becomes a sign.
 
-    An item begins with words or code, never with another list.
+    A task of Jira would need an id, which would differ between two attempts. Jira requires that an item begins with a
+    paragraph or code, never with another list.
     """
     blocks = _blocks(item.blocks, "item")
     if item.done is not None:
@@ -199,7 +200,7 @@ def _item(item: md.Item) -> Node:
 
 
 def _led(lead: str, blocks: Sequence[Node]) -> list[Node]:
-    """Return blocks of which the first paragraph begins with a sign."""
+    """Return blocks with a sign at the beginning of the first paragraph."""
     if not blocks or blocks[0]["type"] != "paragraph":
         return [_paragraph([text(lead)]), *blocks]
     content: list[object] = [text(lead), *as_list(blocks[0]["content"])]
@@ -239,7 +240,7 @@ def _row(kind: str, cells: Sequence[md.Words]) -> Node:
 
 
 def _table_as_lines(table: md.Table) -> Node:
-    """Return a paragraph with a line for each row, where Jira takes no table."""
+    """Return a paragraph with a line for each row, for places where Jira permits no table."""
     content: list[Node] = []
     for row in (table.header, *table.rows):
         if content:

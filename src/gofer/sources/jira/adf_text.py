@@ -1,6 +1,6 @@
-"""The reader of Jira's documents, as text for a model.
+"""The reader of Jira's document format (ADF): to text for a model.
 
-Every node of a document gives text and never an error, even one that no version of the format knows.
+Every node becomes text and never an error, even a node of an unknown kind.
 """
 
 from gofer.sources.jira.api import Fields
@@ -11,7 +11,7 @@ _MEDIA = frozenset({"media", "mediaInline"})
 
 
 def adf_text(document: object) -> str:
-    """Return the text of a document, lists and code as Markdown writes them; a plain string is itself."""
+    """Return the text of a document with lists and code in Markdown; a plain string is returned trimmed."""
     if isinstance(document, str):
         return as_text(document).strip()
     return "\n".join(line.rstrip() for line in _block(as_object(document)).split("\n")).strip()

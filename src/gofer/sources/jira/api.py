@@ -1,4 +1,4 @@
-"""Requests to Jira's REST API, and the meaning of its refusals to a model."""
+"""The client of Jira's REST API, with refusals explained for models."""
 
 import asyncio
 import base64
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, asked_wait, send_patiently, wait_sentence
 from gofer.sources.refusals import Refusal, Refusals
 from gofer.tools.definition import Call
@@ -17,9 +17,9 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 PROPERTY = "gofer.call"
-"""The entity property that says which call wrote an issue or a comment."""
+"""The entity property with the key of the call that wrote an issue or comment."""
 SAID = 600
-"""Characters of Jira's own words that a model is shown."""
+"""The most characters of Jira's own error messages that a model sees."""
 
 Fields = Mapping[str, object]
 
@@ -29,21 +29,21 @@ REFUSALS = Refusals(
         "401": Refusal(
             "operate",
             "Jira does not accept Gofer's API token, which may have expired (none lasts longer than a year);"
-            " whoever runs Gofer has to renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
+            " the operator of Gofer must renew it and set JIRA_EMAIL and JIRA_API_TOKEN.",
         ),
         "403": Refusal("operate", "Gofer's account in Jira may not do that; an admin of the project can allow it."),
         "404": Refusal("tell", "There is no such issue, or Gofer's account in Jira may not see it. Check the key."),
-        "413": Refusal("tell", "That is larger than Jira takes; write less."),
-        "429": Refusal("tell", "Jira takes no more calls of this kind for a while."),
+        "413": Refusal("tell", "That is larger than Jira accepts; write less."),
+        "429": Refusal("tell", "Jira accepts no more calls of this kind for a while."),
     },
     unknown=Refusal("tell", ""),
     credential=frozenset({"401"}),
 )
-"""By status; Jira has no codes."""
+"""Refusals by HTTP status, because Jira has no error codes."""
 
 
 class JiraRefusal(ToolError):
-    """Jira said no, and nothing happened. `code` is the status; `said` and `fields` are Jira's two lists of errors."""
+    """A refusal by Jira. The request had no effect, `code` is the status, and `fields` are Jira's errors by field."""
 
     def __init__(
         self, status: int, sentence: str, fields: Mapping[str, str] | None = None, *, retry_after: float = 0.0
@@ -60,18 +60,18 @@ class JiraRefusal(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JiraApi:
-    """Where Jira is and who we are there."""
+    """Jira's address and Gofer's account."""
 
     base_url: str
-    """Without a slash at the end, as `https://acme.atlassian.net`; empty where no Jira is set up."""
+    """The URL without a slash at the end, such as `https://acme.atlassian.net`; empty if Jira is not set up."""
     email: str
-    """Whom the API token belongs to."""
+    """The email address of the API token's account."""
     token: Secret
     pause: Pause = asyncio.sleep
 
     @property
     def authorization(self) -> Mapping[str, str]:
-        """The header that says as whom Gofer acts."""
+        """Return the header with the credentials of Gofer's account."""
         basic = base64.b64encode(f"{self.email}:{self.token.reveal()}".encode()).decode()
         return {"Authorization": f"Basic {basic}"}
 
@@ -80,7 +80,10 @@ class JiraApi:
         return as_object(await self._sent(call, "GET", f"{path}?{urlencode(query)}" if query else path, None))
 
     async def write(self, call: Call, path: str, body: Mapping[str, object]) -> Fields:
-        """Return the answer to a POST. Raises JiraRefusal when nothing happened, TemporaryError when that is open."""
+        """Return the answer to a POST.
+
+        Raises JiraRefusal if it had no effect, TemporaryError if it may have had one.
+        """
         return as_object(await self._sent(call, "POST", path, body))
 
     async def listed(self, call: Call, path: str, **query: str | int) -> list[Fields]:
@@ -88,15 +91,15 @@ class JiraApi:
         return [as_object(one) for one in as_list(await self._sent(call, "GET", f"{path}?{urlencode(query)}", None))]
 
     def browse(self, key: str) -> str:
-        """Return the address of an issue for people; empty where only the gateway's is known, which has no pages."""
+        """Return the address of an issue's page; empty with the address of Atlassian's gateway, which has no pages."""
         if "/ex/jira/" in self.base_url:
             return ""
         return f"{self.base_url}/browse/{key}"
 
     async def _sent(self, call: Call, method: str, path: str, body: Mapping[str, object] | None) -> object:
         if not self.base_url:
-            missing = "no Jira is set up; whoever runs Gofer has to set JIRA_BASE_URL."
-            tell_operator("jira", "credential", "no_url", missing)
+            missing = "Jira is not set up; the operator of Gofer must set JIRA_BASE_URL."
+            log_refusal("jira", "credential", "no_url", missing)
             raise JiraRefusal(401, missing)
         headers = {**self.authorization, "Accept": "application/json"}
         content = b""
@@ -126,12 +129,12 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     errors = {as_text(name): as_text(message) for name, message in as_object(body.get("errors")).items()}
     said = [text for text in map(as_text, as_list(body.get("errorMessages"))) if text]
     said += [f"{name}: {message}" for name, message in errors.items()]
-    # Jira says no more of a 401 than that it is one, and of a 404 only what our own sentence says better.
+    # For these statuses, Gofer's own sentence is more helpful than Jira's message.
     own = REFUSALS.of(str(status)).sentence
     wait = asked_wait(response)
     words = "" if status in (401, 404, 429) and own else "; ".join(" ".join(text.split()) for text in said)[:SAID]
     if 300 <= status < 400:
-        own = "it sends Gofer elsewhere; JIRA_BASE_URL is not the address of the Jira site itself."
+        own = "it redirects Gofer to another address; JIRA_BASE_URL is not the address of the Jira site itself."
     if wait is not None and wait < math.inf:
         own = f"{own} {wait_sentence(wait)}"
     sentence = " ".join(filter(None, (words and _ended(words), own))) or "it gave no reason."
@@ -146,7 +149,7 @@ def _ended(sentence: str) -> str:
 
 
 def _value(response: HttpResponse) -> object:
-    """Return the JSON of an answer; None when it is something else, such as a page to log in."""
+    """Return the JSON of an answer; None for anything else, such as a login page."""
     try:
         if response.body.strip():
             return decode(response.body)

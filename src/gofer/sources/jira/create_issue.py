@@ -1,12 +1,13 @@
-"""New issues, each created exactly once, although Jira takes no idempotency key and its search lags behind.
+"""The tool that creates an issue exactly once, although Jira has no idempotency keys and its search index lags.
 
-The request that creates an issue also gives it an entity property with the key of the call. That is part of the same
-write; people neither see nor change it, no screen has to show it (a label needs the field on the screen, stands in
-everybody's way and can be taken off), and it moves with the issue.
+The request that creates an issue also writes the key of the call into an entity property of the issue. Both are one
+atomic write. People neither see nor change the property, and it stays with the issue when the issue moves. A label
+would need its field on the screen, would be visible, and could be removed.
 
-It is found again without the search index. Numbers of a project only grow, so search is asked for nothing but where to
-begin: at the newest issues that are older than the run, which the index has known for long. From there on every number
-is read directly, until a hundred in a row hold nothing. A lag of the index can only make that begin earlier.
+A later attempt finds the issue without relying on the search index. The numbers of a project only grow, so a search
+only determines the number to begin with: the newest issues that are older than the run, which the index has long
+contained. From there, the attempt reads each number directly until a hundred in a row have no issue. If the index lags,
+the reading only begins earlier.
 """
 
 import math
@@ -15,7 +16,7 @@ from pydantic import Field
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.projects import account_id, what_exists
+from gofer.sources.jira.projects import account_id, with_existing_choices
 from gofer.sources.jira.search import quoted
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -25,25 +26,25 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 
 CHUNK = 100
-"""Issues read with one request."""
+"""Issues in one request."""
 CHUNKS = 50
-"""Requests of that size at most."""
+"""The most requests of this size."""
 BEGINNINGS = 20
-"""Issues older than the run that are looked at: one of them may have been moved here since, with a newer number."""
+"""Issues older than the run that the search returns. Some may have moved here later and have a newer number."""
 CLOCKS_APART = 300.0
-"""Seconds Jira's clock may be behind ours."""
+"""The most seconds by which Jira's clock may be behind Gofer's."""
 
 
 class CreateIssue(Arguments):
-    """What the issue says and where it belongs."""
+    """The new issue, and its project."""
 
     project: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,50}$", description="Key of the project, such as OPS.")
     type: str = Field(min_length=1, max_length=100, description="Name of the issue type, such as Bug or Task.")
-    summary: str = Field(min_length=1, max_length=255, description="One line that says what it is about.")
-    description: str = Field(min_length=1, max_length=30_000, description="What is to be known, in Markdown.")
+    summary: str = Field(min_length=1, max_length=255, description="One line that tells what it is about.")
+    description: str = Field(min_length=1, max_length=30_000, description="What the reader must know, in Markdown.")
     labels: tuple[str, ...] = Field(default=(), max_length=20, description="Labels, each one word.")
-    assignee: str = Field(default="", description="Whole name of a person, only if somebody was named.")
-    priority: str = Field(default="", description="Name of a priority, only if somebody named one.")
+    assignee: str = Field(default="", description="Full name of a person, only if the request names one.")
+    priority: str = Field(default="", description="Name of a priority, only if the request names one.")
 
 
 def _place(origin: Origin, arguments: CreateIssue) -> Place:
@@ -57,7 +58,7 @@ def _destination(arguments: CreateIssue) -> str:
 
 @tool(
     effect="lookup",
-    # Looking goes past the search index, so that nothing but the write itself can be late.
+    # The look-up does not rely on the search index, so only the write itself can be delayed.
     settle=10.0,
     place=_place,
     destination=_destination,
@@ -65,7 +66,7 @@ def _destination(arguments: CreateIssue) -> str:
     everyday="file, open, raise, report, make, log or add a bug, ticket, task, story, incident, problem",
 )
 async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Create a Jira issue. Say what whoever works on it has to know, and where it comes from."""
+    """Create a Jira issue. Write what the person who works on it must know, and where the request comes from."""
     fields: dict[str, object] = {
         "project": {"key": arguments.project.upper()},
         "issuetype": {"name": arguments.type},
@@ -85,14 +86,14 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
     except JiraRefusal as refused:
         if not refused.fields.keys() & {"project", "issuetype", "priority"}:
             raise
-        raise await what_exists(api, call, arguments.project.upper(), arguments.type, refused) from refused
+        raise await with_existing_choices(api, call, arguments.project.upper(), arguments.type, refused) from refused
 
 
 @jira_create_issue.look
 async def _find(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult | None:
     """Return the issue that an earlier attempt of the same call created, found by its property.
 
-    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    Returns None when it certainly created none. Raises TemporaryError and JiraRefusal when that is unclear.
     """
     project = arguments.project.upper()
     number = await _before_the_run(api, call, project)
@@ -111,15 +112,15 @@ async def _find(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult 
 
 @jira_create_issue.mock
 def _mock(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Return an issue that Jira never got."""
+    """Return an issue without creating it."""
     number = digits(arguments, 5)
     return _created(api, {"key": f"{arguments.project.upper()}-{number}", "id": number})
 
 
 async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
-    """Return a number that the project had given away before the run began; 0 when it had none."""
+    """Return an issue number that the project had assigned before the run began; 0 when it had assigned none."""
     ago = math.ceil((call.clock.now() - call.since + CLOCKS_APART) / 60)
-    # Relative to now, because Jira reads other times in the time zone of whoever asks.
+    # The time is relative to now, because Jira reads absolute times in the time zone of the account.
     query = f"project = {quoted(project)} AND created <= -{ago}m ORDER BY created DESC"
     body = {"jql": query, "fields": ["summary"], "maxResults": BEGINNINGS}
     issues = as_list((await api.write(call, "/search/jql", body)).get("issues"))
@@ -128,17 +129,17 @@ async def _before_the_run(api: JiraApi, call: Call, project: str) -> int:
 
 
 async def _read(api: JiraApi, call: Call, project: str, after: int) -> list[Fields]:
-    """Return the issues with the next numbers, as they are now."""
+    """Return the issues with the next CHUNK numbers after `after`."""
     keys = [f"{project}-{number}" for number in range(after + 1, after + 1 + CHUNK)]
     body = {"issueIdsOrKeys": keys, "fields": ["summary"], "properties": [PROPERTY]}
     answer = await api.write(call, "/issue/bulkfetch", body)
     if as_list(answer.get("issueErrors")):
-        raise TemporaryError("Jira could not read every issue that was asked for.")
+        raise TemporaryError("Jira could not read every requested issue.")
     return [as_object(issue) for issue in as_list(answer.get("issues"))]
 
 
 def _created(api: JiraApi, issue: Fields) -> ToolResult:
-    """Return an issue that was created; details: key, id and url."""
+    """Return a created issue. Details: key, id and url."""
     key = as_text(issue.get("key"))
     details = {"key": key, "id": as_text(issue.get("id")), "url": api.browse(key)}
     return ToolResult(f"Created {key}. {api.browse(key)}".strip(), f"created {key}", details)

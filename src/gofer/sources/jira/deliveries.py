@@ -1,4 +1,4 @@
-"""The deliveries of Jira: what happens to issues."""
+"""The deliveries of Jira: events on issues."""
 
 from base64 import b64encode
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The files of an issue, and the fetching of one."""
+"""The files attached to an issue: their lines in the issue's text, and the tool that fetches one."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gofer.files.file_names import display
 from gofer.files.kind import told
-from gofer.sources.downloads import Way, fetch, filled, is_public, parts, same_place
+from gofer.sources.downloads import VendorHosts, fetch, is_public, parts, same_place, with_content
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import SEES
 from gofer.tools.declare import tool
@@ -18,11 +18,11 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 FILES = 50
-"""Files of one issue that are shown; the newest."""
+"""The most files of one issue that are shown; the newest ones."""
 
 
 class GetAttachment(Arguments):
-    """Which attachment."""
+    """The attachment to fetch."""
 
     attachment: str = Field(description="Jira's id of the attachment.", pattern=r"^[0-9]{1,20}$")
 
@@ -35,7 +35,7 @@ def attached(fields: Fields) -> Sequence[NewFile]:
 
 
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
-    """Return a file as Jira describes it."""
+    """Return a file from Jira's description of it."""
     name = display(as_text(one.get("filename")))
     size = one.get("size")
     return NewFile(
@@ -49,7 +49,7 @@ def new_file(one: Fields, content: bytes | None = None) -> NewFile:
 
 
 def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
-    """Return the files of an issue for a model, as data."""
+    """Return the lines about an issue's files for a model. `all_told` is the number of files including hidden ones."""
     rows = [
         f"    [file {file.id}: {file.name}, {file.media_type or 'unknown type'}, {file.size} bytes]" for file in files
     ]
@@ -61,7 +61,7 @@ def lines(files: Sequence[NewFile], all_told: int) -> list[str]:
 
 @tool(effect="read", internal=True, scopes=SEES)
 async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment) -> ToolResult:
-    """Fetch an attachment of an issue that the run was told of."""
+    """Fetch an attachment that the source context of the run lists."""
     gone = ToolError("That attachment was deleted, or Gofer's account in Jira may not see it.", code="gone")
     try:
         about = await api.read(call, f"/attachment/{arguments.attachment}")
@@ -69,15 +69,15 @@ async def jira_get_attachment(api: JiraApi, call: Call, arguments: GetAttachment
         if refused.status == 404:
             raise gone from refused
         raise
-    told_of = new_file({**about, "id": arguments.attachment})
+    described = new_file({**about, "id": arguments.attachment})
     url = f"{api.base_url}/rest/api/3/attachment/content/{quote(arguments.attachment, safe='')}"
-    fetched = await fetch(call, Way("Jira", api.base_url, partial(_headers, api)), url, told_of)
+    fetched = await fetch(call, VendorHosts("Jira", api.base_url, partial(_headers, api)), url, described)
     response = fetched.response
     if response.status in (404, 410):
         raise gone
     if not 200 <= response.status < 300:
-        raise ToolError(f"Jira did not give that attachment (HTTP {response.status}).", code=str(response.status))
-    made = filled(told_of, fetched)
+        raise ToolError(f"Jira did not send that attachment (HTTP {response.status}).", code=str(response.status))
+    made = with_content(described, fetched)
     return ToolResult("The attachment was fetched.", "fetched an attachment", files=(made,))
 
 
@@ -88,7 +88,10 @@ def _mock() -> ToolResult:
 
 
 def _headers(api: JiraApi, address: SplitResult) -> Mapping[str, str] | None:
-    """Return credentials for the API only: what it redirects to, another host, has its own in the address."""
+    """Return the headers with credentials for Jira's API, no headers for other permitted hosts, None for the rest.
+
+    Jira redirects to another host, whose address contains its own credentials.
+    """
     base = parts(api.base_url)
     if base and same_place(address, api.base_url) and address.path.startswith(f"{base.path}/rest/api/3/"):
         return api.authorization

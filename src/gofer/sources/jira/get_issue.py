@@ -1,4 +1,4 @@
-"""An issue as a model reads it: what it is about, its status, and who said what."""
+"""The tool that reads an issue, and the issue's text for a model: header, description and comments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from gofer.values.errors import ToolError
 
 FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
 COMMENTS = 100
-"""The newest comments, which are all that is read."""
+"""The most comments that are read; the newest ones."""
 DESCRIPTION_LIMIT = 20_000
-"""Characters shown of a description."""
+"""The most characters of a description that are shown."""
 COMMENT_LIMIT = 8_000
-"""Characters shown of one comment."""
+"""The most characters of one comment that are shown."""
 COMMENTS_BUDGET = 30_000
-"""Characters shown of all comments; the newest are kept."""
+"""The most characters of all comments that are shown; the newest comments are kept."""
 SUBJECT_LIMIT = 20_000
-"""Characters shown of the comment that the run is about."""
+"""The most characters that are shown of the comment that the run is about."""
 
 
 class GetIssue(Arguments):
-    """Which issue."""
+    """The issue to read."""
 
     issue: str = Field(
         default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
@@ -49,7 +49,7 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
     private = as_object(issue.get("fields")).get("security") is not None
     at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
     if private and not at_home:
-        raise ToolError("That issue is for some people only; it can be read only by a run that started there.")
+        raise ToolError("Only some people may see that issue, so only a run that started there can read it.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
     return _issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
@@ -59,17 +59,19 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
 def _mock(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Return an open issue with one comment."""
     name = issue_name(call, arguments.issue)
-    # A run may know its issue by number alone.
-    key = f"MOCK-{name}" if name.isdecimal() else name
+    # The event of a run may name the issue by its number only.
+    key = name
+    if name.isdecimal():
+        key = f"MOCK-{name}"
     said = {"author": {"displayName": NAME}, "created": MOMENT, "body": adf_of("Could somebody look at this?")}
     return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, at_home=is_home(call, name))
 
 
 def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
-    """Return an issue and a page of its comments, newest first, for each reader.
+    """Return an issue with a page of its comments, which come newest first.
 
-    `at_home` says whether the run began there, and `subject` is the id of the comment that it began with.
-    Details: key, id, url, `private` (it has a security level), comments (count), facts and subject.
+    `at_home` says whether the run began on this issue, and `subject` is the id of the comment that started it.
+    Details: key, id, url, `private` (the issue has a security level), comments (count), facts and subject.
     """
     key = as_text(issue.get("key"))
     number = as_text(issue.get("id"))
@@ -81,7 +83,7 @@ def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, s
     open_ones = [one for one in comments if one.get("visibility") is None or (private and at_home)]
     files = attached(fields)
     about = [*_header(api, key, fields), *_description(fields), *lines(files, len(as_list(fields.get("attachment"))))]
-    said = [_said(api, key, comment, subject) for comment in open_ones]
+    said = [_comment(api, key, comment, subject) for comment in open_ones]
     text = "\n".join([*about, *_comments(said, older, subject)])
     if hidden := len(comments) - len(open_ones):
         text += f"\n\n({_counted(hidden)} for some people only {'is' if hidden == 1 else 'are'} left out.)"
@@ -102,7 +104,7 @@ def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, s
 
 
 def facts_of(fields: Fields) -> dict[str, object]:
-    """Return what conditions of workflow files ask of an issue, under the names of the trigger's facts."""
+    """Return the facts about an issue that conditions of workflow files can refer to."""
     return {
         "project": as_text(as_object(fields.get("project")).get("key")),
         "type": named(fields.get("issuetype")),
@@ -135,8 +137,8 @@ def _description(fields: Fields) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """One comment as a model reads it."""
+class _Comment:
+    """One comment in the text for a model."""
 
     id: str
     author: str
@@ -145,8 +147,8 @@ class _Said:
     text: str
 
 
-def _said(api: JiraApi, key: str, comment: Fields, subject: str) -> _Said:
-    """Return a comment with the line above it, which no display name can imitate for the subject of a run."""
+def _comment(api: JiraApi, key: str, comment: Fields, subject: str) -> _Comment:
+    """Return a comment with its header line. The header of the run's subject has its id, so no name can imitate it."""
     id_ = as_text(comment.get("id"))
     author = person(comment.get("author")) or "Somebody"
     time = shown(comment.get("created"))
@@ -159,16 +161,16 @@ def _said(api: JiraApi, key: str, comment: Fields, subject: str) -> _Said:
     return _Said(id=id_, author=author, time=time, header=header, text=_shortened(text, SUBJECT_LIMIT, rest))
 
 
-def _subject(said: Sequence[_Said], subject: str) -> dict[str, str]:
-    """Return what the comment that the run began with says, who wrote it and when; empty where it was not read."""
+def _subject(said: Sequence[_Comment], subject: str) -> dict[str, str]:
+    """Return the text, header, author and time of the comment that started the run; empty if it was not read."""
     found = next((one for one in said if subject and one.id == subject), None)
     if found is None:
         return {}
     return {"words": found.text, "header": found.header, "author": found.author, "time": found.time}
 
 
-def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
-    """Return the newest that fit and the subject of the run, oldest first, one header line each."""
+def _comments(comments: Sequence[_Comment], older: int, subject: str) -> list[str]:
+    """Return the lines of the newest comments that fit and of the run's subject, oldest first."""
     lines: list[list[str]] = []
     left = COMMENTS_BUDGET - sum(len(comment.text) for comment in comments if comment.id == subject)
     for comment in reversed(comments):
@@ -185,12 +187,12 @@ def _comments(comments: Sequence[_Said], older: int, subject: str) -> list[str]:
 
 
 def _indented(text: str, limit: int) -> list[str]:
-    """Return the lines of a text, indented so that nothing people wrote can pose as a line of ours."""
+    """Return the lines of a text, indented so that no text by people can imitate a line by Gofer."""
     return [f"    {line}" for line in _shortened(text, limit).splitlines()]
 
 
 def _shortened(text: str, limit: int, rest: str = "") -> str:
-    """Return a text of a length that is shown, with a note on what is left out of a longer one."""
+    """Return a text, cut to `limit` characters with a note about the rest."""
     if len(text) <= limit:
         return text
     note = f"{len(text) - limit} further characters are left out. {rest}".rstrip()
@@ -202,7 +204,7 @@ def _counted(number: int, what: str = "") -> str:
 
 
 def mock_issue(key: str, summary: str = "Something to do", status: str = "", kind: str = "") -> Fields:
-    """Return an issue as Jira gives it."""
+    """Return an issue in the form of Jira's answer."""
     project = key.rpartition("-")[0]
     fields: Fields = {
         "summary": summary,
@@ -223,6 +225,6 @@ def mock_issue(key: str, summary: str = "Something to do", status: str = "", kin
 
 
 def adf_of(words: str) -> Fields:
-    """Return a document of one paragraph."""
+    """Return a document with one paragraph."""
     paragraph = {"type": "paragraph", "content": [{"type": "text", "text": words}]}
     return {"version": 1, "type": "doc", "content": [paragraph]}

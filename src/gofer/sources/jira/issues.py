@@ -1,4 +1,4 @@
-"""The issue that a call names, what it says of itself in one line, and the project that it belongs to."""
+"""The issue that a call names, its values in one line, and its project."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ID = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 
 def issue_name(call: Origin, issue: str) -> str:
-    """Return the key or id of the issue a model names, or of the one the run began with. Raises ToolError."""
+    """Return the key or id of the issue that a model names, or else of the run's own issue. Raises ToolError."""
     text = issue.strip()
     if not text:
         if here := call.place.get("issue") or call.place.get("issue_id"):
@@ -33,28 +33,28 @@ def issue_name(call: Origin, issue: str) -> str:
 
 
 def is_home(call: Call, issue: str) -> bool:
-    """Return whether the run began with this issue."""
+    """Return whether the run began on this issue."""
     return is_at(issue, call.place)
 
 
 def is_at(issue: str, place: Mapping[str, str]) -> bool:
-    """Return whether a key, an id or a link means the issue of an event's place."""
+    """Return whether a key, id or link names the issue of an event."""
     name = _read(issue.strip())
     return bool(name) and name in (place.get("issue"), place.get("issue_id"))
 
 
 def issue_path(call: Call, issue: str) -> str:
-    """Return where the API has the issue a model names, or the one the run began with. Raises ToolError."""
+    """Return the API path of the issue that a model names, or else of the run's own issue. Raises ToolError."""
     return path_of(issue_name(call, issue))
 
 
 def path_of(name: str) -> str:
-    """Return where the API has an issue."""
+    """Return the API path of an issue."""
     return f"/issue/{quote(name, safe='')}"
 
 
 def _read(text: str) -> str:
-    """Return the key or id that a text is; empty when it is neither."""
+    """Return the key or id in a text; empty when the text is neither, nor a link."""
     if named := _KEY.fullmatch(text) or _LINK.fullmatch(text):
         return named[1].upper()
     if _ID.fullmatch(text):
@@ -63,23 +63,23 @@ def _read(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 255) -> str:
-    """Return text as it may stand in one of our own lines."""
+    """Return text on one line and cut, so that it is safe in a line by Gofer."""
     return " ".join(text.split())[:limit]
 
 
 def named(value: object) -> str:
-    """Return the name of a status, a type, a project."""
+    """Return the name of a status, type or project."""
     return one_line(as_text(as_object(value).get("name")))
 
 
 def person(value: object) -> str:
-    """Return the name of a person, never an id; empty where there is no person."""
+    """Return the name of a person, never an id; empty if there is no person."""
     user: Fields = as_object(value)
     return one_line(as_text(user.get("displayName")), 80)
 
 
 def moment(value: object) -> float:
-    """Return a time as Jira writes it in unix seconds; an unreadable one is endlessly far ahead."""
+    """Return Jira's notation of a time in unix seconds; infinity for an unreadable one."""
     try:
         return datetime.fromisoformat(as_text(value)).timestamp()
     except (ValueError, OverflowError):
@@ -87,7 +87,7 @@ def moment(value: object) -> float:
 
 
 def shown(value: object) -> str:
-    """Return a time as Jira writes it, for a reader."""
+    """Return Jira's notation of a time as text for readers."""
     seconds = moment(value)
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -96,7 +96,7 @@ def shown(value: object) -> str:
 
 
 SEES = frozenset({"Browse Projects"})
-"""What a tool that reads issues needs to be allowed."""
+"""The permissions of a tool that reads issues."""
 
 
 class OnIssue(Protocol):
@@ -104,12 +104,12 @@ class OnIssue(Protocol):
 
     @property
     def issue(self) -> str:
-        """Return its key, its id or a link to it; empty for the issue that the request came from."""
+        """Return the key or id of the issue or a link to it; empty for the issue of the request."""
         ...
 
 
 class FindPlace(Arguments):
-    """Which issue."""
+    """The issue to look up."""
 
     issue: str = Field(description="Key or id of the issue.")
 
@@ -120,14 +120,14 @@ def issue_place(origin: Origin, arguments: OnIssue) -> Place:
 
 
 def on_issue(*content: str, narrow: bool = False) -> Writes:
-    """Return what a tool writes that acts on one issue; `content` are its other arguments."""
+    """Return the writes of a tool that acts on one issue. `content` names its other arguments."""
     return Writes({"issue": is_at}, frozenset(content), narrow)
 
 
 @tool(effect="read", internal=True, scopes=SEES)
 async def jira_find_place(api: JiraApi, call: Call, arguments: FindPlace) -> ToolResult:
-    """Look up to which project an issue belongs."""
-    # The key as it is now: an issue keeps its old keys when it moves.
+    """Look up the project of an issue."""
+    # Read the current key: after a move, the old keys of an issue remain valid.
     issue = await api.read(call, path_of(arguments.issue), fields="project")
     project = as_text(as_object(as_object(issue.get("fields")).get("project")).get("key"))
     return _place_result(as_text(issue.get("key")), project)
@@ -135,10 +135,10 @@ async def jira_find_place(api: JiraApi, call: Call, arguments: FindPlace) -> Too
 
 @jira_find_place.mock
 def _mock_place(arguments: FindPlace) -> ToolResult:
-    """Return an issue that never moved."""
+    """Return an issue in the project that its key names."""
     return _place_result(arguments.issue, arguments.issue.rpartition("-")[0])
 
 
 def _place_result(issue: str, project: str) -> ToolResult:
-    """Return an issue that was looked up; details: `id`, its key, and `within`, the key of its project."""
+    """Return an issue. Details: `id`, the issue's key, and `within`, the key of its project."""
     return ToolResult("Found.", "looked up a place", {"id": issue, "within": [project.upper()]})

@@ -1,4 +1,4 @@
-"""What the help of commands says of Jira."""
+"""The texts about Jira in the help of commands."""
 
 from gofer.sources.manual import Manual
 

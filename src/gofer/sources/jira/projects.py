@@ -1,4 +1,4 @@
-"""The projects, issue types and priorities of a site, and the people an issue can be assigned to."""
+"""The projects, issue types and priorities of a site, and the people to whom an issue can be assigned."""
 
 from urllib.parse import quote
 
@@ -9,23 +9,23 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 PAGE = 100
-"""Projects, types or people that are listed at most."""
+"""The most projects, types or people in a list."""
 
 
 async def project_keys(api: JiraApi, call: Call) -> list[str]:
-    """Return the keys of the projects that Gofer's account sees. Raises JiraRefusal, TemporaryError."""
+    """Return the keys of the projects that Gofer's account can see. Raises JiraRefusal, TemporaryError."""
     page = await api.read(call, "/project/search", maxResults=PAGE, orderBy="key")
     return [as_text(as_object(one).get("key")) for one in as_list(page.get("values"))]
 
 
 async def type_names(api: JiraApi, call: Call, project: str) -> list[str]:
-    """Return the types that a new issue of a project can have. Raises JiraRefusal, TemporaryError."""
+    """Return the types for new issues of a project. Raises JiraRefusal, TemporaryError."""
     page = await api.read(call, f"/issue/createmeta/{quote(project, safe='')}/issuetypes", maxResults=PAGE)
     return [named(one) for one in as_list(page.get("issueTypes"))]
 
 
 async def priority_names(api: JiraApi, call: Call, project: str, kind: str) -> list[str]:
-    """Return the priorities that a new issue of a type can have; raise JiraRefusal, TemporaryError."""
+    """Return the priorities for new issues of a type. Raises JiraRefusal, TemporaryError."""
     types = f"/issue/createmeta/{quote(project, safe='')}/issuetypes"
     known = [as_object(one) for one in as_list((await api.read(call, types, maxResults=PAGE)).get("issueTypes"))]
     for one in known:
@@ -41,20 +41,23 @@ def _allowed(field: Fields) -> list[object]:
     return list(as_list(field.get("allowedValues")))
 
 
-async def what_exists(api: JiraApi, call: Call, project: str, kind: str, refused: JiraRefusal) -> ToolError:
-    """Return the refusal of a new issue, with what there is to choose from where it is about that."""
-    said = refused.message_to_model
+async def with_existing_choices(api: JiraApi, call: Call, project: str, kind: str, refused: JiraRefusal) -> ToolError:
+    """Return the refusal of a new issue. If a choice was wrong, the message lists the existing choices."""
+    message = refused.message_to_model
     if "project" in refused.fields:
-        said += f" The projects are: {', '.join(await project_keys(api, call)) or 'none that Gofer can see'}."
+        message += f" The projects are: {', '.join(await project_keys(api, call)) or 'none that Gofer can see'}."
     elif "issuetype" in refused.fields:
-        said += f" The types of {project} are: {', '.join(await type_names(api, call, project))}."
+        message += f" The types of {project} are: {', '.join(await type_names(api, call, project))}."
     elif "priority" in refused.fields and (names := await priority_names(api, call, project, kind)):
-        said += f" The priorities there are: {', '.join(names)}."
-    return ToolError(said, code=refused.code)
+        message += f" The priorities there are: {', '.join(names)}."
+    return ToolError(message, code=refused.code)
 
 
 async def account_id(api: JiraApi, call: Call, name: str) -> str:
-    """Return the account of the one person of that name. Raises ToolError that names those it could be."""
+    """Return the account of the only person with a name.
+
+    Raises ToolError, which lists the candidates if several match.
+    """
     found = await api.listed(call, "/user/search", query=name, maxResults=PAGE)
     people = [user for user in found if user.get("active") is True and user.get("accountType") == "atlassian"]
     exact = [user for user in people if person(user).casefold() == one_line(name).casefold()]
@@ -62,7 +65,7 @@ async def account_id(api: JiraApi, call: Call, name: str) -> str:
         case [user]:
             return as_text(user.get("accountId"))
         case []:
-            raise ToolError(f"Jira knows nobody called {one_line(name, 80)!r}; leave the assignee out.")
+            raise ToolError(f"Jira knows no person called {one_line(name, 80)!r}; leave the assignee out.")
         case several:
             names = ", ".join(person(user) for user in several[:10])
-            raise ToolError(f"Several people could be meant: {names}. Write the whole name, or leave it out.")
+            raise ToolError(f"Several people match: {names}. Write the full name, or leave the assignee out.")

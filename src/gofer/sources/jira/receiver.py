@@ -1,6 +1,6 @@
 """The Jira receiver: verifies and translates deliveries.
 
-Cloud and Data Center have one receiver: their bodies differ in how they name people and in what they leave out.
+One receiver serves Jira Cloud and Data Center, whose bodies name people differently and leave out different fields.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
-"""Characters of what was written that an event keeps; a run reads the issue itself."""
+"""The most characters of a text that an event holds. A run reads the whole issue."""
 VALUE_LIMIT = 200
-"""Characters kept of each side of a change, and of each other fact."""
+"""The most characters of each side of a change, and of each other fact."""
 _ID_LIMIT = 100
 _SIGNATURE = re.compile(r"([a-z0-9-]{1,20})=([0-9a-f]{1,128})", re.ASCII)
 _COMMENT_OF = re.compile(r"/issue/([^/]{1,100})/comment/", re.ASCII)
@@ -31,24 +31,24 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class JiraReceiver(Receiver):
-    """The admin webhooks of one Jira site."""
+    """The receiver of one Jira site's admin webhooks."""
 
     secrets: Sequence[Secret]
-    """The secret of the webhook, and the previous one while it is being rotated."""
+    """The secret of the webhook and, during a rotation, the previous one."""
     own_accounts: Sequence[str] = ()
-    """Accounts Gofer acts with, as accountId, or as key or name on Data Center: what they do starts nothing."""
+    """Gofer's own accounts, whose acts start nothing: by accountId, or on Data Center by key or name."""
     site: str = ""
-    """Keeps conversations of several sites apart; may be empty where there is one."""
+    """The name of the site, which separates the conversations of several sites; may be empty for a single site."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """Jira signs no time, so that `now` is not looked at."""
+        # Jira signs no time, so `now` is unused.
         signature = _SIGNATURE.fullmatch(request.header("x-hub-signature") or "")
         if not signature:
             said = "The Jira signature is missing or malformed; give the webhook a secret."
             raise BadRequest(401, said, code="signature_missing")
         if signature[1] != "sha256":
-            raise BadRequest(401, "The Jira signature is not of the method sha256.", code="signature_method")
+            raise BadRequest(401, "The Jira signature does not use sha256.", code="signature_method")
         if not any(hmac.compare_digest(sign(secret, request.body), signature[0]) for secret in self.secrets):
             raise BadRequest(401, "The Jira signature does not match.", code="signature_mismatch")
 
@@ -56,46 +56,48 @@ class JiraReceiver(Receiver):
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         body = json_object(request.body)
         verdict = self._verdict(as_text(body.get("webhookEvent")), body)
-        if isinstance(verdict, _Arrival):
+        if isinstance(verdict, _Act):
             return verdict.event()
         return verdict
 
-    def _verdict(self, name: str, body: Fields) -> "_Arrival | Ignored":
+    def _verdict(self, name: str, body: Fields) -> "_Act | Ignored":
         match name:
             case "jira:issue_created":
-                return self._happening("jira.issue_created", body, as_object(body.get("user")))
+                return self._checked_act("jira.issue_created", body, as_object(body.get("user")))
             case "jira:issue_updated":
                 return self._updated(body)
             case "comment_created":
-                return self._brought("jira.commented", "comment", body)
+                return self._act_by_author("jira.commented", "comment", body)
             case "attachment_created":
-                return self._brought("jira.attachment_added", "attachment", body)
+                return self._act_by_author("jira.attachment_added", "attachment", body)
             case _:
                 return unknown_type("events", name, _actor(as_object(body.get("user"))))
 
-    def _brought(self, kind: str, name: str, body: Fields) -> "_Arrival | Ignored":
-        """Return what the author of a comment or an attachment did."""
-        brought = as_object(body.get(name))
-        if not brought:
+    def _act_by_author(self, kind: str, name: str, body: Fields) -> "_Act | Ignored":
+        """Return the act of the author of a comment or attachment."""
+        part = as_object(body.get(name))
+        if not part:
             return Ignored("incomplete", f"it lacks the {name}")
-        return self._happening(kind, body, as_object(brought.get("author")))
+        return self._checked_act(kind, body, as_object(part.get("author")))
 
-    def _updated(self, body: Fields) -> "_Arrival | Ignored":
+    def _updated(self, body: Fields) -> "_Act | Ignored":
         items = _items(body)
         if not items and as_text(body.get("issue_event_type_name")).startswith("issue_comment"):
             actor = _actor(as_object(body.get("user")))
-            return Ignored("told_elsewhere", "comments come as events of their own", actor)
+            return Ignored("told_elsewhere", "Jira delivers comments as separate events", actor)
         only_files = bool(items) and all(item.get("field") == "Attachment" and _id(item.get("to")) for item in items)
-        kind = "jira.attachment_added" if only_files else "jira.issue_updated"
-        return self._happening(kind, body, as_object(body.get("user")))
+        kind = "jira.issue_updated"
+        if only_files:
+            kind = "jira.attachment_added"
+        return self._checked_act(kind, body, as_object(body.get("user")))
 
-    def _happening(self, kind: str, body: Fields, user: Fields) -> "_Arrival | Ignored":
+    def _checked_act(self, kind: str, body: Fields, user: Fields) -> "_Act | Ignored":
         actor = _actor(user)
         if actor is None:
             return Ignored("incomplete", "it does not say who did it")
         if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
             return Ignored("own_act", "Gofer did it", actor)
-        happening = _Arrival(kind, body, actor, self.site, self.own_accounts)
+        happening = _Act(kind, body, actor, self.site, self.own_accounts)
         if missing := happening.missing():
             return Ignored("incomplete", f"it does not say which {missing} it is about", actor)
         return happening
@@ -107,7 +109,7 @@ def sign(secret: Secret, body: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class _Act:
     """An act on an issue."""
 
     kind: str
@@ -130,7 +132,7 @@ class _Arrival:
         )
 
     def missing(self) -> str:
-        """Return what the delivery would have to name and does not; the empty string where it names all."""
+        """Return the part that the delivery must name and does not; empty when it names all parts."""
         needed = {"jira.commented": "comment", "jira.attachment_added": "attachment"}.get(self.kind)
         if not self.issue_id:
             return "issue"
@@ -154,15 +156,21 @@ class _Arrival:
 
     @property
     def issue_id(self) -> str:
-        """Data Center may leave the issue of a comment out; then the comment's own address names it."""
+        """Return the id of the issue. Data Center may send a comment without it; then the comment's URL contains it."""
+        if own := _id(self.issue.get("id")):
+            return own
         named = _COMMENT_OF.search(as_text(self.comment.get("self")))
-        return _id(self.issue.get("id")) or (named[1] if named else "")
+        if named:
+            return named[1]
+        return ""
 
     def _identity(self) -> tuple[str, ...]:
         if self.kind == "jira.attachment_added":
-            # Told twice by Jira, at two moments: as an event of its own and as a change of its issue.
+            # Jira delivers a new attachment twice, at different times: as its own event and as a change of the issue.
             return self.kind, self.issue_id, self._attachment()
-        part = self.comment if self.kind == "jira.commented" else as_object(self.body.get("changelog"))
+        part = as_object(self.body.get("changelog"))
+        if self.kind == "jira.commented":
+            part = self.comment
         return self.kind, self.issue_id, _id(part.get("id")), _id(self.body.get("timestamp"))
 
     def _attachment(self) -> str:
@@ -171,27 +179,28 @@ class _Arrival:
 
     def _place(self) -> dict[str, str]:
         place = {"issue": _id(self.issue.get("key")), "issue_id": self.issue_id, "comment": _id(self.comment.get("id"))}
-        place |= {"attachment": self._attachment()} if self.kind == "jira.attachment_added" else {}
+        if self.kind == "jira.attachment_added":
+            place["attachment"] = self._attachment()
         if len(self._text()) > TEXT_LIMIT:
             place["cut"] = "true"
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
-        """Return for whom the comment is, when it is not for everybody who sees the issue."""
+        """Return the audience of a restricted comment; empty if everyone who sees the issue may read it."""
         visibility = self.comment.get("visibility")
         if visibility is None:
             return {}
         said = as_object(visibility)
         kind = as_text(said.get("type")) or "role"
         name = as_text(said.get("value"))
-        # One that cannot be read is no role of Jira's, which then refuses an answer for them.
+        # Jira has no role `unknown`, so it refuses an answer to an unreadable audience instead of showing it to all.
         return {"audience_type": kind, "audience": name or "unknown"}
 
     def _private(self) -> bool | None:
-        """Return whether a security level or the audience of the comment hides it; None where the body says neither."""
+        """Return whether a security level or an audience restricts the readers; None if the body does not tell."""
         if self.fields.get("security") is not None or self.comment.get("visibility") is not None:
             return True
-        # Bodies of comments are shortened: a level that is not in them may be set all the same.
+        # Deliveries of comments lack some fields of the issue, so a security level may be set without being shown.
         if "security" in self.fields:
             return False
         return None
@@ -210,18 +219,23 @@ class _Arrival:
 
     def _files(self) -> list[str]:
         own = as_text(as_object(self.body.get("attachment")).get("filename"))
-        names = [own] if own else [as_text(item.get("toString")) for item in _items(self.body)]
+        names = [own]
+        if not own:
+            names = [as_text(item.get("toString")) for item in _items(self.body)]
         return [name[:VALUE_LIMIT] for name in names if name]
 
     def _facts(self) -> dict[str, object]:
+        project = as_text(as_object(self.fields.get("project")).get("key"))
         key, _, number = _id(self.issue.get("key")).rpartition("-")
-        told = {
-            "project": as_text(as_object(self.fields.get("project")).get("key")) or (key if number.isdigit() else ""),
+        if not project and number.isdigit():
+            project = key
+        contained = {
+            "project": project,
             "type": as_text(as_object(self.fields.get("issuetype")).get("name")),
             "status": as_text(as_object(self.fields.get("status")).get("name")),
         }
-        # What the body does not say is left out: a fact that is not there is read later, an empty one is not.
-        facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in told.items() if value}
+        # Leave out facts that the body does not contain: the run reads missing facts later, but never empty ones.
+        facts: dict[str, object] = {name: value[:VALUE_LIMIT] for name, value in contained.items() if value}
         if isinstance(self.fields.get("labels"), list):
             labels = [as_text(label)[:VALUE_LIMIT] for label in as_list(self.fields.get("labels"))]
             facts["labels"] = [label for label in labels if label]
@@ -234,7 +248,7 @@ class _Arrival:
         return facts
 
     def _mentioned(self, found: re.Match[str]) -> str:
-        """Return a mention of Gofer as conditions write it, and any other one as it came."""
+        """Return a mention of Gofer as `@gofer`, the notation of conditions, and any other mention unchanged."""
         if found[1] not in self.own_accounts:
             return found[0]
         text = found.string
@@ -248,14 +262,14 @@ def _items(body: Fields) -> list[Fields]:
 
 
 def _changes(body: Fields) -> list[str]:
-    """Return each change as `<field>: <before> -> <after>`, with the names people see."""
+    """Return each change as `<field>: <before> -> <after>`, with the names that people see."""
     sides = ("field", "fromString", "toString")
     cut = [tuple(as_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
     return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
 
 
 def _actor(user: Fields) -> Actor | None:
-    """Return who acted: Cloud knows people by accountId, Data Center by key and by name."""
+    """Return the person or app. Cloud identifies people by accountId, Data Center by key and name."""
     name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
     if not name:
         return None
@@ -265,8 +279,10 @@ def _actor(user: Fields) -> Actor | None:
 
 
 def _id(value: object) -> str:
-    """Return an id as text, also one that came as a number; empty for anything that is no id."""
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else as_text(value)
+    """Return an id, given as text or number, as text; empty for anything else."""
+    text = as_text(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        text = str(value)
     if len(text) <= _ID_LIMIT:
         return text
     return ""

@@ -1,4 +1,4 @@
-"""Search for issues: the model says what it looks for; the query is ours, so that it is always bounded."""
+"""The tool that searches issues. Gofer builds the query from the model's criteria, so the query is always bounded."""
 
 import re
 
@@ -18,7 +18,7 @@ FIELDS = ("summary", "status", "issuetype", "assignee", "updated", "security")
 
 
 class Search(Arguments):
-    """What to look for; at least one of text, project, label, status and type."""
+    """The criteria, at least one of text, project, label, status and type."""
 
     text: str = Field(default="", description="Words that an issue or its comments contain, all of them.")
     project: str = Field(default="", description="Key of a project, such as OPS.")
@@ -47,7 +47,7 @@ async def jira_search(api: JiraApi, call: Call, arguments: Search) -> ToolResult
 
 @jira_search.mock
 def _mock(call: Call, arguments: Search) -> ToolResult:
-    """Return one issue that has what was asked for."""
+    """Return one issue that matches all criteria."""
     jql(arguments)
     key = f"{arguments.project.upper() or 'MOCK'}-{digits(arguments, 3)}"
     found = mock_issue(key, arguments.text or "Something like it", arguments.status, arguments.type)
@@ -55,9 +55,9 @@ def _mock(call: Call, arguments: Search) -> ToolResult:
 
 
 def _found_result(call: Call, page: Fields) -> ToolResult:
-    """Return one line for each issue, those changed last first; issues for some people only are left out.
+    """Return one line per issue, last changed first, without issues that only some people may see.
 
-    Details: `issues`, each with key, summary, status and type, and `more`, whether there are others.
+    Details: `issues`, each with key, summary, status and type, and `more`, whether there are further issues.
     """
     issues = [as_object(one) for one in as_list(page.get("issues"))]
     seen = [one for one in issues if _open(call, one)]
@@ -74,8 +74,8 @@ def _found_result(call: Call, page: Fields) -> ToolResult:
 
 
 def jql(arguments: Search) -> str:
-    """Return the query. Raises ToolError when nothing narrows it."""
-    # What has a meaning of its own in a search for text, and words such as AND, would be no words to Jira.
+    """Return the query. Raises ToolError when there are no criteria."""
+    # Jira would interpret operators in the text and words such as AND, so keep only words in lower case.
     words = " ".join(re.findall(r"\w+", arguments.text)).lower()
     exact = {
         "project": arguments.project,
@@ -92,7 +92,7 @@ def jql(arguments: Search) -> str:
 
 
 def quoted(value: str) -> str:
-    """Return a text as a value of a query."""
+    """Return a text as a quoted value of a query."""
     text = one_line(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

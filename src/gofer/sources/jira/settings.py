@@ -3,10 +3,10 @@
 from gofer.sources.settings import credential_setting, secrets_setting, text_setting, url_setting
 
 BASE_URL = url_setting("JIRA_BASE_URL")
-"""The site, as https://acme.atlassian.net, or the gateway that scoped tokens need."""
+"""The URL of the site, such as https://acme.atlassian.net, or of the gateway that scoped tokens need."""
 EMAIL = text_setting("JIRA_EMAIL")
-"""The address of the account that the API token belongs to."""
+"""The email address of the API token's account."""
 API_TOKEN = credential_setting("JIRA_API_TOKEN")
 WEBHOOK_SECRETS = secrets_setting("JIRA_WEBHOOK_SECRET")
 ACCOUNT_ID = text_setting("JIRA_ACCOUNT_ID")
-"""The account that Gofer acts with, as accountId; looked up when it is empty."""
+"""The accountId of Gofer's own account. If the setting is empty, Gofer looks it up."""

@@ -1,4 +1,4 @@
-"""The source Jira: an event is about an issue, and the answer is a comment there."""
+"""The source Jira: an event is about an issue, and the answer is a comment on it."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, one_comment, subject_context, told
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -19,17 +19,17 @@ from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
 _OPENINGS = {
-    "jira.issue_created": "Somebody created this Jira issue.",
-    "jira.issue_updated": "Somebody changed this Jira issue.",
-    "jira.commented": "Somebody commented on this Jira issue.",
-    "jira.attachment_added": "Somebody attached a file to this Jira issue.",
+    "jira.issue_created": "Someone created this Jira issue.",
+    "jira.issue_updated": "Someone changed this Jira issue.",
+    "jira.commented": "Someone commented on this Jira issue.",
+    "jira.attachment_added": "Someone attached a file to this Jira issue.",
 }
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
-"""The name by itself: no part of an address or of a longer name."""
+"""The name `@gofer` on its own, not as a part of an address or a longer name."""
 _QUOTED = re.compile(
     r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
 )
-"""What a comment quotes or shows as code, which the author did not say."""
+"""Quotes and code in a comment, which are not the author's own request."""
 
 
 def _opening(event: Event) -> str:
@@ -37,16 +37,16 @@ def _opening(event: Event) -> str:
 
 
 def _is_request(event: Event, followed: bool = False) -> bool:
-    said = as_text(event.facts.get("says"))
-    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", said)) is not None
+    text = as_text(event.facts.get("says"))
+    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", text)) is not None
 
 
 def _issue(event: Event) -> OwnCall:
     return OwnCall("jira_get_issue", {"issue": event.place.get("issue", "")})
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, _opening(event))
+def _from_event(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
@@ -91,7 +91,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 JIRA = Source(
     "jira",
     "Jira",
-    _told,
+    _from_event,
     READING,
     is_request=_is_request,
     answers=ANSWERS,

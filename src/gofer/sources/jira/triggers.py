@@ -15,7 +15,7 @@ _PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
 
 
 class JiraConditions(Conditions):
-    """Conditions of what happens to an issue in Jira."""
+    """Conditions on events of an issue in Jira."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"label": "labels"}
 
@@ -24,33 +24,33 @@ class JiraConditions(Conditions):
     type: Names | None = None
     """Names of issue types."""
     label: Names | None = None
-    """Labels of which the issue has one."""
+    """Labels; the issue must have one of them."""
 
 
 class JiraCommented(JiraConditions):
-    """Somebody comments on an issue in Jira."""
+    """A person or app comments on an issue in Jira."""
 
     says: Names | None = None
-    """What the comment says, such as `*@gofer*`."""
+    """Patterns for the text of the comment, such as `*@gofer*`."""
 
 
 class JiraUpdated(JiraConditions):
-    """An issue in Jira is changed."""
+    """A person or app changes an issue in Jira."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"label": "labels", "field": "", "from_": "", "to": ""}
 
     field: Name | None = None
     """The field that changes, as Jira's history names it: `status`."""
     from_: Annotated[Name | None, Field(alias="from")] = None
-    """What the field was."""
+    """The value before the change."""
     to: Name | None = None
-    """What the field becomes."""
+    """The value after the change."""
 
     @override
     def where(self) -> Where:
         if not (self.field or self.from_ or self.to):
             return super().where()
-        # One change must have all three, so they are one fact.
+        # The three conditions must match the same change, so they become one fact.
         change = f"{self.field or '*'}: {self.from_ or '*'} -> {self.to or '*'}"
         return super().where() | {"changes": [change]}
 
@@ -59,7 +59,7 @@ PROJECTS = Listable(
     "jira",
     place_entry(
         _PROJECT,
-        wrong="This is no key of a Jira project.",
+        wrong="This is not the key of a Jira project.",
         written="Write the key in capital letters, as PAY.",
         named="Write its key in capital letters, as PAY.",
     ),

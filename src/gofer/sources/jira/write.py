@@ -1,4 +1,4 @@
-"""The tools that write to issues: comments, links and statuses, each once however often they are asked for."""
+"""The tools that write to issues: comments, links and statuses, each exactly once however often a call is repeated."""
 
 import hashlib
 import re
@@ -28,17 +28,17 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 PAGE = 100
-"""Comments asked for at once."""
+"""Comments in one request."""
 PAGES = 20
-"""How often they are asked for."""
+"""The most requests of one search."""
 CLOCKS_APART = 300.0
-"""Seconds Jira's clock may be behind ours."""
+"""The most seconds by which Jira's clock may be behind Gofer's."""
 _FOR_THE_TEAM = {"key": "sd.public.comment", "value": {"internal": True}}
-"""In a service project the comment is an internal note: customers there never read what Gofer writes."""
+"""The property that makes a comment an internal note in a service project, where customers never read Gofer's texts."""
 
 
 class AddComment(Arguments):
-    """What to say, and at which issue."""
+    """The comment, and its issue."""
 
     text: str = Field(min_length=1, max_length=30_000, description="The comment in Markdown.")
     issue: str = Field(
@@ -50,7 +50,7 @@ class AddComment(Arguments):
     effect="lookup",
     settle=10.0,
     place=issue_place,
-    # An issue may be named by its key, by a link, or left out.
+    # `narrow`: a comment can have the audience of the comment that it answers.
     writes=on_issue("text", narrow=True),
     scopes=SEES | {"Add Comments"},
     everyday="reply, respond, note or update on a ticket, bug or task",
@@ -63,26 +63,26 @@ async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> T
         "properties": [{"key": PROPERTY, "value": {"key": call.key}}, _FOR_THE_TEAM],
     }
     if is_home(call, name) and (audience := call.place.get("audience")):
-        # Only people who read the comment that this one answers.
+        # Restrict the answer to the audience of the comment that it answers.
         body["visibility"] = {"type": call.place.get("audience_type", "role"), "value": audience}
     try:
         return _commented(await api.write(call, f"{path_of(name)}/comment", body))
     except JiraRefusal as refused:
         if "commentLevel" not in refused.fields:
             raise
-        said = f"{refused.message_to_model} An admin of the project has to add Gofer's account to it."
-        raise ToolError(said, code=refused.code) from refused
+        message = f"{refused.message_to_model} An admin of the project must add Gofer's account to it."
+        raise ToolError(message, code=refused.code) from refused
 
 
 @jira_add_comment.look
 async def _find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """Return the comment that an earlier attempt of the same call wrote, found by its property.
 
-    None when it is certain that there is none. Raises TemporaryError, JiraRefusal when that cannot be told.
+    Returns None when it certainly wrote none. Raises TemporaryError and JiraRefusal when that is unclear.
     """
     path = issue_path(call, arguments.issue)
     for page in range(PAGES):
-        # Newest first: comments that come meanwhile push others to the next page, so that none is passed over.
+        # Newest first: new comments only push others to the next page, so the search skips none.
         answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)
         comments = [as_object(one) for one in as_list(answer.get("comments"))]
         recent = [one for one in comments if moment(one.get("created")) >= call.since - CLOCKS_APART]
@@ -90,19 +90,19 @@ async def _find_comment(api: JiraApi, call: Call, arguments: AddComment) -> Tool
             return _commented(found)
         if len(recent) < PAGE:
             return None
-    said = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
-    raise ToolError(said, code="too_many")
+    message = f"The issue has more than {PAGE * PAGES} newer comments; that is too many to look through."
+    raise ToolError(message, code="too_many")
 
 
 @jira_add_comment.mock
 def _mock_comment(call: Call, arguments: AddComment) -> ToolResult:
-    """Return a comment that Jira never got."""
+    """Return a comment without writing it."""
     issue_name(call, arguments.issue)
     return _commented({"id": digits(arguments, 5)})
 
 
 async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Fields | None:
-    """Return the comment with the property of this call; lists of comments do not show properties by themselves."""
+    """Return the comment with the property of this call. A second request is needed, because lists omit properties."""
     ids = [int(number) for one in comments if (number := as_text(one.get("id"))).isascii() and number.isdecimal()]
     if not ids:
         return None
@@ -115,7 +115,7 @@ async def _marked(api: JiraApi, call: Call, comments: Sequence[Fields]) -> Field
 
 
 def _commented(comment: Fields) -> ToolResult:
-    """Return a comment that was written; details: its id."""
+    """Return a written comment. Details: its id."""
     return ToolResult("Commented.", "commented in Jira", {"comment": as_text(comment.get("id"))})
 
 
@@ -124,9 +124,9 @@ _URL = re.compile(r"https?://[^\s<>\"]{1,2000}", re.IGNORECASE)
 
 
 class TransitionIssue(Arguments):
-    """Which issue, and where to."""
+    """The issue, and its new status."""
 
-    status: str = Field(min_length=1, max_length=100, description="Name of the status it is to have, such as Done.")
+    status: str = Field(min_length=1, max_length=100, description="Name of the new status, such as Done.")
     issue: str = Field(
         default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
     )
@@ -143,14 +143,14 @@ class TransitionIssue(Arguments):
 async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
     """Move a Jira issue to another status, such as In Progress or Done."""
     path = issue_path(call, arguments.issue)
-    wanted = one_line(arguments.status).casefold()
+    new_status = one_line(arguments.status).casefold()
     issue = await api.read(call, path, fields="status")
     key = as_text(issue.get("key"))
     now = named(as_object(issue.get("fields")).get("status"))
-    if now.casefold() == wanted:
+    if now.casefold() == new_status:
         return _moved(key, now)
     steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]
-    leading = [step for step in steps if wanted in (named(step.get("to")).casefold(), named(step).casefold())]
+    leading = [step for step in steps if new_status in (named(step.get("to")).casefold(), named(step).casefold())]
     if not leading:
         possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
         raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")
@@ -160,17 +160,17 @@ async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionI
 
 @jira_transition_issue.mock
 def _mock_transition(call: Call, arguments: TransitionIssue) -> ToolResult:
-    """Return an issue that has the status that was asked for."""
+    """Return an issue with the requested status."""
     return _moved(issue_name(call, arguments.issue), " ".join(arguments.status.split()))
 
 
 def _moved(key: str, status: str) -> ToolResult:
-    """Return an issue that has a status; details: the status as Jira writes it."""
+    """Return an issue with its status. Details: Jira's name of the status."""
     return ToolResult(f"{key} is in {status}.", f"moved {key}", {"status": status})
 
 
 class LinkUrl(Arguments):
-    """What to link, and from which issue."""
+    """The link, and its issue."""
 
     url: str = Field(description="Address, beginning with https:// or http://.")
     title: str = Field(min_length=1, max_length=255, description="What the link is called.")
@@ -193,7 +193,7 @@ async def jira_link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolRes
     target: dict[str, object] = {"url": arguments.url, "title": one_line(arguments.title)}
     if origin := " · ".join(f"{words}: {address}" for words, address in origin_links(call.provenance)):
         target["summary"] = origin[:255]
-    # Made of the address: the same link twice is one, with the title of the second.
+    # The id is derived from the address, so a second link to the same address replaces the first.
     identity = "gofer:" + hashlib.sha256(arguments.url.encode(errors="replace")).hexdigest()
     await api.write(call, f"{path}/remotelink", {"globalId": identity, "object": target})
     return _LINKED
@@ -201,13 +201,13 @@ async def jira_link_url(api: JiraApi, call: Call, arguments: LinkUrl) -> ToolRes
 
 @jira_link_url.mock
 def _mock_link(call: Call, arguments: LinkUrl) -> ToolResult:
-    """Return a link that Jira never got."""
+    """Return a link without adding it."""
     issue_name(call, arguments.issue)
     _check_url(arguments)
     return _LINKED
 
 
 def _check_url(arguments: LinkUrl) -> None:
-    """Raise ToolError for what is no address."""
+    """Raise ToolError unless the url is an address."""
     if not _URL.fullmatch(arguments.url):
         raise ToolError("That is not an address that can be linked; write one that begins with https://.")

@@ -1,1 +1,1 @@
-"""Notion: receives deliveries, reads pages and databases, comments, sets properties, adds content."""
+"""The source Notion: receives deliveries, reads pages and databases, comments, sets properties, adds content."""

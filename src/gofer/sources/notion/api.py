@@ -1,4 +1,4 @@
-"""Requests to Notion, and the meaning of its refusals to a model."""
+"""The client of the Notion API, with refusals explained for models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, asked_wait, object_in, retry_after, send_patiently, wait_sentence
 from gofer.sources.notion.refusals import LIMITED, REFUSALS
 from gofer.sources.notion.settings import VERSION
@@ -17,13 +17,13 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 
 PAGE = 100
-"""Things of a list asked for at once."""
+"""Entries per page of a list."""
 
 Fields = Mapping[str, object]
 
 
 class NotionRefusal(ToolError):
-    """Notion said no, and nothing happened. `code` is its error code."""
+    """A refusal by Notion. The call had no effect, and `code` is Notion's error code."""
 
     def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
         sentence = f"Notion refused {what} ({code}). {hint or REFUSALS.of(code).sentence}"
@@ -35,10 +35,10 @@ _wait = partial(asked_wait, limited=LIMITED)
 
 @dataclass(frozen=True, slots=True)
 class NotionApi:
-    """Where Notion is and who we are there."""
+    """Notion's address and Gofer's token."""
 
     base_url: str
-    """Without a slash at the end, as `https://api.notion.com`."""
+    """The base URL without a slash at the end, such as `https://api.notion.com`."""
     token: Secret
     pause: Pause = asyncio.sleep
 
@@ -50,15 +50,21 @@ class NotionApi:
         return await self._send(call, "GET", path, asked, b"")
 
     async def post(self, call: Call, path: str, **body: object) -> Fields:
-        """Make or ask for a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
+        """Create an object or send a query.
+
+        Raises NotionRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, "POST", path, "", encode(body))
 
     async def patch(self, call: Call, path: str, **body: object) -> Fields:
-        """Change a thing. Raises NotionRefusal when nothing happened, TemporaryError when that is unclear."""
+        """Change an object.
+
+        Raises NotionRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, "PATCH", path, "", encode(body))
 
     async def listed(self, call: Call, path: str, pages: int, **query: str | int) -> AsyncIterator[Fields]:
-        """Yield everything of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
+        """Yield all entries of a list. Raises ToolError when it has more than `pages` pages; NotionRefusal."""
         cursor: dict[str, str] = {}
         for _ in range(pages):
             page = await self.get(call, path, page_size=PAGE, **query, **cursor)
@@ -67,13 +73,13 @@ class NotionApi:
             if not (following := as_text(page.get("next_cursor"))):
                 return
             cursor = {"start_cursor": following}
-        said = f"Notion lists more than {PAGE * pages} things there; that is too many to look through."
-        raise ToolError(said, code="too_many")
+        message = f"Notion lists more than {PAGE * pages} entries there; that is too many to look through."
+        raise ToolError(message, code="too_many")
 
     async def _send(self, call: Call, method: str, path: str, asked: str, content: bytes) -> Fields:
         if not self.token:
-            missing = "Gofer has no access to Notion; whoever runs Gofer has to set NOTION_TOKEN."
-            tell_operator("notion", "credential", "no_token", missing)
+            missing = "Gofer has no access to Notion; the operator of Gofer must set NOTION_TOKEN."
+            log_refusal("notion", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         if content:
@@ -94,11 +100,11 @@ def _reply(what: str, response: HttpResponse) -> Fields:
     code = as_text(body.get("code"))
     rule = REFUSALS.of(code)
     if response.status >= 500 or not code or rule.rule == "unclear":
-        said = f"Notion did not answer {what} properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"Notion did not answer {what} properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     REFUSALS.log(code, f"Notion refuses {what} ({code}): {rule.sentence}")
-    said = " ".join(as_text(body.get("message")).split())[:300]
+    message = " ".join(as_text(body.get("message")).split())[:300]
     hint = rule.sentence
-    if code == "validation_error" and said:
-        hint = f"It says: {said} {hint}"
+    if code == "validation_error" and message:
+        hint = f"It says: {message} {hint}"
     raise NotionRefusal(what, code, hint)

@@ -1,4 +1,4 @@
-"""The open comments of a page and its blocks, and new ones, each added exactly once."""
+"""The open comments on a page and its blocks, and the tool that adds a comment exactly once."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 
@@ -15,22 +15,22 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
 PAGES = 20
-"""Pages of a hundred comments that are looked through at most."""
+"""The most pages of a hundred comments that one search reads."""
 
 
 class AddComment(Arguments):
-    """What to say and where."""
+    """The comment, and the page, block or discussion."""
 
     text: str = Field(min_length=1, max_length=20_000, description="The comment in Markdown.")
     page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
     block: str = Field(default="", description="Id of the block of that page to comment on. Left out: the page itself.")
     discussion: str = Field(
-        default="", description="Id of the open discussion to reply to; with `block` if it hangs on a block."
+        default="", description="Id of the open discussion to reply to; with `block` if it is on a block."
     )
 
 
 def _destination(arguments: AddComment) -> str:
-    """Return the id of the block: a page may be written as a link or left out, and a block has one id everywhere."""
+    """Return the id of the block. The page is no part of it, because a call can write it as a link or leave it out."""
     return find_id(arguments.block) or ""
 
 
@@ -59,7 +59,7 @@ async def notion_add_comment(api: NotionApi, call: Call, arguments: AddComment) 
 
 @notion_add_comment.look
 async def _find(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """Return the comment that an earlier attempt of the call added, found among the open ones of its place."""
+    """Return the comment that an earlier attempt of the call added, found among the open comments of its place."""
     page, on = _where(call, arguments)
     async for comment in open_comments(api, call, on):
         if marked(call, comment):
@@ -69,7 +69,7 @@ async def _find(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult
 
 @notion_add_comment.mock
 def _mock(call: Call, arguments: AddComment) -> ToolResult:
-    """Return a comment that Notion never got."""
+    """Return a comment without adding it."""
     page, _ = _where(call, arguments)
     discussion = uuid(f"discussion: {arguments.text}")
     if arguments.discussion:
@@ -78,7 +78,7 @@ def _mock(call: Call, arguments: AddComment) -> ToolResult:
 
 
 def _commented(comment: Fields, page: str) -> ToolResult:
-    """Return a comment that was added; details: comment, discussion, page."""
+    """Return an added comment. Details: comment, discussion, page."""
     comment_id = as_text(comment.get("id"))
     discussion = as_text(comment.get("discussion_id"))
     details = {"comment": comment_id, "discussion": discussion, "page": page}
@@ -86,34 +86,34 @@ def _commented(comment: Fields, page: str) -> ToolResult:
 
 
 def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
-    """Return the open comments of a page, without those of its blocks, or of a block; oldest first."""
+    """Return the open comments on a block, or on a page without its blocks; oldest first."""
     return api.listed(call, "comments", PAGES, block_id=on)
 
 
 def lines(comments: Sequence[Fields]) -> Iterator[str]:
-    """Yield comments for a model, discussion by discussion."""
+    """Yield the lines of comments for a model, discussion by discussion."""
     discussions: dict[str, list[Fields]] = {}
     for comment in comments:
         discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
-    for discussion, said in discussions.items():
-        parent = as_object(said[0].get("parent"))
+    for discussion, replies in discussions.items():
+        parent = as_object(replies[0].get("parent"))
         on = f"block {as_text(parent.get('block_id'))}" if parent.get("block_id") else "the page"
         yield f"Open discussion {discussion} on {on}:"
-        for comment in said:
+        for comment in replies:
             author = one_line(as_text(as_object(comment.get("display_name")).get("resolved_name"))) or "Somebody"
             yield f"  {author} at {as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC:"
-            # Indented, so that no text of a comment can pose as another one's header.
+            # The text is indented so that no comment can imitate the header of another.
             yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
 
 
 def _where(call: Call, arguments: AddComment) -> tuple[str, str]:
-    """Return the page, and the block or page that is commented on. Raises ToolError."""
+    """Return the page, and the block or page to comment on. Raises ToolError."""
     page = page_id(call, arguments.page)
     return page, object_id(arguments.block, "block") if arguments.block else page
 
 
 async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
-    """Raise ToolError for a block of another page: the page tells who can see the comment."""
+    """Raise ToolError for a block of another page, because the page determines who can see the comment."""
     above = block
     for _ in range(20):
         parent = as_object((await api.get(call, f"blocks/{above}")).get("parent"))
@@ -125,14 +125,14 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
 
 
 async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
-    """Return the id of a discussion that is open there, so that its comments can be found again. Raises ToolError."""
-    wanted = object_id(arguments.discussion, "discussion")
+    """Return the id of an open discussion. Only comments of open discussions can be found again. Raises ToolError."""
+    sought = object_id(arguments.discussion, "discussion")
     async for comment in open_comments(api, call, on):
-        if comment.get("discussion_id") == wanted:
-            return wanted
-    raise ToolError("No such discussion is open there; if it hangs on a block, say which in `block`.")
+        if comment.get("discussion_id") == sought:
+            return sought
+    raise ToolError("No such discussion is open there; if it is on a block, name the block in `block`.")
 
 
 async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:
-    """Return the open comments of several places, in their order."""
+    """Return the open comments of several pages and blocks, in the given order."""
     return [comment for place in places async for comment in open_comments(api, call, place)]

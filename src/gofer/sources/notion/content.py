@@ -1,4 +1,4 @@
-"""The content of a page, as Markdown that names its blocks."""
+"""The content of a page as Markdown, with the ids of its blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from gofer.tools.definition import Call, NewFile
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 REQUESTS = 60
-"""Requests for one page at most: one for each hundred blocks, and one for each block that has others below it."""
+"""The most requests for one page. Each hundred blocks take one request, and each block with inner blocks takes one."""
 _PREFIX = {
     "heading_1": "# ",
     "heading_2": "## ",
@@ -21,17 +21,17 @@ _PREFIX = {
     "callout": "> ",
 }
 _ELSEWHERE = frozenset({"child_page", "child_database", "unsupported"})
-"""Blocks whose content is not part of this page."""
+"""Types of blocks with content that is not part of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One block."""
+    """One block of a page."""
 
     id: str
     depth: int
     text: str
-    """Its Markdown, of one line or more."""
+    """The block's Markdown, of one or more lines."""
 
 
 @dataclass(slots=True)
@@ -42,13 +42,13 @@ class Content:
     lines: list[Line] = field(default_factory=list[Line])
     requests: int = 0
     whole: bool = True
-    """Whether nothing was left out."""
+    """Whether the content is complete."""
     files: list[NewFile] = field(default_factory=list[NewFile])
-    """Those of its blocks that are files, as many as can be looked into."""
+    """The files among the blocks, up to the number that a run can open."""
 
 
 async def read_content(api: NotionApi, call: Call, page: str) -> Content:
-    """Return the content of a page, cut when it would take too many requests. Raises NotionRefusal, TemporaryError."""
+    """Return the content of a page, cut after REQUESTS requests. Raises NotionRefusal, TemporaryError."""
     content = Content(page)
     await _below(api, call, page, 0, content)
     return content
@@ -64,9 +64,9 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
             number = number + 1 if block.get("type") == "numbered_list_item" else 0
             kind = as_text(block.get("type"))
             id_ = as_text(block.get("id"))
-            said = as_object(block.get(kind))
-            told = _file(content, id_, kind, said) or _markdown(kind, said, number)
-            content.lines.append(Line(id_, depth, told))
+            fields = as_object(block.get(kind))
+            text = _file(content, id_, kind, fields) or _markdown(kind, fields, number)
+            content.lines.append(Line(id_, depth, text))
             if block.get("has_children") is True and kind not in _ELSEWHERE:
                 await _below(api, call, id_, depth + 1, content)
         if not (following := as_text(page.get("next_cursor"))):
@@ -76,7 +76,7 @@ async def _below(api: NotionApi, call: Call, parent: str, depth: int, content: C
 
 
 def _file(content: Content, block: str, kind: str, said: Fields) -> str:
-    """Return a block that is a file, under its id; empty for any other."""
+    """Return the line about a block that is a file, with the file's id; empty for any other block."""
     file = new_file(content.page, block, kind, said)
     if file is None or len(content.files) >= FILES:
         return ""
@@ -109,22 +109,22 @@ def _markdown(kind: str, content: Fields, number: int) -> str:
 
 
 def _named(content: Fields) -> str:
-    """Return what an embedded thing says of itself."""
+    """Return the caption, name and address of an embedded object, after a colon."""
     file = as_object(content.get("file")) or as_object(content.get("external"))
     address = as_text(content.get("url")) or (as_text(file.get("url")) if "expiry_time" not in file else "")
-    told = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
-    if told:
-        return f": {told}"
+    description = " ".join(filter(None, (words(content.get("caption")), as_text(content.get("name")), address)))
+    if description:
+        return f": {description}"
     return ""
 
 
 def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:
-    """Return lines for a model, each block after its id, and how many blocks did not fit into so many characters."""
+    """Return the rows for a model, each block after its id, and the number of blocks that did not fit into `budget`."""
     rows: list[str] = []
     for place, line in enumerate(lines):
         first, *rest = line.text.split("\n")
         indent = "    " + "  " * line.depth
-        # What follows the first line of a block is indented further, so that it cannot pose as another block.
+        # Further lines of a block are indented more, so that they cannot imitate another block.
         made = [f"{indent}[{line.id}] {first}", *(f"{indent}      {more}" for more in rest)]
         budget -= sum(len(row) + 1 for row in made)
         if budget < 0:

@@ -1,4 +1,4 @@
-"""The deliveries of Notion: what happens to pages, and the secret that it registers."""
+"""The deliveries of Notion: events on pages, and the offer of the verification token."""
 
 from collections.abc import Mapping, Sequence
 
@@ -43,7 +43,7 @@ def _always() -> bool:
 
 
 def _found(fact: str, words: Sequence[str]) -> Sequence[str]:
-    # Ids are among the facts with dashes and without. Conditions have them without.
+    # Facts contain each id with and without dashes, and conditions only without.
     return [word for word in words if fact != "database_id" or "-" not in word]
 
 
@@ -63,7 +63,7 @@ NOTION = ReceiverSpec(
     path=PATH,
     secret=WEBHOOK_SECRETS,
     make=_receivers,
-    # As if its window were open: what a token is for does not depend on the moment.
+    # For payloads from files, an offered token is always shown as an offer, so the window counts as open.
     unverified=NotionReceiver((), registration=_always),
     token=TOKEN,
     acts_with=(TOKEN, BASE_URL, BOT_ID),

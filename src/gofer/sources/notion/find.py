@@ -1,4 +1,4 @@
-"""Search for pages by title, and questions to one database."""
+"""The tools that search pages by title and query one database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -19,7 +19,7 @@ from gofer.values.errors import ToolError
 
 
 class Search(Arguments):
-    """What to look for."""
+    """The criteria of a search."""
 
     query: str = Field(default="", max_length=200, description="Words of the title. Left out: what changed last.")
     kind: Literal["page", "database"] | None = Field(default=None, description="Only pages, or only databases.")
@@ -27,7 +27,7 @@ class Search(Arguments):
 
 
 class QueryDatabase(Arguments):
-    """Which rows of which database."""
+    """The database, and the criteria for its rows."""
 
     database: str = Field(min_length=1, max_length=500, description="The database, as its name, a link or an id.")
     where: dict[str, str | float | bool] = Field(
@@ -48,26 +48,30 @@ class QueryDatabase(Arguments):
 async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
     """Search Notion by title for pages and databases that are shared with Gofer."""
     kinds = {"page": "page", "database": "data_source"}
-    wanted = {"filter": {"property": "object", "value": kinds[arguments.kind]}} if arguments.kind else {}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
-    body = {"query": arguments.query, "page_size": arguments.limit, "sort": sort, **wanted}
+    body: dict[str, object] = {"query": arguments.query, "page_size": arguments.limit, "sort": sort}
+    if arguments.kind:
+        body["filter"] = {"property": "object", "value": kinds[arguments.kind]}
     return _search_result(await api.post(call, "search", **body))
 
 
 @notion_search.mock
 def _mock_search(arguments: Search) -> ToolResult:
-    """Return one page, or one database, of the title that was asked for."""
+    """Return one page or database with the requested title."""
     title = arguments.query or "Something to read"
-    database: Fields = {"object": "data_source", **mock_source(title)}
-    found = database if arguments.kind == "database" else mock_page(uuid(title), title, "Pages")
+    found = mock_page(uuid(title), title, "Pages")
+    if arguments.kind == "database":
+        found = {"object": "data_source", **mock_source(title)}
     return _search_result({"results": [found], "has_more": False})
 
 
 def _search_result(found: Fields) -> ToolResult:
-    """Return titles with ids, what changed last first. Details: how many, and the pages as `{id, title}`."""
+    """Return titles with ids, last changed first. Details: the number found, and the pages as `{id, title}`."""
     results = [as_object(one) for one in as_list(found.get("results"))]
     rows = [_result(one) for one in results]
-    more = ["(There are more; search for other words.)"] if found.get("has_more") is True else []
+    more: list[str] = []
+    if found.get("has_more") is True:
+        more.append("(There are more; search for other words.)")
     pages = [{"id": as_text(one.get("id")), "title": title(one)} for one in results if one.get("object") == "page"]
     text = "\n".join([f"{len(rows)} found that are shared with Gofer:", *rows, *more])
     return ToolResult(text, f"found {len(rows)} in Notion", {"found": len(rows), "pages": pages})
@@ -92,27 +96,31 @@ async def notion_query_database(api: NotionApi, call: Call, arguments: QueryData
 
 @notion_query_database.mock
 def _mock_query(arguments: QueryDatabase) -> ToolResult:
-    """Return one row of the database, without the values that were asked for."""
-    name = "Pages" if find_id(arguments.database) else arguments.database
+    """Return one row of the database. Its values do not match the request."""
+    name = arguments.database
+    if find_id(name):
+        name = "Pages"
     row = mock_page(uuid(arguments.database), "Something to read", arguments.database)
     return _rows_result(mock_source(name), {"results": [row], "has_more": False})
 
 
 def _rows_result(source: Fields, found: Fields) -> ToolResult:
-    """Return rows with their properties. Details: how many, and the rows as `{id, title}`."""
+    """Return rows with their properties. Details: the number found, and the rows as `{id, title}`."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
     shown = [line for row in rows for line in (_result(row), *property_lines(row))]
-    more = [f"(There are more; cursor {as_text(found.get('next_cursor'))}.)"] if found.get("has_more") is True else []
+    more: list[str] = []
+    if found.get("has_more") is True:
+        more.append(f"(There are more; cursor {as_text(found.get('next_cursor'))}.)")
     cut = as_object(found.get("request_status")).get("type") == "incomplete"
     if cut:
-        more += ["(Notion stops after 10,000 rows; ask for fewer.)"]
+        more.append("(Notion stops after 10,000 rows; ask for fewer.)")
     header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
     pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
     return ToolResult("\n".join([header, *shown, *more]), f"read {len(rows)} rows", {"found": len(rows), "rows": pages})
 
 
 async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
-    """Return the data source of a database by id, link or name. Raises ToolError when there is none, or several."""
+    """Return the data source of a database, given by id, link or name. Raises ToolError unless there is exactly one."""
     if id_ := find_id(database):
         return await _by_id(api, call, id_)
     found = await api.post(
@@ -148,19 +156,23 @@ async def _by_id(api: NotionApi, call: Call, id_: str) -> Fields:
 async def _conditions(
     api: NotionApi, call: Call, known: Mapping[str, Column], where: Mapping[str, str | float | bool]
 ) -> Sequence[dict[str, object]]:
-    wanted = [(column(known, name), value) for name, value in where.items()]
-    names = [str(value) for one, value in wanted if one.kind == "people" and value != ""]
-    person = await find_people(api, call, names)
-    made: list[dict[str, object]] = []
-    for one, value in wanted:
-        meant = person(str(value)) if one.kind == "people" and value != "" else ""
-        condition = _condition(one, value, meant) if value != "" else {"is_empty": True}
-        made.append({"property": one.name, one.kind: condition})
-    return made
+    required = [(column(known, name), value) for name, value in where.items()]
+    names = [str(value) for one, value in required if one.kind == "people" and value != ""]
+    person_id = await find_people(api, call, names)
+    conditions: list[dict[str, object]] = []
+    for one, value in required:
+        if value == "":
+            condition: dict[str, object] = {"is_empty": True}
+        elif one.kind == "people":
+            condition = {"contains": person_id(str(value))}
+        else:
+            condition = _condition(one, value)
+        conditions.append({"property": one.name, one.kind: condition})
+    return conditions
 
 
 def column(known: Mapping[str, Column], name: str) -> Column:
-    """Return the property of that name. Raises ToolError naming all there are."""
+    """Return the property with a name. Raises ToolError, which lists all properties."""
     found = [one for one in known.values() if one.name == name]
     found = found or [one for one in known.values() if one.name.casefold() == name.strip().casefold()]
     if len(found) == 1:
@@ -168,14 +180,12 @@ def column(known: Mapping[str, Column], name: str) -> Column:
     raise ToolError(f"There is no property {one_line(name)!r}; there are {', '.join(known) or 'none'}.")
 
 
-def _condition(one: Column, value: str | float | bool, person: str) -> dict[str, object]:
+def _condition(one: Column, value: str | float | bool) -> dict[str, object]:
     match one.kind:
         case "status" | "select":
             return {"equals": option(one, str(value))}
         case "multi_select":
             return {"contains": option(one, str(value))}
-        case "people":
-            return {"contains": person}
         case "title" | "rich_text" | "url" | "email" | "phone_number":
             return {"contains": str(value)}
         case "number":
@@ -187,7 +197,7 @@ def _condition(one: Column, value: str | float | bool, person: str) -> dict[str,
         case "relation":
             return {"contains": find_id(str(value)) or str(value)}
         case _:
-            raise ToolError(f"{one.name} is a {one.kind}; rows cannot be asked for by it.")
+            raise ToolError(f"{one.name} is a {one.kind}; Gofer cannot select rows by it.")
 
 
 def _result(one: Fields) -> str:

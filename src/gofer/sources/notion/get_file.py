@@ -1,6 +1,6 @@
-"""The blocks of a page that are files, and the fetching of one.
+"""The files in the blocks of a page, and the tool that fetches one.
 
-The address of a file is good for an hour, so Gofer does not keep it: each fetching reads the block again.
+The address of a file is valid for an hour, so Gofer does not store it. Each call reads the block again.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from gofer.files.file_names import display
 from gofer.files.kind import UNTOLD, guessed, kind_of, plain
-from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
+from gofer.sources.downloads import VendorHosts, fetch, is_public, same_place, with_content
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import READS, object_id
 from gofer.tools.declare import tool
@@ -22,20 +22,20 @@ from gofer.values.errors import ToolError
 from gofer.values.outside import HttpResponse
 
 FILES = 50
-"""Files of one page that can be looked into."""
+"""The most files of one page that a run can open."""
 KINDS: Mapping[str, str] = {"image": "image/png", "pdf": "application/pdf", "file": "", "audio": "", "video": ""}
-"""Blocks that are files, with the type of those whose name does not say it."""
+"""Types of blocks that are files, with the media type for files without a known ending."""
 
 
 class GetFile(Arguments):
-    """Which block of which page."""
+    """The block of a page to fetch."""
 
     page: str = Field(description="Id of the page.")
     block: str = Field(description="Id of the block that is the file.")
 
 
 def new_file(page: str, block: str, kind: str, content: Fields) -> NewFile | None:
-    """Return the file that a block is; None for one that Notion does not have itself."""
+    """Return the file in a block; None for a file that Notion does not store itself."""
     file = as_object(content.get("file"))
     if kind not in KINDS or not as_text(file.get("url")):
         return None
@@ -53,20 +53,20 @@ def _last(url: str) -> str:
 
 @tool(effect="read", internal=True, scopes=READS)
 async def notion_get_file(api: NotionApi, call: Call, arguments: GetFile) -> ToolResult:
-    """Fetch a file of a page that the run was told of."""
+    """Fetch a file of a page that the source context of the run lists."""
     block = await _block(api, call, object_id(arguments.block, "block"))
     kind = as_text(block.get("type"))
     content = as_object(block.get(kind))
-    told = new_file(arguments.page, arguments.block, kind, content)
-    if told is None or block.get("in_trash") is True:
-        raise ToolError("There is no file in that block of the page any more.", code="gone")
+    described = new_file(arguments.page, arguments.block, kind, content)
+    if described is None or block.get("in_trash") is True:
+        raise ToolError("That block of the page no longer holds a file.", code="gone")
     url = as_text(as_object(content["file"]).get("url"))
-    fetched = await fetch(call, Way("Notion", api.base_url, partial(_headers, api)), url, told)
+    fetched = await fetch(call, VendorHosts("Notion", api.base_url, partial(_headers, api)), url, described)
     response = fetched.response
     if not 200 <= response.status < 300:
-        raise ToolError(f"Notion did not give that file (HTTP {response.status}).", code=str(response.status))
-    made = NewFile(told.name, _type(told, response), response.body, told.origin, source=told.source)
-    return ToolResult("The file was fetched.", "fetched a file", files=(filled(made, fetched),))
+        raise ToolError(f"Notion did not send that file (HTTP {response.status}).", code=str(response.status))
+    made = NewFile(described.name, _type(described, response), response.body, described.origin, source=described.source)
+    return ToolResult("The file was fetched.", "fetched a file", files=(with_content(made, fetched),))
 
 
 @notion_get_file.mock
@@ -86,17 +86,17 @@ async def _block(api: NotionApi, call: Call, block: str) -> Fields:
         ) from refused
 
 
-def _type(told: NewFile, response: HttpResponse) -> str:
+def _type(described: NewFile, response: HttpResponse) -> str:
     sent = plain(response.headers.get("content-type", ""))
-    found = kind_of(response.body, told.name).media_type
-    # Its bytes say most, but not of which kind a plain text is.
+    found = kind_of(response.body, described.name).media_type
+    # The bytes identify most types best, but not the kind of a plain text.
     if found not in UNTOLD and not found.startswith("text/"):
         return found
-    return guessed(told.name) or (told.media_type if sent in UNTOLD else sent)
+    return guessed(described.name) or (described.media_type if sent in UNTOLD else sent)
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
-    """Return no token: the address itself says that it may be read."""
+    """Return no headers for permitted hosts, because the address itself contains the permission; None for others."""
     if is_public(address) or same_place(address, api.base_url):
         return {}
     return None

@@ -1,4 +1,4 @@
-"""A page of Notion as a model reads it: its title, properties, content and open comments."""
+"""The tool that reads a page, and the page's text for a model: title, properties, content and open comments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -17,13 +17,13 @@ from gofer.tools.mock_ids import MOMENT, NAME, uuid
 from gofer.values.canonical_json import as_object, as_text
 
 TEXT_BUDGET = 30_000
-"""Characters of content shown at most, and as many of comments."""
+"""The most characters of content that are shown, and the most of comments."""
 BLOCKS_ASKED = 60
-"""Blocks whose comments are asked for at most: Notion tells them block by block."""
+"""The most blocks whose comments are read. Notion lists comments separately for each block."""
 
 
 class GetPage(Arguments):
-    """Which page."""
+    """The page to read."""
 
     page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
     comments: Literal["page", "all"] = Field(
@@ -35,7 +35,7 @@ class GetPage(Arguments):
 
 @tool(
     effect="read",
-    # A request for each block that has others below it, and for the comments of each.
+    # Each block with inner blocks takes a request, and so do the comments of each block.
     timeout=90.0,
     scopes=READS | {"read comments"},
     everyday="wiki, doc, document, article; open it, read it, what is in it, what does it say",
@@ -47,8 +47,8 @@ async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> Too
     source = await _source(api, call, home(page)[1])
     content = await read_content(api, call, id_)
     places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
-    said = await _said(api, call, places)
-    return _page_result(page, source, content, said, missed)
+    open_comments = await _read_comments(api, call, places)
+    return _page_result(page, source, content, open_comments, missed)
 
 
 @notion_get_page.mock
@@ -56,7 +56,7 @@ def _mock(call: Call, arguments: GetPage) -> ToolResult:
     """Return a row of a database with one paragraph and one open comment."""
     page = page_id(call, arguments.page)
     block = call.place.get("block") or uuid(f"block of {page}")
-    said: Fields = {
+    comment: Fields = {
         "discussion_id": uuid(f"discussion of {page}"),
         "parent": {"page_id": page},
         "display_name": {"resolved_name": NAME},
@@ -64,27 +64,28 @@ def _mock(call: Call, arguments: GetPage) -> ToolResult:
         "rich_text": words_of("Could somebody look at this?"),
     }
     content = Content(page, [Line(block, 0, "What this is about stands here.")])
-    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [said], 0)
+    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [comment], 0)
 
 
 def _page_result(
-    page: Fields, source: Fields, content: Content, said: Sequence[Fields] | None, missed: int
+    page: Fields, source: Fields, content: Content, open_comments: Sequence[Fields] | None, missed: int
 ) -> ToolResult:
-    """Return a page as it was read, for each reader.
+    """Return a page.
 
-    `said` is None for comments that may not be read. `missed` counts the blocks that were not asked for theirs.
+    `open_comments` is None when Gofer may not read comments. `missed` is the number of blocks whose
+    comments were not read.
     """
-    told = ["", "Gofer may not read comments."] if said is None else _comments(said, missed)
-    text = "\n".join([*_header(page, source), *_content(content), *told])
-    summary = f"read a page with {len(content.lines)} blocks and {len(said or ())} open comments"
+    comment_lines = ["", "Gofer may not read comments."] if open_comments is None else _comments(open_comments, missed)
+    text = "\n".join([*_header(page, source), *_content(content), *comment_lines])
+    summary = f"read a page with {len(content.lines)} blocks and {len(open_comments or ())} open comments"
     return ToolResult(text, summary, details(page, words(source.get("title"))), files=content.files)
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:
-    """Return what code reads of a page: private, page, database, data_source, title, url, properties and facts.
+    """Return the details of a page: private, page, database, data_source, title, url, properties and facts.
 
-    Each property is `{id, value}`. The facts are `database`, its ids and its name, and `database_id`, its ids alone. A
-    page counts as private unless it is a row of a database or public: Notion does not tell who else can see it.
+    Each property is `{id, value}`. The facts are `database`, the database's ids and name, and `database_id`, the ids
+    only. A page counts as private unless it is a row of a database or public, because Notion does not tell its readers.
     """
     database, source = home(page)
     ids = [id_ for id_ in (database, source) if id_]
@@ -105,12 +106,12 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
 
 
 def properties(page: Fields) -> Mapping[str, Fields]:
-    """Return the properties of a page by name, as Notion gives them."""
+    """Return the properties of a page by name, in the form of Notion's answer."""
     return {name: as_object(value) for name, value in as_object(page.get("properties")).items()}
 
 
 def title(page: Fields) -> str:
-    """Return the title of a page in one line."""
+    """Return the title of a page on one line."""
     found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
     if found and found[0]:
         return one_line(str(found[0]))
@@ -118,7 +119,7 @@ def title(page: Fields) -> str:
 
 
 def property_lines(page: Fields) -> list[str]:
-    """Return the properties of a page, without its title."""
+    """Return the lines of a page's properties, without its title."""
     rest = {name: value for name, value in properties(page).items() if value.get("type") != "title"}
     return [f"    {one_line(name)}: {line(plain(value))}" for name, value in rest.items()]
 
@@ -133,8 +134,8 @@ async def _source(api: NotionApi, call: Call, source: str) -> Fields:
         return {}
 
 
-async def _said(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
-    """Return the open comments there; None where the connection may not read comments, but may read the page."""
+async def _read_comments(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
+    """Return the open comments; None if Gofer's connection may read the page but not its comments."""
     try:
         return await comments_of(api, call, places)
     except NotionRefusal as refused:
@@ -156,7 +157,7 @@ def _header(page: Fields, source: Fields) -> list[str]:
 
 
 def _kind(page: Fields, source: Fields) -> str:
-    """Return of what a page is a row, as its header says it; empty for any other page."""
+    """Return the part of the header that names the database of a row; empty for any other page."""
     name = one_line(words(source.get("title")))
     if name:
         return f", a row of the database “{name}”"
@@ -176,27 +177,27 @@ def _content(content: Content) -> list[str]:
 
 
 def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
-    """Return the page and the blocks that are asked for comments, and how many blocks are not."""
+    """Return the page and the blocks whose comments are read, and the number of blocks that are left out."""
     here = call.place.get("block", "")
     blocks = [one.id for one in content.lines if everywhere or one.id == here]
     return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)
 
 
-def _comments(said: Sequence[Fields], missed: int) -> list[str]:
+def _comments(open_comments: Sequence[Fields], missed: int) -> list[str]:
     rows: list[str] = []
     budget = TEXT_BUDGET
-    for row in lines(said):
+    for row in lines(open_comments):
         budget -= len(row) + 1
         if budget < 0:
             rows.append("(Further comments are left out here.)")
             break
         rows.append(row)
-    cut = [f"(Comments on the last {missed} blocks were not asked for.)"] if missed else []
+    cut = [f"(Comments on the last {missed} blocks were not read.)"] if missed else []
     return ["", *(rows or ["No comment is open there."]), *cut]
 
 
 def mock_page(id_: str, title: str, database: str) -> Fields:
-    """Return a row of a database as Notion gives it."""
+    """Return a row of a database in the form of Notion's answer."""
     return {
         "object": "page",
         "id": id_,
@@ -211,10 +212,10 @@ def mock_page(id_: str, title: str, database: str) -> Fields:
 
 
 def mock_source(name: str) -> Fields:
-    """Return a data source of a name."""
+    """Return a data source with a name."""
     return {"id": uuid(name), "title": words_of(name)}
 
 
 def words_of(text: str) -> list[Fields]:
-    """Return a text as rich text."""
+    """Return a text as rich text in the form of Notion's answer."""
     return [{"type": "text", "plain_text": text, "text": {"content": text}}]

@@ -1,4 +1,4 @@
-"""The page, block, database or person that is meant, and what a page stands in."""
+"""The ids of pages, blocks, databases and people that a call names, and the parent of a page."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?!
 
 
 def find_id(text: str) -> str | None:
-    """Return the id in an id or in a link to a page, with dashes; None where there is none."""
+    """Return the id in a text that is an id or a link, with dashes; None if it has none."""
     try:
         where = urlsplit(text).path if text.startswith(("http://", "https://")) else text.strip()
     except ValueError:
@@ -32,14 +32,14 @@ def find_id(text: str) -> str | None:
 
 
 def object_id(text: str, what: str) -> str:
-    """Return the id of a `page`, a `block`, a `discussion`. Raises ToolError."""
+    """Return the id in a text. `what` names the kind of object, such as `page` or `block`. Raises ToolError."""
     if found := find_id(text):
         return found
     raise ToolError(f"That is not the id of a {what}; write the id as it was shown, or a link to it.")
 
 
 def page_id(call: Origin, page: str) -> str:
-    """Return the id of the page a model names, or of the one the run began with. Raises ToolError."""
+    """Return the id of the page that a model names, or else of the run's own page. Raises ToolError."""
     if page:
         return object_id(page, "page")
     if here := call.place.get("page"):
@@ -48,33 +48,36 @@ def page_id(call: Origin, page: str) -> str:
 
 
 def is_at(page: str, place: Mapping[str, str]) -> bool:
-    """Return whether an id or a link means the page of an event's place."""
+    """Return whether an id or link names the page of an event."""
     found = find_id(page)
     return found is not None and found == find_id(place.get("page", ""))
 
 
 def home(page: Fields) -> tuple[str, str]:
-    """Return ids of the database and of the data source a page is a row of; empty for any other page."""
+    """Return the ids of the database and the data source of a row; both are empty for any other page."""
     parent = as_object(page.get("parent"))
     return as_text(parent.get("database_id")), as_text(parent.get("data_source_id"))
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return text as it may stand in one of our own lines."""
+    """Return text on one line and cut, so that it is safe in a line by Gofer."""
     return " ".join(text.split())[:limit]
 
 
 _PAGES = 20
-"""Pages of a hundred people that are read at most."""
+"""The most pages of a hundred people that are read."""
 
 
 async def find_people(api: NotionApi, call: Call, names: Iterable[str]) -> Callable[[str], str]:
-    """Return the ids of people by name, e-mail address or id. Raises ToolError for a name of none or of several."""
-    wanted = list(names)
+    """Return a function from a name, email address or id to the person's id.
+
+    Raises ToolError for a name that no person or several people have.
+    """
+    sought = list(names)
     known: list[Fields] = []
-    if any(find_id(name) is None for name in wanted):
+    if any(find_id(name) is None for name in sought):
         known = [user async for user in api.listed(call, "users", _PAGES)]
-    ids = {name: _id(name, known) for name in wanted}
+    ids = {name: _id(name, known) for name in sought}
     return lambda name: ids[name]
 
 
@@ -86,10 +89,12 @@ def _id(name: str, known: Iterable[Fields]) -> str:
     if len(found) == 1:
         return as_text(found[0].get("id"))
     if not found:
-        raise ToolError(f"Nobody in this Notion is called {one_line(name)!r}; guests are not listed. Ask who is meant.")
+        raise ToolError(
+            f"No person in this Notion is called {one_line(name)!r}; guests are not listed. Ask who is meant."
+        )
     people = "; ".join(f"{one_line(as_text(user.get('name')))} ({_mail(user) or user.get('id')})" for user in found)
-    raise ToolError(f"{len(found)} people are called {one_line(name)!r}: {people}. Ask who is meant, and write what is "
-                    "in brackets.")  # fmt: skip
+    raise ToolError(f"{len(found)} people are called {one_line(name)!r}: {people}. Ask who is meant, and write the "
+                    "text in brackets.")  # fmt: skip
 
 
 def _names(user: Fields) -> set[str]:
@@ -101,7 +106,7 @@ def _mail(user: Fields) -> str:
 
 
 READS = frozenset({"read content"})
-"""What a tool that reads pages needs to be allowed."""
+"""The capabilities of a tool that reads pages."""
 _PARENTS = ("database_id", "data_source_id", "page_id")
 
 
@@ -110,12 +115,12 @@ class OnPage(Protocol):
 
     @property
     def page(self) -> str:
-        """Return its id or a link to it; empty for the page that the request came from."""
+        """Return the id of the page or a link to it; empty for the page of the request."""
         ...
 
 
 class FindPlace(Arguments):
-    """Which page."""
+    """The page to look up."""
 
     page: str = Field(description="Id of the page.")
 
@@ -126,14 +131,14 @@ def page_place(origin: Origin, arguments: OnPage) -> Place:
 
 
 def on_page(*content: str) -> Writes:
-    """Return what a tool writes that acts on one page; `content` are its other arguments."""
-    # A block and a discussion are refused unless they are on the page.
+    """Return the writes of a tool that acts on one page. `content` names its other arguments."""
+    # The tools refuse a block or discussion that is not on the page, so the page alone is the destination.
     return Writes({"page": is_at}, frozenset(content))
 
 
 @tool(effect="read", internal=True, scopes=READS)
 async def notion_find_place(api: NotionApi, call: Call, arguments: FindPlace) -> ToolResult:
-    """Look up what a page stands in."""
+    """Look up the parent of a page."""
     page = await api.get(call, f"pages/{arguments.page}")
     parent = as_object(page.get("parent"))
     above = [found for name in _PARENTS if (found := find_id(as_text(parent.get(name))))]
@@ -142,13 +147,13 @@ async def notion_find_place(api: NotionApi, call: Call, arguments: FindPlace) ->
 
 @notion_find_place.mock
 def _mock_place(arguments: FindPlace) -> ToolResult:
-    """Return a page that stands in no other."""
+    """Return a page without a parent."""
     return _place_result(arguments.page, [])
 
 
 def _place_result(page: str, above: Sequence[str]) -> ToolResult:
-    """Return a page that was looked up.
+    """Return a page.
 
-    Details: `id`, and `within`: its id and those of its database, its data source or the page above it.
+    Details: `id`, and `within`: the ids of the page itself and of its database, data source or parent page.
     """
     return ToolResult("Found.", "looked up a place", {"id": page, "within": [page, *above]})

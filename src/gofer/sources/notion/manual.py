@@ -1,4 +1,4 @@
-"""What the help of commands says of Notion."""
+"""The texts about Notion in the help of commands."""
 
 from gofer.sources.manual import Manual
 

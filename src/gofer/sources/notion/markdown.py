@@ -1,6 +1,7 @@
-"""Markdown as Notion's rich text and blocks, in which nothing pages a person.
+"""The writer of Notion's rich text and blocks: from Markdown, without notifying any person.
 
-Mentions are made by ids only, and none is ever made here: `@name` and tags of Notion's own Markdown stay plain words.
+A mention in Notion needs an id, and this module never writes one. `@name` and tags of Notion's own Markdown remain
+plain text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +14,11 @@ from gofer.sources.markdown import followed, parse
 from gofer.sources.notion.rich_text import Json, Span, rich_text
 
 LINK_LIMIT = 2_000
-"""Characters of an address that Notion takes."""
+"""The most characters that Notion accepts in an address."""
 ROWS = 100
-"""Rows of one table, its header among them."""
+"""The most rows of one table, including its header."""
 DEPTH = 2
-"""Levels of blocks in one request; what is deeper stands on the deepest."""
+"""The most levels of blocks in one request. Deeper blocks are written on the deepest level."""
 LANGUAGES = frozenset(
     {
         "bash", "c", "c++", "c#", "css", "diff", "docker", "go", "graphql", "html", "java", "javascript", "json",
@@ -36,12 +37,12 @@ _ALIASES = {
 
 
 def comment_spans(markdown: str) -> list[Span]:
-    """Return a text as the spans of one comment, which knows no blocks: lists, headings and tables become lines."""
+    """Return a text as the spans of one comment. Comments have no blocks: lists, headings and tables become lines."""
     return _joined(_lines(parse(markdown), ""))
 
 
 def blocks(markdown: str) -> list[Json]:
-    """Return a text as blocks for the end of a page."""
+    """Return a text as blocks."""
     return list(_blocks(parse(markdown), DEPTH))
 
 
@@ -126,7 +127,7 @@ def _item(item: md.Item, number: int | None, depth: int) -> Iterator[Json]:
 
 
 def _tables(table: md.Table) -> Iterator[Json]:
-    """Yield a table, or several with the same header where it has more rows than Notion takes."""
+    """Yield a table, or several tables with the same header if it has more rows than Notion accepts."""
     for start in range(0, max(1, len(table.rows)), ROWS - 1):
         yield _table([table.header, *table.rows[start : start + ROWS - 1]])
 

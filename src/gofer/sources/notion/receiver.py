@@ -1,7 +1,7 @@
 """The Notion receiver: verifies and translates deliveries.
 
-Events hold ids and no contents; what a page says is read later. Notion signs neither a time nor an attempt, so that a
-happening is told by its object, its type and its time.
+Notion's events hold ids and no contents, so the run reads the page later. Notion signs neither a time nor an attempt,
+so the identity of an event is its object, its type and its time.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 HANDSHAKE_LIMIT = 1_000
-"""Bytes of a handshake at most; nothing longer is read before it is verified."""
+"""The most bytes of a handshake. Longer bodies are not parsed before they are verified."""
 PROPERTIES = 500
-"""Ids of properties that one event tells at most; a database has no more."""
+"""The most ids of properties in one event. A database has no more properties."""
 _SIGNATURE = re.compile(r"sha256=([0-9a-fA-F]{64})", re.ASCII)
 _TOKEN = re.compile(r"[!-~]{16,200}", re.ASCII)
 _KINDS: Mapping[str, tuple[str, str]] = {
@@ -39,8 +39,8 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "page.content_updated": ("notion.content_updated", "The content of a page changed."),
     "comment.created": ("notion.commented", "Somebody commented on a page."),
 }
-_LOOKED_AT = "page.properties_updated"
-"""What bots did counts here for one thing only: to know a person's next change of a status from what it was before."""
+_COUNTS_FOR_BOTS = "page.properties_updated"
+"""The only type of event by bots that counts: it records the status before a person's next change."""
 _ROW_OF = ("database", "data_source")
 
 Fields = Mapping[str, object]
@@ -52,23 +52,24 @@ def _closed() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NotionReceiver(Receiver):
-    """The webhooks of one connection."""
+    """The receiver of one connection's webhooks."""
 
     secrets: Sequence[Secret]
-    """The verification token, and the previous one while it is being rotated."""
+    """The verification token and, during a rotation, the previous one."""
     own_bots: Collection[str] = ()
-    """Ids of the bot users that Gofer itself acts as."""
+    """The ids of Gofer's own bot users."""
     registration: Callable[[], bool] = _closed
-    """Whether somebody waits for a verification token now; only then is one taken."""
+    """Returns whether an operator is waiting for a verification token. Gofer accepts one only then."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """A handshake is signed with the token that it offers, which proves nothing else."""
+        # Notion signs a handshake with the token that it offers, so the signature proves nothing about the sender.
         signature = _SIGNATURE.fullmatch(request.header("x-notion-signature") or "")
         if not signature:
             raise BadRequest(401, "The Notion signature is missing or malformed.", code="signature_missing")
-        offered = _offered(request.body)
-        known = [*self.secrets, *([offered] if offered else [])]
+        known = [*self.secrets]
+        if offered := _offered(request.body):
+            known.append(offered)
         if not any(hmac.compare_digest(_digest(secret, request.body), signature[1].lower()) for secret in known):
             raise BadRequest(401, "The Notion signature does not match.", code="signature_mismatch")
 
@@ -77,8 +78,8 @@ class NotionReceiver(Receiver):
         if offered := _offered(request.body):
             if self.registration():
                 return Registration(offered)
-            said = "it offers a verification token, and no window for one is open now"
-            return Ignored("no_open_window", said)
+            reason = "it offers a verification token while no window for one is open"
+            return Ignored("no_open_window", reason)
         body = json_object(request.body)
         kind = as_text(body.get("type"))
         authors = [as_object(author) for author in as_list(body.get("authors"))]
@@ -87,13 +88,13 @@ class NotionReceiver(Receiver):
         actor = _actor(authors, self.own_bots)
         if actor is None:
             return Ignored("incomplete", "it does not say who did it")
-        if actor.kind == "bot" and kind != _LOOKED_AT:
+        if actor.kind == "bot" and kind != _COUNTS_FOR_BOTS:
             return self._without_person(authors, actor)
-        return _happening(body, kind, actor)
+        return _event(body, kind, actor)
 
     def _without_person(self, authors: Sequence[Fields], actor: Actor) -> Ignored:
-        """Return why what no person did starts nothing."""
-        if _only_ours(authors, self.own_bots):
+        """Return the decision for an event that no person caused."""
+        if _only_own_bots(authors, self.own_bots):
             return Ignored("own_act", "Gofer did it", actor)
         if not all(author.get("type") for author in authors):
             return Ignored("incomplete", "it does not say whether a person did it", actor)
@@ -110,7 +111,7 @@ def _digest(secret: Secret, body: bytes) -> str:
 
 
 def _offered(body: bytes) -> Secret | None:
-    """Return the token of a handshake, which says nothing else; None for anything that is not one."""
+    """Return the token that a handshake offers; None for any other body."""
     if len(body) > HANDSHAKE_LIMIT:
         return None
     try:
@@ -123,14 +124,18 @@ def _offered(body: bytes) -> Secret | None:
     return None
 
 
-def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
+def _event(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
     entity = as_object(body.get("entity"))
     data = as_object(body.get("data"))
     workspace = as_text(body.get("workspace_id"))
     moment = as_text(body.get("timestamp"))
     about = as_text(entity.get("id"))
     of = as_text(entity.get("type"))
-    page = as_text(data.get("page_id")) if of == "comment" else about
+    page = about
+    comment = ""
+    if of == "comment":
+        page = as_text(data.get("page_id"))
+        comment = about
     expected = kind.partition(".")[0]
     if of and of != expected:
         return Ignored("incomplete", f"it is about something else than a {expected}", actor)
@@ -146,7 +151,7 @@ def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
         conversation=f"notion:{workspace}:{page}",
         actor=actor,
         text=text,
-        place=_place(workspace, page, about if of == "comment" else "", data),
+        place=_place(workspace, page, comment, data),
         private=False if parent.get("type") in _ROW_OF and of == "page" else None,
         facts=_facts(kind, parent, data, by_bot=actor.kind == "bot"),
     )
@@ -154,20 +159,22 @@ def _happening(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
 
 def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str, str]:
     parent = as_object(data.get("parent"))
-    block = as_text(parent.get("id")) if comment and parent.get("type") == "block" else ""
-    discussion = as_text(data.get("discussion_id")) if comment else ""
-    place = {"workspace": workspace, "page": page, "comment": comment, "block": block, "discussion": discussion}
+    place = {"workspace": workspace, "page": page, "comment": comment}
+    if comment and parent.get("type") == "block":
+        place["block"] = as_text(parent.get("id"))
+    if comment:
+        place["discussion"] = as_text(data.get("discussion_id"))
     return {name: value for name, value in place.items() if value}
 
 
 def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[str, object]:
-    """Return what the event says: never the name of a database, and of a comment not the database of its page."""
+    """Return the facts in an event. Events never contain the name of a database, and comments not even its id."""
     facts: dict[str, object] = {}
     if kind != "comment.created" and parent.get("type"):
         facts["database_id"] = _database(parent)
         if parent.get("type") not in _ROW_OF:
             facts["database"] = []
-    if kind == _LOOKED_AT:
+    if kind == _COUNTS_FOR_BOTS:
         listed = as_list(data.get("updated_properties"))
         facts["properties"] = [as_text(one) for one in listed if isinstance(one, str)][:PROPERTIES]
         facts["bot"] = by_bot
@@ -175,13 +182,15 @@ def _facts(kind: str, parent: Fields, data: Fields, *, by_bot: bool) -> Mapping[
 
 
 def _database(parent: Fields) -> list[str]:
-    """Return the ids a row's database goes by; none for a page that is no row."""
-    ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))] if parent["type"] in _ROW_OF else []
+    """Return the ids of a row's database, with and without dashes; none for a page that is not a row."""
+    if parent["type"] not in _ROW_OF:
+        return []
+    ids = [as_text(parent.get("id")), as_text(parent.get("data_source_id"))]
     return list(dict.fromkeys(spelled for id_ in ids if id_ for spelled in (id_, id_.replace("-", ""))))
 
 
 def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None:
-    """Return who did it: a person where several had a part. Agents of Notion's count as bots."""
+    """Return the author, preferably a person if there are several authors. Notion's own agents count as bots."""
     named = [(as_text(author.get("id")), author.get("type")) for author in authors]
     people = [id_ for id_, kind in named if id_ and kind == "person" and id_ not in own_bots]
     if people:
@@ -192,5 +201,5 @@ def _actor(authors: Sequence[Fields], own_bots: Collection[str]) -> Actor | None
     return None
 
 
-def _only_ours(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
+def _only_own_bots(authors: Sequence[Fields], own_bots: Collection[str]) -> bool:
     return bool(authors) and all(as_text(author.get("id")) in own_bots for author in authors)

@@ -1,37 +1,39 @@
-"""The meaning of each refusal of Notion, and who can act on it."""
+"""The meaning of each refusal by Notion, and the person who can act on it."""
 
 from gofer.sources.refusals import Refusal, Refusals
 
-_BUSY = Refusal("unclear", "Notion had trouble of its own.")
-_LATER = Refusal("tell", "Notion takes no more requests for a while.")
+_BUSY = Refusal("unclear", "Notion had an internal problem.")
+_LATER = Refusal("tell", "Notion accepts no more requests for a while.")
 
 NOT_THERE = frozenset({"object_not_found"})
-"""Codes that say that there is no such thing, or that Gofer may not see it."""
+"""Codes which mean that an object does not exist or that Gofer may not see it."""
 LIMITED = frozenset({429, 529})
-"""Statuses of requests that did not happen because there were too many."""
+"""HTTP statuses of requests that Notion did not execute because of its rate limit."""
 
 REFUSALS = Refusals(
     "notion",
     {
         "bad_gateway": _BUSY,
-        "conflict_error": Refusal("tell", "Somebody changed it at the same moment; read it again before another try."),
+        "conflict_error": Refusal("tell", "Someone changed it at the same moment; read it again before you retry."),
         "gateway_timeout": _BUSY,
         "internal_server_error": _BUSY,
         "object_not_found": Refusal(
             "tell",
-            "There is no such page or database, or nobody has shared it with Gofer; somebody who can edit it has to "
+            "There is no such page or database, or it is not shared with Gofer; a person who can edit it must "
             "add Gofer's connection to it under ••• > Connections.",
         ),
         "rate_limited": _LATER,
         "restricted_resource": Refusal(
-            "operate", "Gofer's connection in Notion lacks a capability for this; whoever runs Gofer has to allow it."
+            "operate", "Gofer's connection in Notion lacks a capability for this; the operator of Gofer must allow it."
         ),
         "service_overload": _LATER,
         "service_unavailable": _BUSY,
-        "unauthorized": Refusal("operate", "Notion does not accept Gofer's token; whoever runs Gofer has to renew it."),
+        "unauthorized": Refusal(
+            "operate", "Notion does not accept Gofer's token; the operator of Gofer must renew it."
+        ),
         "validation_error": Refusal("tell", "Correct what it names and call again."),
     },
     unknown=Refusal("tell", "Notion gave no other reason."),
     credential=frozenset({"unauthorized"}),
 )
-"""Every code that has a rule of its own; docs/notion.md lists the same."""
+"""Every code with its own rule. docs/notion.md lists the same codes."""

@@ -1,4 +1,4 @@
-"""Notion's rich text: written from spans, read as words or Markdown, and the line below what Gofer wrote."""
+"""Notion's rich text: written from spans, read as plain text or Markdown, and the footer of Gofer's texts."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,9 +9,9 @@ from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 CONTENT_LIMIT = 2_000
-"""Characters of one text."""
+"""The most characters of one part of a rich text."""
 LENGTH_LIMIT = 100
-"""Texts of one rich text."""
+"""The most parts of one rich text."""
 _MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 
 Json = dict[str, object]
@@ -19,7 +19,7 @@ Json = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words of one look."""
+    """Text with the same marks and the same link."""
 
     text: str
     marks: frozenset[str] = frozenset()
@@ -27,7 +27,10 @@ class Span:
 
 
 def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
-    """Return words as a rich text. Of too many looks, the looks are left out and never the words; `end` stays whole."""
+    """Return spans as a rich text.
+
+    If there are too many parts, marks and links become plain text; `end` stays whole.
+    """
     parts = list(_cut(spans))
     last = list(_cut(end))
     if len(parts) + len(last) > LENGTH_LIMIT:
@@ -36,13 +39,17 @@ def rich_text(spans: Iterable[Span], end: Sequence[Span] = ()) -> list[Json]:
 
 
 def _json(span: Span) -> Json:
-    link = {"link": {"url": span.url}} if span.url else {}
-    marks = {"annotations": dict.fromkeys(sorted(span.marks), True)} if span.marks else {}
-    return {"type": "text", "text": {"content": span.text, **link}, **marks}
+    text: Json = {"content": span.text}
+    if span.url:
+        text["link"] = {"url": span.url}
+    part: Json = {"type": "text", "text": text}
+    if span.marks:
+        part["annotations"] = dict.fromkeys(sorted(span.marks), True)
+    return part
 
 
 def _cut(spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield neighbours of one look joined, and none longer than Notion takes."""
+    """Yield spans with equal neighbours joined and long ones cut to Notion's limit."""
     joined: list[Span] = []
     for span in spans:
         if joined and replace(span, text="") == replace(joined[-1], text=""):
@@ -55,7 +62,7 @@ def _cut(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield parts that fit. Notion counts as JavaScript does: a character beyond the basic plane is two."""
+    """Yield pieces that fit. Notion counts UTF-16 units, in which a character beyond the basic plane counts as two."""
     start = size = 0
     for place, char in enumerate(text):
         width = 2 if char > "\uffff" else 1
@@ -68,7 +75,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def words(rich_text: object) -> str:
-    """Return the plain words of a rich text."""
+    """Return the plain text of a rich text."""
     return "".join(as_text(as_object(part).get("plain_text")) for part in as_list(rich_text))
 
 
@@ -79,9 +86,11 @@ def inline(texts: object) -> str:
 
 def _styled(part: Mapping[str, object]) -> str:
     text = as_text(part.get("plain_text"))
-    looks = as_object(part.get("annotations"))
-    for name, sign in _MARKS if text.strip() else ():
-        text = f"{sign}{text}{sign}" if looks.get(name) is True else text
+    marks = as_object(part.get("annotations"))
+    if text.strip():
+        for name, sign in _MARKS:
+            if marks.get(name) is True:
+                text = f"{sign}{text}{sign}"
     url = as_text(part.get("href"))
     if url and part.get("type") == "text":
         return f"[{text}]({url})"
@@ -89,17 +98,17 @@ def _styled(part: Mapping[str, object]) -> str:
 
 
 def mark(call: Call) -> str:
-    """Return the mark of one call: the same on every attempt, and of no other call."""
+    """Return the mark of a call, which is unique to the call and the same on every attempt."""
     return f"ref {hashlib.sha256(call.key.encode()).hexdigest()[:12]}"
 
 
 def footer(call: Call) -> list[Span]:
-    """Return one line: links to the prompt and to the run, and the mark of the call."""
+    """Return the line below a text: links to the prompt and the run, and the mark of the call."""
     links = [Span(words, url=url) for words, url in origin_links(call.provenance)]
     parts = [*links, Span(mark(call), frozenset({"code"}))]
     return [piece for part in parts for piece in (Span(" · "), part)][1:]
 
 
 def marked(call: Call, holder: Mapping[str, object]) -> bool:
-    """Return whether a comment, or the content of a block, ends with the mark of this call."""
+    """Return whether a comment or the content of a block ends with the mark of this call."""
     return words(holder.get("rich_text")).rstrip().endswith(mark(call))

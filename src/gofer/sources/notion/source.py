@@ -1,4 +1,4 @@
-"""The source Notion: an event is about a page, and the answer is a comment there."""
+"""The source Notion: an event is about a page, and the answer is a comment on it."""
 
 from collections.abc import Sequence
 
@@ -11,31 +11,31 @@ from gofer.sources.notion.tools import TOOLS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import needs_subject, one_comment, subject_context, told
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.events import Event
 
 _OPENINGS = {
-    "notion.page_created": "Somebody created this Notion page.",
-    "notion.properties_updated": "Somebody changed properties of this Notion page.",
-    "notion.content_updated": "Somebody changed what this Notion page says.",
-    "notion.commented": "Somebody commented on this Notion page.",
+    "notion.page_created": "Someone created this Notion page.",
+    "notion.properties_updated": "Someone changed properties of this Notion page.",
+    "notion.content_updated": "Someone changed the content of this Notion page.",
+    "notion.commented": "Someone commented on this Notion page.",
 }
 
 
 def _opening(event: Event) -> str:
-    said = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
-    return f"{said} Your answer is a comment on the page."
+    sentence = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
+    return f"{sentence} Your answer is a comment on the page."
 
 
 def _page(event: Event) -> OwnCall:
     return OwnCall("notion_get_page", {"page": event.place.get("page", "")})
 
 
-def _told(event: Event, person: Person) -> SourceContext:
-    return told(event, _opening(event))
+def _from_event(event: Event, person: Person) -> SourceContext:
+    return context_of_event(event, _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
@@ -74,7 +74,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 NOTION = Source(
     "notion",
     "Notion",
-    _told,
+    _from_event,
     READING,
     compare=compare,
     answers=ANSWERS,

@@ -1,10 +1,11 @@
-"""The memory of statuses: a page changes its status for each workflow once, however often Notion tells of it.
+"""The memory of statuses, so that each change starts a workflow once, however often Notion reports the change.
 
-An event says which properties were set and never to what; the page is read, and the value found is compared with that
-of the last look, which a memo holds as a hash. There is one memory for each workflow, page and property, and it is
-written before anything else of the run is: *read, memo, decision*. So the memo also names the run that wrote it and
-what that run had found there. A run that was lost after its memo finds it to be its own and decides as before: no
-change is lost, and none fires twice.
+An event lists the properties that were set, but not their values. The run reads the page and compares the value with
+the value at the last look, which a memo holds as a hash. There is one memo for each workflow, page and property.
+
+A run writes the memo before it decides. If the run's owner crashes in between, the next owner must decide the same, so
+the memo also holds the id of the run and the look before. A run that finds its own memo compares with the look before.
+So no change is lost, and no change starts a workflow twice.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,22 +22,22 @@ from gofer.workflows.routes import fits, passes
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The value of a property at the last look at it; None: it was empty."""
+    """A look at a property: its value, or None if the property was empty."""
 
     value: str | None
     by_bot: bool = False
-    """Whether bots alone had set the property, so that the value found may hide a change of somebody else's."""
+    """Whether only bots caused the event. The value may then already include a later change by a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one event means for one condition."""
+    """The decision about one event and one condition."""
 
     fires: bool
     remember: Seen | None
-    """What is the last look from now on. None leaves it as it was, which is also what there was when there was none."""
+    """The look to store as the last one. None keeps the stored look, if there is one."""
     reason: str
-    """Why, for people: a clause about the property that names no value."""
+    """The reason for people, as a clause about the property. It contains no value."""
 
 
 def judge(
@@ -49,18 +50,20 @@ def judge(
     *,
     by_bot: bool = False,
 ) -> Verdict:
-    """Return whether an event really changed the property from one of `from_` to one of `to`; empty: from or to any.
+    """Return whether an event changed the property from one of `from_` to one of `to`; an empty one means any value.
 
-    `seen` is the last look at this property of this page, None before the first. `value_now` must have been read after
-    the event came, and one look at a page must follow the other. A first look with the property listed is a change
-    from an unknown value: it fires too, unless the value found is one of `from_`, which contradicts a change away from
-    it. `remember` does not depend on `from_` and `to`, but one that was stored ends the change for every condition:
-    conditions that are judged one after the other, as those of several workflows, need a memory each.
+    `seen` is the last look at this property of this page, or None before the first one. `value_now` must be read after
+    the event arrived, and looks at one page must not overlap. At a first look, the earlier value is unknown. The event
+    then fires too, unless the value is one of `from_`, because the property would have changed away from it.
 
-    `by_bot`: bots alone caused the event, which never fires. What they set is what a person's next change is from;
-    where the value is still the same then, the person's change came before that look, and what was before is unknown.
+    `remember` does not depend on `from_` and `to`. Once it is stored, the change is over for every condition, so
+    conditions that are judged separately, such as those of several workflows, need separate memories.
+
+    `by_bot` says that only bots caused the event. Such an event never fires. The value that bots set is the earlier
+    value for a person's next change. If the value is still the same at the person's event, the person's change came
+    before the look, and the earlier value is unknown.
     """
-    # Nothing is remembered then: the event that lists the property is still to come, and has to find the change.
+    # Store nothing: the event that lists the property is still to come and must find the change.
     if property_id not in updated_property_ids:
         return Verdict(False, None, "the event does not list it")
     now = Seen(value_now)
@@ -79,8 +82,8 @@ def judge(
 
 def _first(now: Seen, from_: Collection[str]) -> Verdict:
     if now.value in from_:
-        return Verdict(False, now, "it still is what it should have changed from")
-    return Verdict(True, now, "it changed; what it was before is not known")
+        return Verdict(False, now, "it still has the value it should change from")
+    return Verdict(True, now, "it changed; its earlier value is not known")
 
 
 _KIND = "notion.properties_updated"
@@ -90,24 +93,21 @@ _UNKNOWN = "-"
 async def compare(
     memory: Memory, event: Event, loaded: Loaded, facts: Mapping[str, object], properties: Mapping[str, object]
 ) -> Changes:
-    """Compare a page with the last look at it and remember this one. Raises TemporaryError.
+    """Compare a page with the last look at it, and store this look. Raises TemporaryError.
 
-    `properties` are those of the page as it was read now: `{name: {id, value}}`.
+    `properties` are the current properties of the page, as `{name: {id, value}}`.
     """
     if event.kind != _KIND:
         return Changes()
     asked: dict[str, list[NotionStatus]] = {}
     for trigger in loaded.workflow.when:
-        wanted = trigger.conditions
-        if isinstance(wanted, NotionStatus) and passes(wanted.where(), facts, whole=True):
-            asked.setdefault(wanted.property, []).append(wanted)
-    verdicts = [
-        (condition, verdict)
-        for name, conditions in asked.items()
-        for condition, verdict in zip(
-            conditions, await _judged(memory, event, _property(properties, name), conditions), strict=True
-        )
-    ]
+        condition = trigger.conditions
+        if isinstance(condition, NotionStatus) and passes(condition.where(), facts, whole=True):
+            asked.setdefault(condition.property, []).append(condition)
+    verdicts: list[tuple[NotionStatus, Verdict]] = []
+    for name, conditions in asked.items():
+        judged = await _judged(memory, event, _property(properties, name), conditions)
+        verdicts += zip(conditions, judged, strict=True)
     changes = [condition.change() for condition, verdict in verdicts if verdict.fires]
     reasons = dict.fromkeys(f"{condition.property}: {verdict.reason}" for condition, verdict in verdicts)
     if changes:
@@ -118,14 +118,14 @@ async def compare(
 async def _judged(
     memory: Memory, event: Event, found: Mapping[str, object], conditions: Sequence[NotionStatus]
 ) -> Sequence[Verdict]:
-    """Return a verdict for each condition on one property; they share the memory, which is written once."""
+    """Return a verdict for each condition on one property. The conditions share one memory, which is written once."""
     id_ = as_text(found.get("id"))
     value = _text(found.get("value"))
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
     last = _LastLook(memory, event.conversation, id_)
-    stands = await memory.memo(last.key)
-    before = last.before(stands)
+    stored = await memory.memo(last.key)
+    before = last.before(stored)
     listed = [as_text(one) for one in as_list(event.facts.get("properties"))]
     verdicts = [
         judge(
@@ -134,20 +134,20 @@ async def _judged(
             id_,
             last.fingerprint(value),
             [last.fingerprint(condition.from_)] if condition.from_ else [],
-            [last.fingerprint(_meant(condition.to, value))] if condition.to else [],
+            [last.fingerprint(_value_or_pattern(condition.to, value))] if condition.to else [],
             by_bot=event.actor.kind == "bot",
         )
         for condition in conditions
     ]
-    # Where it was lost before and the value is back at what it was, its own earlier look is not the last one any more.
-    if now := verdicts[0].remember or (before if last.own(stands) else None):
-        await last.write(stands, now, before)
+    # After a crash, the value may be back at the look before. Then the run's own earlier look must be replaced.
+    if now := verdicts[0].remember or (before if last.own(stored) else None):
+        await last.write(stored, now, before)
     return verdicts
 
 
 @dataclass(frozen=True, slots=True)
 class _LastLook:
-    """The last look at one property of one page for one workflow: `<run> <look> <look before>`."""
+    """The memo of one property of one page for one workflow: `<run> <look> <look before>`."""
 
     memory: Memory
     page: str
@@ -155,31 +155,31 @@ class _LastLook:
 
     @property
     def key(self) -> str:
-        """A name from which nobody reads which page it is."""
+        """Return the key of the memo, which does not reveal the page."""
         return self.memory.tokens.memory("notion status", self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:
-        """Return a value as the memory holds it; case makes no difference, as in conditions."""
+        """Return the hash of a value. It ignores case, as conditions do."""
         folded = value if value is None else value.casefold()
         return self.memory.tokens.value(self.page, self.property_id, folded)
 
-    def before(self, stands: str | None) -> Seen | None:
-        """Return the last look that was not this run's own."""
-        if not stands:
+    def before(self, stored: str | None) -> Seen | None:
+        """Return the last look that this run did not write itself."""
+        if not stored:
             return None
-        _, now, before = stands.split(" ")
-        return _read(before if self.own(stands) else now)
+        _, now, before = stored.split(" ")
+        return _read(before if self.own(stored) else now)
 
-    def own(self, stands: str | None) -> bool:
-        """Return whether this run looked before, and was lost after that."""
-        return stands is not None and stands.startswith(f"{self.memory.run} ")
+    def own(self, stored: str | None) -> bool:
+        """Return whether this run wrote the memo before its owner crashed."""
+        return stored is not None and stored.startswith(f"{self.memory.run} ")
 
-    async def write(self, stands: str | None, now: Seen, before: Seen | None) -> None:
-        """Store a look. Raises TemporaryError when another run looked meanwhile: its look is the last one now."""
+    async def write(self, stored: str | None, now: Seen, before: Seen | None) -> None:
+        """Store a look. Raises TemporaryError when another run has stored its look in the meantime."""
         text = f"{self.memory.run} {_written(now)} {_written(before)}"
-        if text == stands:
+        if text == stored:
             return
-        if await self.memory.exchange(self.key, stands, text) != text:
+        if await self.memory.exchange(self.key, stored, text) != text:
             raise TemporaryError("another run looked at the same page at the same moment")
 
 
@@ -191,28 +191,28 @@ def _written(seen: Seen | None) -> str:
     return f"person:{seen.value}"
 
 
-def _read(look_: str) -> Seen | None:
-    who, _, value = look_.partition(":")
-    if look_ == _UNKNOWN:
+def _read(text: str) -> Seen | None:
+    who, _, value = text.partition(":")
+    if text == _UNKNOWN:
         return None
     return Seen(value, by_bot=who == "bot")
 
 
 def _property(properties: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Return the property of a name in any case of letters; empty when there is none."""
+    """Return the property with a name, ignoring case; empty when there is none."""
     found = {known.casefold(): as_object(value) for known, value in properties.items()}
     return as_object(properties.get(name)) or found.get(name.casefold(), {})
 
 
-def _meant(pattern: str, value: str | None) -> str | None:
-    """Return the value when it is what a condition says, and the condition as it is written otherwise."""
+def _value_or_pattern(pattern: str, value: str | None) -> str | None:
+    """Return the value if it matches the pattern of a condition, or else the pattern."""
     if fits(pattern, value or ""):
         return value
     return pattern
 
 
 def _text(value: object) -> str | None:
-    """Return a value in the words that conditions use; None when the property is empty."""
+    """Return a value as text in the notation of conditions; None when the property is empty."""
     match value:
         case None | "" | []:
             return None

@@ -16,7 +16,7 @@ _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12}
 
 def _in_full(value: str) -> str:
     if "*" in value:
-        # Only a hash of the earlier value is kept, and a hash fits no pattern.
+        # Gofer stores only a hash of the earlier value, and a hash cannot match a pattern.
         raise mistake(f"`from: {value[:40]}` holds `*`.", "Write the earlier value in full, or leave `from` out.")
     return value
 
@@ -25,23 +25,23 @@ Before = Annotated[Name, AfterValidator(_in_full)]
 
 
 class InDatabase(Conditions):
-    """Conditions of what happens to a page in Notion."""
+    """Conditions on events of a page in Notion."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": ""}
 
     database: Names | None = None
-    """Databases, by name, by id or by the link that Notion gives."""
+    """Databases, by name, by id or by link."""
 
     @override
     def where(self) -> Where:
         databases = [_undashed(name) for name in self.database or ()]
-        # Ids stand in events, names do not: a condition of ids alone is decided before a run begins.
+        # Events contain ids but no names, so a condition on ids only is decided before a run begins.
         fact = "database_id" if all(_UUID.fullmatch(name) for name in databases) else "database"
         return super().where() | ({fact: databases} if databases else {})
 
 
 class NotionUpdated(InDatabase):
-    """Somebody changes properties of a page in Notion."""
+    """A person changes properties of a page in Notion."""
 
     @override
     def where(self) -> Where:
@@ -49,33 +49,33 @@ class NotionUpdated(InDatabase):
 
 
 class NotionStatus(InDatabase):
-    """A page of a database changes its status: once per real change, however often Notion tells of it."""
+    """The status of a page in a database changes. Each change counts once, however often Notion reports it."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": "", "property": "", "from_": "", "to": ""}
 
     database: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
-    """The database, by name, by id or by the link that Notion gives."""
+    """The database, by name, by id or by link."""
     property: Name = "Status"
-    """The property that holds the status."""
+    """The property with the status."""
     from_: Annotated[Before | None, Field(alias="from")] = None
-    """What the status was, in full, without `*`."""
+    """The status before the change, in full, without `*`."""
     to: Name | None = None
-    """What the status becomes."""
+    """The status after the change."""
 
     def change(self) -> str:
-        """The word that the fact `status` holds when this condition is fulfilled."""
+        """Return the word in the fact `status` that means that this condition is met."""
         return f"{self.property}: {self.from_ or '*'} -> {self.to or '*'}"
 
     @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        # A page that is created has changed from nothing; that is `notion.page_created`.
+        # A new page has no earlier status, so its creation does not count; it triggers `notion.page_created`.
         yield "notion.properties_updated", self.where() | {"status": [self.change()]}
 
 
 def _checked(value: str) -> str:
     refuse_pattern(value, "Write its id, or the link that Notion gives.")
     if (found := _UUID.search(value)) is None:
-        raise mistake("This is no page or database of Notion.", "Write its id, or the link that Notion gives.")
+        raise mistake("This is not a page or database of Notion.", "Write its id, or the link that Notion gives.")
     return "-".join(found.groups()).lower()
 
 
@@ -106,6 +106,6 @@ NOTION = TriggerSpec(
 
 
 def _undashed(name: str) -> str:
-    """The id of a Notion object in a link to it, or as it is written otherwise."""
+    """Return the id in a text that is an id or a link, without dashes; return any other text unchanged."""
     found = _UUID.search(name)
     return "".join(found.groups()).lower() if found else name

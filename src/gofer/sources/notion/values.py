@@ -1,4 +1,4 @@
-"""The value of a property: for a model, for code, and as Notion takes it."""
+"""The values of properties: as text for a model, as JSON for code, and in the form of Notion's requests."""
 
 import math
 import re
@@ -13,24 +13,24 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
 Given = str | float | bool | list[str] | None
-"""A value as a model writes it."""
+"""A value in the form that a model writes."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]+(?:Z|[+-]\d{2}:\d{2})?)?")
 _LONGEST = {"url": 2_000, "email": 200, "phone_number": 200}
-"""Characters that Notion takes."""
+"""The most characters that Notion accepts, by kind of property."""
 _ENTRIES = 100
-"""People, options or relations that Notion takes for one property."""
+"""The most people, options or relations that Notion accepts for one property."""
 _OPTIONS = ("status", "select", "multi_select")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A property as the schema of its data source describes it."""
+    """A property in the schema of a data source."""
 
     name: str
     id: str
     kind: str
     options: Sequence[str] = ()
-    """Names of its options."""
+    """The names of the property's options."""
 
 
 def columns(source: Fields) -> Mapping[str, Column]:
@@ -45,7 +45,7 @@ def columns(source: Fields) -> Mapping[str, Column]:
 
 
 def plain(value: Fields) -> object:
-    """Return a property of a page in plain JSON: texts, numbers, lists of names; people as `{id, name}`."""
+    """Return a property of a page as plain JSON: texts, numbers, lists of names, and people as `{id, name}`."""
     kind = as_text(value.get("type"))
     inner = value.get(kind)
     match kind:
@@ -90,7 +90,7 @@ def _computed(inner: Fields) -> object:
 
 
 def line(value: object) -> str:
-    """Return a value of `plain` in one line."""
+    """Return a value of `plain` as text on one line."""
     match value:
         case None | "" | []:
             return "(empty)"
@@ -111,7 +111,7 @@ def _person(person: Fields) -> dict[str, object]:
 
 
 def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[str, object]:
-    """Return a value as Notion takes it; `person` gives the id of a person by name. Raises ToolError, never guesses."""
+    """Return a value in the form of Notion's requests. `person` returns a person's id by name. Raises ToolError."""
     return {column.kind: _written(column, given, person)}
 
 
@@ -150,7 +150,7 @@ def _written(column: Column, given: Given, person: Callable[[str], str]) -> obje
 
 
 def option(column: Column, given: str) -> str:
-    """Return the option of a property that is meant, in its own spelling. Raises ToolError naming all there are."""
+    """Return the option with a name, ignoring case, in its own spelling. Raises ToolError, which lists all options."""
     found = [name for name in column.options if name == given]
     found = found or [name for name in column.options if name.casefold() == given.strip().casefold()]
     if len(found) == 1:
@@ -160,7 +160,7 @@ def option(column: Column, given: str) -> str:
 
 
 def flag(column: Column, given: Given) -> bool:
-    """Return a yes or no. Raises ToolError."""
+    """Return the boolean for a value. Raises ToolError."""
     if isinstance(given, bool):
         return given
     if isinstance(given, str) and given.casefold() in ("true", "false", "yes", "no"):
@@ -169,7 +169,7 @@ def flag(column: Column, given: Given) -> bool:
 
 
 def number(column: Column, given: Given) -> float:
-    """Return a number. Raises ToolError."""
+    """Return the number for a value. Raises ToolError."""
     try:
         value = math.nan if isinstance(given, bool | list | None) else float(given)
     except ValueError:
@@ -215,7 +215,7 @@ def _date(column: Column, given: str) -> dict[str, object]:
 
 
 def day(column: Column, given: str) -> str:
-    """Return a date to compare with; raise ToolError for another text."""
+    """Return a date for a comparison. Raises ToolError for any other text."""
     if not _is_date(given):
         raise ToolError(f"{column.name} is a date; write it as 2026-11-21.")
     return given

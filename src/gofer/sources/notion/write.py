@@ -1,4 +1,4 @@
-"""Setting properties and adding content, so that doing it twice is doing it once."""
+"""The tools that set properties and add content, each exactly once however often a call is repeated."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -18,17 +18,17 @@ from gofer.values.canonical_json import as_list, as_object, as_text, encode
 from gofer.values.errors import ToolError
 
 BLOCKS = 100
-"""Blocks that one list of a request takes."""
+"""The most blocks in one list of a request."""
 ELEMENTS = 1_000
-"""Blocks of a request at whatever depth, rows of tables among them."""
+"""The most blocks of a request at all depths, including rows of tables."""
 BYTES = 490_000
-"""Bytes of the blocks of a request; Notion takes 500 kB in all."""
+"""The most bytes of the blocks in a request. Notion accepts 500 kB in all."""
 PAGES = 50
-"""Pages of a hundred blocks that are looked through at most."""
+"""The most pages of a hundred blocks that one search reads."""
 
 
 class UpdateProperties(Arguments):
-    """Which values."""
+    """The values to set, and the page."""
 
     properties: dict[str, str | float | bool | list[str] | None] = Field(
         min_length=1,
@@ -39,7 +39,7 @@ class UpdateProperties(Arguments):
 
 
 class AppendContent(Arguments):
-    """What to add and where."""
+    """The content, and its place."""
 
     text: str = Field(min_length=1, max_length=50_000, description="The content in Markdown.")
     page: str = Field(default="", description="The page, as a link or an id. Left out: where the request came from.")
@@ -55,26 +55,26 @@ class AppendContent(Arguments):
     everyday="change, edit or set a field, due date, deadline, owner, assignee, status of a wiki doc or row",
 )
 async def notion_update_properties(api: NotionApi, call: Call, arguments: UpdateProperties) -> ToolResult:
-    """Set properties of a Notion page: status, people, dates and others. It says which values there are when one does
-    not exist.
+    """Set properties of a Notion page: status, people, dates and others. If a value does not exist, the error
+    lists the existing ones.
     """
     page = page_id(call, arguments.page)
     known = await _columns(api, call, await api.get(call, f"pages/{page}"))
-    wanted = [(column(known, name), value) for name, value in arguments.properties.items()]
-    person = await find_people(api, call, _people(wanted))
-    values = {one.name: written(one, value, person) for one, value in wanted}
+    changes = [(column(known, name), value) for name, value in arguments.properties.items()]
+    person = await find_people(api, call, _people(changes))
+    values = {one.name: written(one, value, person) for one, value in changes}
     await api.patch(call, f"pages/{page}", properties=values)
     return _set_result(page, list(values))
 
 
 @notion_update_properties.mock
 def _mock_update(call: Call, arguments: UpdateProperties) -> ToolResult:
-    """Return properties that were set nowhere; each name counts as one that exists."""
+    """Return properties without setting them. Every name counts as an existing property."""
     return _set_result(page_id(call, arguments.page), list(arguments.properties))
 
 
 def _set_result(page: str, names: list[str]) -> ToolResult:
-    """Return properties that were set; details: page and their names."""
+    """Return the set properties. Details: page, and the names of the properties."""
     return ToolResult(f"Set {', '.join(names)}.", f"set {len(names)} properties", {"page": page, "set": names})
 
 
@@ -90,18 +90,18 @@ def _set_result(page: str, names: list[str]) -> ToolResult:
 async def notion_append_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult:
     """Add content to a Notion page, at its end or after one block; what is there stays."""
     page = page_id(call, arguments.page)
-    made = _content(call, arguments.text)
+    children = _content(call, arguments.text)
     position: dict[str, object] = {"type": "end"}
     if arguments.after:
         position = {"type": "after_block", "after_block": {"id": object_id(arguments.after, "block")}}
-    done = await api.patch(call, f"blocks/{page}/children", children=made, position=position)
+    done = await api.patch(call, f"blocks/{page}/children", children=children, position=position)
     ids = [as_text(as_object(one).get("id")) for one in as_list(done.get("results"))]
     return _appended(page, ids)
 
 
 @notion_append_content.look
 async def _find_content(api: NotionApi, call: Call, arguments: AppendContent) -> ToolResult | None:
-    """Return the content that an earlier attempt of the call added, found by the mark in its last block."""
+    """Return the content that an earlier attempt of the call added, found by the mark in the last block."""
     page = page_id(call, arguments.page)
     async for block in api.listed(call, f"blocks/{page}/children", PAGES):
         if block.get("type") == "paragraph" and marked(call, as_object(block.get("paragraph"))):
@@ -111,36 +111,36 @@ async def _find_content(api: NotionApi, call: Call, arguments: AppendContent) ->
 
 @notion_append_content.mock
 def _mock_append(call: Call, arguments: AppendContent) -> ToolResult:
-    """Return content that was added nowhere."""
+    """Return content without adding it."""
     page = page_id(call, arguments.page)
-    made = _content(call, arguments.text)
+    children = _content(call, arguments.text)
     if arguments.after:
         object_id(arguments.after, "block")
-    return _appended(page, [uuid(f"{number} of {page}: {arguments.text}") for number in range(len(made))])
+    return _appended(page, [uuid(f"{number} of {page}: {arguments.text}") for number in range(len(children))])
 
 
 def _appended(page: str, ids: list[str]) -> ToolResult:
-    """Return content that was added; details: page and the ids of the blocks."""
+    """Return added content. Details: page, and the ids of the blocks."""
     return ToolResult("Added the content.", "added content to a page", {"page": page, "blocks": ids})
 
 
 def _content(call: Call, text: str) -> list[dict[str, object]]:
-    """Return the blocks that a text becomes, with the links below them; raise ToolError for more than Notion takes.
+    """Return the blocks of a text, with the footer at the end. Raises ToolError for more than Notion accepts.
 
-    They go out in one request. With several, a crash in between would leave a part without the mark of the call, which
-    a later attempt could not find.
+    All blocks must fit into one request. After a crash between several requests, a part without the mark of the call
+    would be left, and a later attempt could not find it.
     """
-    made = [*blocks(text), paragraph(footer(call))]
-    if len(made) > BLOCKS:
-        raise ToolError(f"That is {len(made)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
-    everything = list(_walk(made))
+    children = [*blocks(text), paragraph(footer(call))]
+    if len(children) > BLOCKS:
+        raise ToolError(f"That is {len(children)} blocks, and {BLOCKS - 1} fit into one call; add it in several.")
+    everything = list(_walk(children))
     if any(len(_below(one)) > BLOCKS for one in everything):
         raise ToolError(f"One list item has more than {BLOCKS} blocks below it; write it with fewer levels.")
     if len(everything) > ELEMENTS:
         raise ToolError(f"That has more than {ELEMENTS} rows and blocks in all; add it in several calls.")
-    if len(encode(made)) > BYTES:
+    if len(encode(children)) > BYTES:
         raise ToolError("That is more than the 500 kB that Notion takes at once; add it in several calls.")
-    return made
+    return children
 
 
 def _walk(blocks: Iterable[Fields]) -> Iterator[Fields]:
@@ -154,7 +154,7 @@ def _below(block: Fields) -> Sequence[Fields]:
 
 
 async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Column]:
-    """Return the properties of a page with their options, which only its data source knows."""
+    """Return the properties of a page. Only a row's properties have options, which come from its data source."""
     _, source = home(page)
     if source:
         return columns(await api.get(call, f"data_sources/{source}"))
@@ -164,6 +164,6 @@ async def _columns(api: NotionApi, call: Call, page: Fields) -> Mapping[str, Col
     }
 
 
-def _people(wanted: list[tuple[Column, Given]]) -> list[str]:
-    values = [value for one, value in wanted if one.kind == "people" and value]
+def _people(changes: list[tuple[Column, Given]]) -> list[str]:
+    values = [value for one, value in changes if one.kind == "people" and value]
     return [str(name) for value in values for name in (value if isinstance(value, list) else [value])]

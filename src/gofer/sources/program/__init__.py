@@ -1,1 +1,4 @@
-"""Programs that run workflows in their own process: no deliveries, and the answer is what the call returns."""
+"""The source of programs that run workflows in their own process.
+
+There are no deliveries; the call returns the answer.
+"""

@@ -1,1 +1,1 @@
-"""Schedules as a source: the event of a nominal time."""
+"""The source of schedules: the event of a nominal time."""

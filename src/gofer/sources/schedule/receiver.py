@@ -1,4 +1,4 @@
-"""Times of schedules: the event of one, and the receiver of a payload that names one."""
+"""The event of a schedule's time, and the receiver of payloads that name such a time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from gofer.values.schedules.nominal_times import Schedule, expression, local, ne
 from gofer.values.schedules.planned import Planned, fired
 
 _YEARS = range(1970, 2200)
-"""In which schedules have times."""
+"""The years in which schedules have times."""
 
 
 def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
@@ -36,19 +36,19 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleReceiver(Receiver):
-    """Payloads of schedules, in either of two forms.
+    """The receiver of schedules' payloads, which have one of two forms.
 
-    People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the
-    function what `gofer publish` wrote: `{"workflow": …, "schedule": <id>, "at": <ISO time>}`, and for its own
-    purposes `{"sweep": true}` and `{"purge": true}`.
+    People write `{"workflow": …, "scheduled": <ISO time>}` with a nominal time. EventBridge Scheduler sends the payload
+    that `gofer publish` configured: `{"workflow": …, "schedule": <id>, "at": <ISO time>}`, and for its maintenance jobs
+    `{"sweep": true}` and `{"purge": true}`.
     """
 
     plans: Sequence[Planned]
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """No sender outside may say that a time has come."""
-        raise BadRequest(401, "Schedules are heard from inside only.")
+        # An external sender must never start a schedule.
+        raise BadRequest(401, "Gofer accepts schedules from inside only.")
 
     @override
     def translate(self, request: RawRequest) -> Event | Ignored:
@@ -63,7 +63,7 @@ class ScheduleReceiver(Receiver):
                 return self._named(as_text(body.get("workflow")), _nominal(as_text(body.get("scheduled"))))
 
     def _fired(self, schedule: str, at: datetime) -> Event | Ignored:
-        """Return the run of a time as EventBridge Scheduler says it, when it is heard in time."""
+        """Return the event of a time that EventBridge Scheduler names, or the decision that starts nothing."""
         found = fired(self.plans, schedule, at, at)
         if isinstance(found, str):
             return Ignored("no_schedule", found)
@@ -77,31 +77,31 @@ class ScheduleReceiver(Receiver):
         for schedule in schedules:
             if previous_before(schedule, nominal + timedelta(microseconds=1)) == nominal:
                 return scheduled(workflow, schedule, nominal)
-        said = f"no schedule of {workflow} has a time then; {_around(schedules, nominal)}"
-        return Ignored("no_schedule", said)
+        reason = f"no schedule of {workflow} has a time then; {_around(schedules, nominal)}"
+        return Ignored("no_schedule", reason)
 
 
 def fire_time(text: str) -> datetime:
-    """Return the time that EventBridge Scheduler says. Raises BadRequest(400)."""
+    """Return the time in a payload of EventBridge Scheduler, in UTC. Raises BadRequest(400)."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadRequest(400, "`at` is no time; the schedule has to say <aws.scheduler.scheduled-time>.") from error
+        raise BadRequest(400, "`at` is not a time; the schedule must send <aws.scheduler.scheduled-time>.") from error
     if time.year not in _YEARS:
-        raise BadRequest(400, "`at` is not between 1970 and 2199; the schedule has to say its scheduled time.")
+        raise BadRequest(400, "`at` is not between 1970 and 2199; the schedule must send its scheduled time.")
     if time.tzinfo is None:
         return time.replace(tzinfo=UTC)
     return time.astimezone(UTC)
 
 
 def _nominal(text: str) -> datetime:
-    """Return an aware time. Raises BadRequest(400)."""
+    """Return the time in a payload by a person, in UTC. Raises BadRequest(400)."""
     if not text:
-        raise BadRequest(400, "`scheduled` is missing or no text; write a time such as 2026-12-01T09:00:00Z.")
+        raise BadRequest(400, "`scheduled` is missing or not text; write a time such as 2026-12-01T09:00:00Z.")
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadRequest(400, "`scheduled` is no time; write one such as 2026-12-01T09:00:00Z.") from error
+        raise BadRequest(400, "`scheduled` is not a time; write one such as 2026-12-01T09:00:00Z.") from error
     if time.tzinfo is None or time.year not in _YEARS:
         raise BadRequest(400, "`scheduled` has no zone or is not between 1970 and 2199; write 2026-12-01T09:00:00Z.")
     return time.astimezone(UTC)

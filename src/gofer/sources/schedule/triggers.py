@@ -1,4 +1,4 @@
-"""The kind of triggers of schedules."""
+"""The kind of trigger for schedules."""
 
 from gofer.workflows.schedule_form import ScheduleForm
 from gofer.workflows.when import TriggerKind, TriggerSpec

@@ -1,1 +1,1 @@
-"""Slack: receives deliveries, reads threads with names instead of ids, writes messages and reactions."""
+"""The source Slack: receives deliveries, reads threads with names instead of ids, writes messages and reactions."""

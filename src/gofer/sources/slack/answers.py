@@ -1,4 +1,4 @@
-"""Answers in Slack: messages in the thread that a run is about, words for one person, and messages about runs."""
+"""Answers in Slack: messages in the thread of a run, messages that only one person sees, and messages about runs."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ DIRECT = "slack_post_direct"
 
 
 def _thread(thread: str) -> Mapping[str, object]:
-    """Return where a message goes; without a thread into the channel itself."""
+    """Return the argument for a thread; empty for a message in the channel itself."""
     if not thread:
         return {}
     return {"thread_ts": thread}
@@ -56,7 +56,7 @@ def _direct(text: str) -> OwnCall:
 
 
 def private_tools(reply: str) -> tuple[str, ...]:
-    """Return the tools that a run calls by itself for an answer that one person alone reads."""
+    """Return the tools that a run calls by itself for an answer that only one person sees."""
     match reply:
         case "dm":
             return (DIRECT,)
@@ -67,7 +67,7 @@ def private_tools(reply: str) -> tuple[str, ...]:
 
 
 def channel_of(owner: str) -> str:
-    """Return the channel that the owner of a workflow names; empty for an owner without one."""
+    """Return the channel that a workflow's `owner` names; empty for an owner without a channel."""
     if not owner.startswith("#"):
         return ""
     return owner

@@ -1,11 +1,11 @@
-"""Calls of the Slack Web API, and the meaning of its refusals to a model."""
+"""The client of the Slack Web API, with refusals explained for models."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from gofer.sources.access import tell_operator
+from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, object_in, retry_after, send_patiently, wait_sentence
 from gofer.sources.slack.refusals import REFUSALS
 from gofer.sources.slack.scopes import Method
@@ -17,7 +17,7 @@ from gofer.values.secret import Secret
 
 
 class SlackRefusal(ToolError):
-    """Slack said no, and nothing happened. `code` is its error code."""
+    """A refusal by Slack. The call had no effect, and `code` is Slack's error code."""
 
     def __init__(self, method: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
         sentence = f"Slack refused {method} ({code}). {hint or REFUSALS.of(code).sentence}"
@@ -26,25 +26,28 @@ class SlackRefusal(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class SlackApi:
-    """Where Slack is and who we are there."""
+    """Slack's address and Gofer's bot token."""
 
     base_url: str
-    """With a slash at the end, as `https://slack.com/api/`."""
+    """The base URL with a slash at the end, such as `https://slack.com/api/`."""
     token: Secret
     pause: Pause = asyncio.sleep
 
     async def read(self, call: Call, method: Method, **parameters: str | int) -> Mapping[str, object]:
-        """Call a reading method, as a form. Raises SlackRefusal, TemporaryError."""
+        """Call a reading method with a form. Raises SlackRefusal, TemporaryError."""
         return await self._send(call, method, "application/x-www-form-urlencoded", urlencode(parameters).encode())
 
     async def write(self, call: Call, method: Method, **parameters: object) -> Mapping[str, object]:
-        """Call a writing method, as JSON. Raises SlackRefusal when it did not happen, TemporaryError when unclear."""
+        """Call a writing method with JSON.
+
+        Raises SlackRefusal if the call had no effect, and TemporaryError if it may have had one.
+        """
         return await self._send(call, method, "application/json; charset=utf-8", encode(parameters))
 
     async def pages(
         self, call: Call, method: Method, most: int, **parameters: str | int
     ) -> AsyncIterator[Mapping[str, object]]:
-        """Yield at most so many pages of a list; `parameters` has a cursor, which is empty. Raises as `read`."""
+        """Yield up to `most` pages of a list. `parameters` must contain an empty `cursor`. Raises as `read` does."""
         for _ in range(most):
             page = await self.read(call, method, **parameters)
             yield page
@@ -54,8 +57,8 @@ class SlackApi:
 
     async def _send(self, call: Call, method: str, media_type: str, content: bytes) -> Mapping[str, object]:
         if not self.token:
-            missing = "Gofer has no access to Slack; the people who run Gofer have to set SLACK_BOT_TOKEN."
-            tell_operator("slack", "credential", "no_token", missing)
+            missing = "Gofer has no access to Slack; the operator of Gofer must set SLACK_BOT_TOKEN."
+            log_refusal("slack", "credential", "no_token", missing)
             raise ToolError(missing, code="no_token", access="credential")
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Content-Type": media_type}
         request = HttpRequest("POST", self.base_url + method, headers, content)
@@ -63,7 +66,7 @@ class SlackApi:
 
 
 def next_cursor(page: Mapping[str, object]) -> str:
-    """Return where the page after this one begins; empty for the last one."""
+    """Return the cursor of the next page; empty for the last page."""
     return as_text(as_object(page.get("response_metadata")).get("next_cursor"))
 
 
@@ -74,8 +77,8 @@ def _reply(method: str, response: HttpResponse) -> Mapping[str, object]:
         raise SlackRefusal(method, "ratelimited", hint, retry_after=seconds)
     body = object_in(response)
     if response.status >= 500 or not body:
-        said = f"Slack did not answer {method} properly (HTTP {response.status})."
-        raise TemporaryError(said, retry_after=response.retry_after)
+        message = f"Slack did not answer {method} properly (HTTP {response.status})."
+        raise TemporaryError(message, retry_after=response.retry_after)
     if body.get("ok") is True:
         return body
     code = as_text(body.get("error")) or "unknown_error"

@@ -1,4 +1,4 @@
-"""The Slack app that an operator installs: its manifest, and which app a bot token belongs to."""
+"""The Slack app that an operator installs: its manifest, and the look-up of the app that a bot token belongs to."""
 
 from collections.abc import Iterable, Mapping
 
@@ -31,7 +31,7 @@ async def identify(settings: SourceSettings, http: Http) -> InstalledApp:
 
 
 def _fields(raw: bytes) -> Mapping[str, object]:
-    """Return the JSON object of an answer; empty for anything else, such as a proxy's page."""
+    """Return the JSON object of an answer; empty for anything else, such as the HTML page of a proxy."""
     try:
         return as_object(decode(raw))
     except BadRequest:

@@ -1,4 +1,4 @@
-"""Questions to people in Slack: the tools by which Gofer asks for a decision, and no model does."""
+"""Questions to people in Slack: the internal tools with which Gofer asks for a decision. Models cannot call them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,18 +28,18 @@ _SHOWN = ToolResult("Shown.", "told one person")
 
 
 class CloseQuestion(Arguments):
-    """Which question is over, and how."""
+    """The question to close, and its ending."""
 
     channel: str
     ts: str
     ending: str
-    """What is said instead of the buttons."""
+    """The text in place of the buttons."""
     asked: Question | None = None
-    """The question, to be shown further; None leaves only the ending."""
+    """The question, if it stays visible above the ending; None leaves only the ending."""
 
 
 class TellOne(Arguments):
-    """What only one person sees."""
+    """A text that only one person sees."""
 
     user: str
     text: str
@@ -48,7 +48,7 @@ class TellOne(Arguments):
 
 
 class MayDecide(Arguments):
-    """Who pressed a button, and who may decide."""
+    """The person who pressed a button, and the approvers."""
 
     user: str
     by: list[str]
@@ -56,7 +56,7 @@ class MayDecide(Arguments):
 
 
 class FindGroups(Arguments):
-    """User groups as workflow files name them."""
+    """User groups, by the names in workflow files."""
 
     names: list[str] = Field(min_length=1)
 
@@ -68,7 +68,7 @@ class FindGroups(Arguments):
     scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
 )
 async def slack_ask_approval(api: SlackApi, call: Call, asked: Question) -> ToolResult:
-    """Ask in the thread whether a call may be made."""
+    """Ask in the thread whether the run may make a call."""
     channel = await channel_id(api, call, asked.channel)
     reply = await api.write(
         call,
@@ -85,7 +85,7 @@ async def slack_ask_approval(api: SlackApi, call: Call, asked: Question) -> Tool
 
 @slack_ask_approval.look
 async def _find_question(api: SlackApi, call: Call, asked: Question) -> ToolResult | None:
-    """Return the question that an earlier attempt posted; None when it is certain that there is none."""
+    """Return the question that an earlier attempt posted; None when it certainly posted none."""
     channel = await channel_id(api, call, asked.channel)
     ts = await find_by_key(api, call, channel, asked.thread_ts)
     if ts:
@@ -95,28 +95,30 @@ async def _find_question(api: SlackApi, call: Call, asked: Question) -> ToolResu
 
 @slack_ask_approval.mock
 def _mock_ask(call: Call, asked: Question) -> ToolResult:
-    """Return a question that Slack never got."""
+    """Return a question without posting it."""
     return _asked(channel_name(call, asked.channel), mock_ts(asked))
 
 
 @tool(effect="blind", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
 async def slack_ask_requester(api: SlackApi, call: Call, asked: Question) -> ToolResult:
-    """Ask one person, where only they see it, whether a call may be made."""
+    """Ask one person, where only this person sees it, whether the run may make a call."""
     content = _content(call, question.fallback(asked), question.blocks(asked))
     return await _show_one(api, call, asked.to, asked.channel, asked.thread_ts, content)
 
 
 @slack_ask_requester.mock
 def _mock_ask_requester(call: Call, asked: Question) -> ToolResult:
-    """Return a question that Slack never showed."""
+    """Return a question without showing it."""
     channel_name(call, asked.channel)
     return _SHOWN
 
 
 @tool(effect="keyed", gone=NOT_THERE, internal=True, scopes=scopes("conversations.list", "chat.update"))
 async def slack_close_question(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResult:
-    """Show what was decided in place of the buttons."""
-    shown = question.blocks(arguments.asked, arguments.ending) if arguments.asked else question.closed(arguments.ending)
+    """Replace the buttons of a question with its decision."""
+    shown = question.closed(arguments.ending)
+    if arguments.asked:
+        shown = question.blocks(arguments.asked, arguments.ending)
     content = _content(call, escaped(arguments.ending), shown)
     await api.write(call, "chat.update", channel=arguments.channel, ts=arguments.ts, **content)
     return _CLOSED
@@ -124,20 +126,20 @@ async def slack_close_question(api: SlackApi, call: Call, arguments: CloseQuesti
 
 @slack_close_question.mock
 def _mock_close() -> ToolResult:
-    """Return a question that was closed nowhere."""
+    """Return a closed question without changing a message."""
     return _CLOSED
 
 
 @tool(effect="blind", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
 async def slack_tell_one(api: SlackApi, call: Call, arguments: TellOne) -> ToolResult:
-    """Tell one person something that only they see."""
+    """Show a text that only one person sees."""
     content: Mapping[str, object] = {"text": escaped(arguments.text), "blocks": question.closed(arguments.text)}
     return await _show_one(api, call, arguments.user, arguments.channel, arguments.thread_ts, content)
 
 
 @slack_tell_one.mock
 def _mock_tell(call: Call, arguments: TellOne) -> ToolResult:
-    """Return a sentence that Slack never showed."""
+    """Return a text without showing it."""
     channel_name(call, arguments.channel)
     return _SHOWN
 
@@ -145,11 +147,11 @@ def _mock_tell(call: Call, arguments: TellOne) -> ToolResult:
 @tool(
     effect="read",
     internal=True,
-    # What groups need is declared by the tool below, which is called before whenever there are some.
+    # `slack_find_groups` declares the scopes for groups. The engine always calls it first when groups may decide.
     scopes=scopes("users.info"),
 )
 async def slack_may_decide(api: SlackApi, call: Call, arguments: MayDecide) -> ToolResult:
-    """Look up whether somebody is one of those who may decide."""
+    """Look up whether a person is one of the approvers."""
     user = as_object((await api.read(call, "users.info", user=arguments.user)).get("user"))
     profile = as_object(user.get("profile"))
     name = one_line(as_text(profile.get("display_name")) or as_text(user.get("real_name")) or as_text(user.get("name")))
@@ -160,7 +162,7 @@ async def slack_may_decide(api: SlackApi, call: Call, arguments: MayDecide) -> T
 
 @slack_may_decide.mock
 def _mock_decider(arguments: MayDecide) -> ToolResult:
-    """Return whether a person may decide, if every group has them."""
+    """Return whether a person may decide, as if every group contained this person."""
     grouped = any(name.startswith(("@", "S")) for name in arguments.by)
     return _decider(NAME, allowed=_named(arguments) or grouped)
 
@@ -177,17 +179,17 @@ async def slack_find_groups(api: SlackApi, call: Call, arguments: FindGroups) ->
 
 @slack_find_groups.mock
 def _mock_groups(arguments: FindGroups) -> ToolResult:
-    """Return groups of all names that were asked for."""
+    """Return a group for each name."""
     return _groups_result({name: f"S{code(name)}" for name in arguments.names})
 
 
 def _decider(name: str, *, allowed: bool) -> ToolResult:
-    """Return whether a person may decide; details: `allowed` and their `name`."""
+    """Return whether a person may decide. Details: `allowed`, and the person's `name`."""
     return ToolResult("Yes." if allowed else "No.", "looked up who decided", {"allowed": allowed, "name": name})
 
 
 def _groups_result(ids: Mapping[str, str]) -> ToolResult:
-    """Return the ids of user groups; details: `ids` by name."""
+    """Return the ids of user groups. Details: `ids` by name."""
     return ToolResult("Found.", "looked up who may decide", {"ids": dict(ids)})
 
 
@@ -198,15 +200,15 @@ def _named(arguments: MayDecide) -> bool:
 
 
 async def _in_a_group(api: SlackApi, call: Call, arguments: MayDecide) -> bool:
-    wanted = [name for name in arguments.by if name.startswith(("@", "S"))]
-    if not wanted:
+    names = [name for name in arguments.by if name.startswith(("@", "S"))]
+    if not names:
         return False
-    groups = [group for group in await _all_groups(api, call) if any(_is(group, name) for name in wanted)]
+    groups = [group for group in await _all_groups(api, call) if any(_is(group, name) for name in names)]
     return any(arguments.user in as_list(group.get("users")) for group in groups)
 
 
 async def _all_groups(api: SlackApi, call: Call) -> Sequence[Mapping[str, object]]:
-    """Return the groups that are in use, with their members."""
+    """Return the active groups with their members."""
     reply = await api.read(call, "usergroups.list", include_users="true")
     return [group for group in map(as_object, as_list(reply.get("usergroups"))) if not group.get("date_delete")]
 
@@ -228,7 +230,7 @@ def _content(call: Call, text: str, blocks: Sequence[question.Block]) -> dict[st
 
 
 def _asked(channel: str, ts: str) -> ToolResult:
-    """Return a question that was put; details: channel id and ts."""
+    """Return a posted question. Details: channel id and ts."""
     return ToolResult("Asked.", "asked for approval", {"channel": channel, "ts": ts})
 
 

@@ -1,7 +1,7 @@
-"""The places where a block is cut that is too long for a message.
+"""The division of a block that is too long for one message.
 
-A fence between its lines, a table between its rows, text between its lines, sentences or words, where no link, code or
-emphasis is open.
+A fence is cut between lines, a table between rows, and text between lines, sentences or words, if possible outside of
+links, code and emphasis.
 """
 
 import re
@@ -17,21 +17,21 @@ from gofer.sources.markdown import parse
 from gofer.sources.slack.markdown import Block, Cost, characters, fenced, within
 
 _PLACES = (re.compile(r"\n"), re.compile(r"(?<=[.!?…。؟])\s+"), re.compile(r"\s+"))
-"""Where text may be cut, the best first."""
+"""Places where text may be cut, best first."""
 _TRIES = 8
-"""How many places of each kind are looked at before anything is accepted."""
+"""The most places of each kind that are tried before a worse kind is accepted."""
 _SPAN = re.compile(
     r"(?<!`)(?P<mark>`{1,3})(?!`)[^`]+(?P=mark)(?!`)"
     r"|!?\[[^\[\]]+\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)"
     r"|(?P<stars>\*{1,3}|_{1,3}|~~)(?=[^\s*_~])[^*_~]+(?P=stars)"
 )
-"""What looks like code, a link or emphasis; whether it is one, only the parser knows."""
+"""Text that looks like code, a link or emphasis. Only the parser decides whether it is."""
 _LONGEST_OPENING = 200
 _GLUE = frozenset("\u200d\u2060\ufe0e\ufe0f")
 
 
 def divided(block: Block, room: int, most: Cost) -> list[str]:
-    """Return a block as texts of at most `most.characters`; the first one of at most `room`."""
+    """Return a block as texts of at most `most.characters` each; the first has at most `room`."""
     match block.node:
         case md.CodeBlock(fence=fence, info=info) if fence and len(fence + info) <= _LONGEST_OPENING:
             return _fences(block.lines, fence, room, most.characters)
@@ -56,44 +56,44 @@ def _fences(written: Sequence[str], fence: str, room: int, most: int) -> list[st
 
 
 def _fences_of(opening: str, lines: Sequence[str], room: int, most: int) -> list[str]:
-    """Return fences that each begin with `opening` and together hold the lines."""
+    """Return several fences that each begin with `opening` and together hold the lines."""
     mark = opening[0]
     closing = mark * (len(opening) - len(opening.lstrip(mark)))
     frame = characters(opening) + characters(closing) + 2
     pieces: list[str] = []
-    held: list[str] = []
+    collected: list[str] = []
     left = room - frame
     for line in chain.from_iterable(_slices(line, most - frame - 1) for line in lines):
         size = characters(line) + 1
-        if size > left and (held or not pieces):
-            if held:
-                pieces += ["\n".join([opening, *held, closing])]
-            held = []
+        if size > left and (collected or not pieces):
+            if collected:
+                pieces += ["\n".join([opening, *collected, closing])]
+            collected = []
             left = most - frame
-        held.append(line)
+        collected.append(line)
         left -= size
-    return [*pieces, "\n".join([opening, *held, closing])]
+    return [*pieces, "\n".join([opening, *collected, closing])]
 
 
 def _tables(block: Block, room: int, most: Cost) -> list[str]:
-    """Return tables with the same header; none when one row is too long for that."""
+    """Return several tables with the same header, or none when a row is too long."""
     header = list(block.lines[:2])
     rows = block.lines[2:]
     frame = characters("\n".join(header)) + 1
     if frame > most.characters // 2 or any(frame + characters(row) + 1 > most.characters for row in rows):
         return []
     pieces: list[str] = []
-    held: list[str] = []
+    collected: list[str] = []
     left = min(room, most.cells) - frame
     for row in rows:
         size = characters(row) + 1
-        if held and (size > left or len(held) + 1 >= most.rows):
-            pieces.append("\n".join([*header, *held]))
-            held = []
+        if collected and (size > left or len(collected) + 1 >= most.rows):
+            pieces.append("\n".join([*header, *collected]))
+            collected = []
             left = min(most.characters, most.cells) - frame
-        held.append(row)
+        collected.append(row)
         left -= size
-    return [*pieces, "\n".join([*header, *held])]
+    return [*pieces, "\n".join([*header, *collected])]
 
 
 def _texts(text: str, room: int, most: int) -> list[str]:
@@ -108,14 +108,14 @@ def _texts(text: str, room: int, most: int) -> list[str]:
 
 
 def halved(text: str) -> list[str]:
-    """Return a text of two letters or more in two parts; the second keeps the indent of its first line."""
+    """Return the two halves of a text of at least two letters. The second half keeps the indent of its first line."""
     half = characters(text) // 2
     place = _whole_place(text, half) or _any_place(text, half)
     return [text[:place].rstrip(), text[place:].lstrip(" ").removeprefix("\n")]
 
 
 def _whole_place(text: str, limit: int) -> int | None:
-    """Return where a cut leaves all spans whole, at most `limit` from the beginning; None where no place does."""
+    """Return the place of a cut that splits no span, at most `limit` from the beginning; None if there is none."""
     end = within(text, limit)
     window = text[: end + 2_000]
     whole = _shape(window)
@@ -130,7 +130,7 @@ def _whole_place(text: str, limit: int) -> int | None:
 
 
 def _any_place(text: str, limit: int) -> int:
-    """Return where a text is cut that is one long span: between lines, sentences, words or else letters."""
+    """Return the place of a cut inside one long span: between lines, sentences, words or else letters."""
     end = within(text, limit)
     for pattern in _PLACES:
         found = [match.start() for match in pattern.finditer(text, max(1, end // 4), end)]
@@ -140,19 +140,22 @@ def _any_place(text: str, limit: int) -> int:
 
 
 def _outside(places: Sequence[int], spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-    """Return the places in none of the spans; both are in order."""
+    """Return the places that are in none of the spans. Both sequences are sorted."""
     ends = [end for _, end in spans]
     after = [bisect_right(ends, place) for place in places]
     return [place for place, span in zip(places, after, strict=True) if span == len(spans) or place <= spans[span][0]]
 
 
 def _shape(markdown: str) -> Counter[tuple[str, str]]:
-    """Return what a cut must not change in a text: its spans with what they point to, and its kinds of blocks."""
+    """Return the features that a cut must keep: the spans of a text with their targets, and its kinds of blocks."""
     return Counter(chain.from_iterable(map(_block_shape, md.every(parse(markdown)))))
 
 
 def _block_shape(node: md.BlockNode | md.Item) -> Iterator[tuple[str, str]]:
-    """Yield what a node adds to the shape, without the nodes inside it; paragraphs and quotes may become two."""
+    """Yield the features of a node without its inner nodes.
+
+    Paragraphs and quotes have none, so a cut may divide them.
+    """
     match node:
         case md.Paragraph():
             yield from _span_shape(node.words.parts)
@@ -211,7 +214,7 @@ def _slices(line: str, most: int) -> Iterator[str]:
 
 
 def _between_letters(text: str, end: int) -> int:
-    """Return the last place up to `end` that does not stand inside what people see as one sign."""
+    """Return the last place up to `end` that does not divide a character as people see it, such as a combined emoji."""
     for place in range(end, max(end - 40, 0), -1):
         if place == len(text):
             return place

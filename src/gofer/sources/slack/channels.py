@@ -1,4 +1,4 @@
-"""Channels: their newest messages, the link of a message, and joining."""
+"""Tools for channels: reading the newest messages, getting the link of a message, joining."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _LINK = re.compile(r"<(https?://[^<>|]+)(?:\|[^<>]*)?>")
 
 
 class ReadChannel(Arguments):
-    """Which channel, and how much of it."""
+    """The channel, and the number of messages."""
 
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
     limit: int = Field(default=20, ge=1, le=500, description="How many of the newest messages.")
@@ -57,13 +57,13 @@ async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) 
 
 @slack_read_channel.mock
 def _mock_read(call: Call, arguments: ReadChannel) -> ToolResult:
-    """Return a channel in which one message stands."""
+    """Return a channel with one message."""
     name = mock_channel_name(channel_name(call, arguments.channel))
     return _channel_result(name, mock_messages(f"{SECONDS}.000100"), MOCK_NAMES, private=False)
 
 
 def _channel_result(name: str, messages: Sequence[Message], names: Names, *, private: bool) -> ToolResult:
-    """Return a channel as it was read, for each of its readers, with the oldest of the messages first.
+    """Return a channel that was read, with its messages oldest first.
 
     Details: channel name, whether it is private, and `messages`: ts, thread_ts, user, name, text, links, reactions.
     """
@@ -77,7 +77,7 @@ def _channel_result(name: str, messages: Sequence[Message], names: Names, *, pri
 
 
 async def _newest(api: SlackApi, call: Call, channel: str, limit: int) -> Sequence[Message]:
-    """Return the newest messages, oldest first."""
+    """Return the newest messages in the order of time, oldest first."""
     found: list[Message] = []
     cursor = ""
     while len(found) < limit:
@@ -105,7 +105,7 @@ def _value(message: Message, names: Names) -> Mapping[str, object]:
 
 
 class GetPermalink(Arguments):
-    """Which message."""
+    """The message to link to."""
 
     ts: str = Field(default="", description="ts of the message. Left out: the one that the request is about.")
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
@@ -129,26 +129,29 @@ async def slack_get_permalink(api: SlackApi, call: Call, arguments: GetPermalink
 
 @slack_get_permalink.mock
 def _mock_permalink(call: Call, arguments: GetPermalink) -> ToolResult:
-    """Return a link that leads nowhere."""
+    """Return a link to a made-up address."""
     ts = _which(call, arguments)
     channel = mock_channel_id(channel_name(call, arguments.channel))
     return _link_result(f"https://example.slack.com/archives/{channel}/p{ts.replace('.', '')}")
 
 
 def _which(call: Call, arguments: GetPermalink) -> str:
-    """Return the ts of the message that is meant. Raises ToolError."""
+    """Return the ts of the message that the arguments name, or of the message that the run is about.
+
+    Raises ToolError.
+    """
     if ts := arguments.ts or call.place.get("ts", ""):
         return ts
     raise ToolError("Say which message: the request is not about one.")
 
 
 def _link_result(link: str) -> ToolResult:
-    """Return a link that was looked up; details: link."""
+    """Return the link of a message. Details: link."""
     return ToolResult(f"The link of that message: {link}", "looked up a link", {"link": link})
 
 
 class JoinChannel(Arguments):
-    """Which channel."""
+    """The channel to join."""
 
     channel: str = Field(default="", description="Public channel, as #name. Left out: the one that this is about.")
 
@@ -162,7 +165,7 @@ class JoinChannel(Arguments):
 )
 async def slack_join_channel(api: SlackApi, call: Call, arguments: JoinChannel) -> ToolResult:
     """Join a public Slack channel, so that Gofer can read and write there."""
-    # Being in it already counts as joined.
+    # Slack also answers with success if Gofer is already a member.
     channel = await channel_id(api, call, arguments.channel)
     reply = await api.write(call, "conversations.join", channel=channel)
     return _joined(channel, one_line(as_text(as_object(reply.get("channel")).get("name"))))
@@ -170,11 +173,11 @@ async def slack_join_channel(api: SlackApi, call: Call, arguments: JoinChannel) 
 
 @slack_join_channel.mock
 def _mock_join(call: Call, arguments: JoinChannel) -> ToolResult:
-    """Return a channel that Gofer is in."""
+    """Return a channel as joined."""
     channel = channel_name(call, arguments.channel)
     return _joined(mock_channel_id(channel), mock_channel_name(channel))
 
 
 def _joined(channel: str, name: str) -> ToolResult:
-    """Return a channel that Gofer is in; details: channel id and name."""
+    """Return a joined channel. Details: channel id and name."""
     return ToolResult(f"Joined #{name or 'it'}.", "joined a channel", {"channel": channel, "name": name})

@@ -1,4 +1,4 @@
-"""The deliveries of Slack: what happens in channels, and the buttons that people press."""
+"""The deliveries of Slack: events in channels, and presses of buttons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
     return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
 
 
-# `app.identify` asks Slack the same next, and says what is wrong.
+# No warning is needed here: `app.identify` makes the same request next and reports its errors.
 ACCOUNT = OwnAccount("Slack", TEAM_IDS, _request, _account_of, is_needed=False)
 
 
@@ -47,7 +47,7 @@ PATH = "/slack/events"
 
 @dataclass(frozen=True, slots=True)
 class _EitherReceiver(Receiver):
-    """Both receivers of Slack for payloads that a person has in a file; the payload says which of them takes it."""
+    """The receiver of payloads from files, which chooses between Slack's two receivers by the payload."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
@@ -89,25 +89,25 @@ def _clause(fact: str, wanted: Sequence[str]) -> str:
 
 
 def _written(fact: str, words: Sequence[str]) -> Sequence[str]:
-    """Return names of channels as `"#deploys"`, and all else bare."""
+    """Return names of channels as `"#deploys"`, and other words unchanged."""
     if fact != "channels":
         return words
     return [f'"#{word}"' if word.strip("*") and not word.isupper() else word for word in words]
 
 
-def _said(text: str) -> str:
-    """Return a text as its author reads it: Slack writes three characters as HTML does, and no others."""
+def _text_as_seen(text: str) -> str:
+    """Return a text as its author sees it. Slack escapes exactly three characters as HTML entities."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 EVENTS = EventSpec(
     places={"channel_id": "channels", "channels": "channels"},
-    # The channel that was created is the place.
+    # The place of this event is the created channel.
     place_of_kind={"slack.channel_created": "name"},
     read_later={"channels": "the name of the channel", "followed": "the earlier answers in this thread"},
     clause=_clause,
     written=_written,
-    said=_said,
+    said=_text_as_seen,
 )
 SLACK = ReceiverSpec(
     source="slack",

@@ -1,4 +1,4 @@
-"""The envelope of a Slack event: its workspace, the app it is for, and who did it."""
+"""The envelope of a Slack event: its workspace, the addressed app, and the author."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,57 +14,67 @@ _PRIVATE = {"channel": False, "group": True, "mpim": True, "im": True, "app_home
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One event and what its envelope says of it."""
+    """An event with the facts from its envelope."""
 
     event: Fields
     team: str
     own_user: str
-    """Our bot's user id, which every envelope should carry; empty when it does not."""
+    """The user id of Gofer's bot; empty if the envelope lacks it."""
     app: str
     shared: bool
-    """Whether it happened in a channel that another company is in too."""
+    """Whether the channel of the event is shared with another company."""
 
     def private(self, channel: str, channel_type: str) -> bool | None:
-        """Whether only some people can see a channel; None where Slack does not say."""
+        """Return whether a channel is private; None if Slack does not tell."""
         if channel.startswith("D"):
             return True
-        return None if self.shared else _PRIVATE.get(channel_type)
+        if self.shared:
+            return None
+        return _PRIVATE.get(channel_type)
 
     def actor(self, fields: Fields) -> Actor | None:
-        """Who wrote or did something; None when it does not say."""
+        """Return the author of a message or act; None if the fields name none."""
         user = as_text(fields.get("user"))
         name = user or as_text(fields.get("bot_id"))
-        kind = "bot" if is_bot(fields) or self.is_own(fields) else "person"
-        return Actor(name, kind) if name else None
+        if not name:
+            return None
+        if is_bot(fields) or self.is_own(fields):
+            return Actor(name, "bot")
+        return Actor(name)
 
     def is_own(self, fields: Fields) -> bool:
-        """Whether Gofer itself did it."""
-        user, app = as_text(fields.get("user")), _app(fields)
-        return bool(user and user == self.own_user) or bool(app and app == self.app and is_bot(fields))
+        """Return whether Gofer itself is the author."""
+        user = as_text(fields.get("user"))
+        if user and user == self.own_user:
+            return True
+        app = _app(fields)
+        return bool(app) and app == self.app and is_bot(fields)
 
     def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:
-        """Return the answer to a delivery that starts nothing."""
+        """Return the decision for a delivery that starts nothing."""
         return Ignored(code, reason, self.actor(self.event if fields is None else fields))
 
     def incomplete(self, parts: Mapping[str, object], fields: Fields | None = None) -> Ignored | None:
-        """Return what a delivery lacks; see door.incomplete."""
+        """Return the decision for a delivery that lacks parts, as `receiver.incomplete` does."""
         return incomplete(parts, self.actor(self.event if fields is None else fields))
 
 
 def opened(envelope: Fields) -> Delivery:
-    """The event in an envelope."""
-    authorizations = as_list(envelope.get("authorizations"))
+    """Return the event in an envelope."""
+    own_user = ""
+    if authorizations := as_list(envelope.get("authorizations")):
+        own_user = as_text(as_object(authorizations[0]).get("user_id"))
     return Delivery(
         event=as_object(envelope.get("event")),
         team=as_text(envelope.get("team_id")),
-        own_user=as_text(as_object(authorizations[0]).get("user_id")) if authorizations else "",
+        own_user=own_user,
         app=as_text(envelope.get("api_app_id")),
         shared=bool(envelope.get("is_ext_shared_channel")),
     )
 
 
 def is_bot(fields: Fields) -> bool:
-    """Whether a program wrote it."""
+    """Return whether a program is the author."""
     by_bot = fields.get("bot_id") or fields.get("bot_profile") or fields.get("subtype") == "bot_message"
     return bool(by_bot) or fields.get("user") == "USLACKBOT"
 

@@ -1,4 +1,4 @@
-"""The directory of a workspace: one person by name, and the people of a user group."""
+"""Tools for a workspace's directory: looking up a person by name, and the members of a user group."""
 
 import difflib
 import re
@@ -20,17 +20,17 @@ from gofer.values.events import Event
 
 _ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
-"""Pages of people that are read at most."""
-_SHOWN = 8
-"""People listed at most when a name is not enough."""
+"""The most pages of people that are read."""
+_MOST_LISTED = 8
+"""The most people that are listed when several have the same name."""
 
 User = Mapping[str, object]
 
 
 class GetUser(Arguments):
-    """Who."""
+    """The person to look up."""
 
-    name: str = Field(min_length=1, max_length=200, description="Their name as it stands in a thread, such as @Ada.")
+    name: str = Field(min_length=1, max_length=200, description="Their name as shown in a thread, such as @Ada.")
 
 
 @tool(
@@ -45,24 +45,24 @@ async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolR
     if by_id := _ID.fullmatch(arguments.name.strip()):
         found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
         return _people_result(found, "that id")
-    people = await _everybody(api, call)
-    wanted = one_line(arguments.name).lstrip("@").casefold()
-    found = [person for person in people if wanted in _names(person)]
+    people = await _all_people(api, call)
+    sought = one_line(arguments.name).lstrip("@").casefold()
+    found = [person for person in people if sought in _names(person)]
     if found:
         return _people_result(found, f"“{one_line(arguments.name)}”")
-    return _nobody(arguments.name, wanted, people)
+    return _not_found(arguments.name, sought, people)
 
 
-async def _everybody(api: SlackApi, call: Call) -> Sequence[User]:
+async def _all_people(api: SlackApi, call: Call) -> Sequence[User]:
     pages = [page async for page in api.pages(call, "users.list", _PAGES, limit=PAGE, cursor="")]
     if not next_cursor(pages[-1]):
         return [as_object(member) for page in pages for member in as_list(page.get("members"))]
-    raise ToolError("This workspace has too many people to search by name; ask for somebody of a thread by their id.")
+    raise ToolError("This workspace has too many people to search by name; use the id of a person in a thread.")
 
 
 @slack_get_user.mock
 def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
-    """Return a member of the workspace who has the name that was asked for."""
+    """Return a member of the workspace with the requested name."""
     name = one_line(arguments.name).lstrip("@")
     found: Mapping[str, object] = {
         "id": f"U{code(arguments)}",
@@ -76,28 +76,28 @@ def _mock_user(call: Call, arguments: GetUser) -> ToolResult:
 
 
 def _people_result(found: Sequence[User], asked: str) -> ToolResult:
-    """Return the one person who was found, or all whom a name may mean; never a guess.
+    """Return the only person with a name, or a list of all of them. Gofer never guesses among several.
 
-    Details: how many were found, and of the only one what kind of person, handle, name and team.
+    Details: the number of people found and, if it is one, the kind, handle, name, team and time zone.
     """
     count = len(found)
     if count == 1:
         return ToolResult(_described(found[0]), "looked up a person", {"found": 1, **_for_code(found[0])})
-    lines = [f"- {_described(person)}" for person in found[:_SHOWN]]
-    more = [f"- and {count - _SHOWN} more"] if count > _SHOWN else []
+    lines = [f"- {_described(person)}" for person in found[:_MOST_LISTED]]
+    more = [f"- and {count - _MOST_LISTED} more"] if count > _MOST_LISTED else []
     text = "\n".join([f"{count} people are called {asked}; ask which one is meant:", *lines, *more])
     return ToolResult(text, f"found {count} people of one name", {"found": count})
 
 
-def _nobody(name: str, wanted: str, people: Sequence[User]) -> ToolResult:
-    known = {known: one_line(_shown(person)) for person in people for known in _names(person)}
-    near = [known[match] for match in difflib.get_close_matches(wanted, known, n=_SHOWN, cutoff=0.6)]
-    near += [shown for spelled, shown in known.items() if wanted in spelled.split()]
-    similar = ", ".join(dict.fromkeys(near[:_SHOWN]))
+def _not_found(name: str, sought: str, people: Sequence[User]) -> ToolResult:
+    known = {known: one_line(_display_name(person)) for person in people for known in _names(person)}
+    near = [known[match] for match in difflib.get_close_matches(sought, known, n=_MOST_LISTED, cutoff=0.6)]
+    near += [shown for spelled, shown in known.items() if sought in spelled.split()]
+    similar = ", ".join(dict.fromkeys(near[:_MOST_LISTED]))
     hint = ""
     if similar:
         hint = f" Similar names: {similar}."
-    return ToolResult(f"Nobody here is called “{one_line(name)}”.{hint}", "found nobody", {"found": 0})
+    return ToolResult(f"No person here is called “{one_line(name)}”.{hint}", "found no person", {"found": 0})
 
 
 def _names(person: User) -> set[str]:
@@ -109,7 +109,7 @@ def _names(person: User) -> set[str]:
 def _kind(person: User) -> str:
     if person.get("is_bot") is True or person.get("id") == "USLACKBOT":
         return "bot"
-    # A person who is not plainly of this workspace, or not any more, is from elsewhere.
+    # A person counts as external unless Slack clearly shows a current member of this workspace.
     if person.get("is_stranger") is True or person.get("deleted") is True or not person.get("id"):
         return "external"
     if person.get("is_restricted") is True or person.get("is_ultra_restricted") is True:
@@ -121,13 +121,13 @@ def _for_code(person: User) -> Mapping[str, object]:
     return {
         "kind": _kind(person),
         "handle": one_line(as_text(person.get("name"))),
-        "name": one_line(_shown(person)),
+        "name": one_line(_display_name(person)),
         "team": as_text(person.get("team_id")),
         "zone": one_line(as_text(person.get("tz"))),
     }
 
 
-def _shown(person: User) -> str:
+def _display_name(person: User) -> str:
     profile = as_object(person.get("profile"))
     return as_text(profile.get("display_name")) or as_text(person.get("real_name")) or as_text(person.get("name"))
 
@@ -148,11 +148,11 @@ def _described(person: User) -> str:
         f"time zone {one_line(as_text(person.get('tz')))}" if person.get("tz") else "",
         *(words for words, flag in flags.items() if person.get(flag) is True),
     ]
-    return f"@{one_line(_shown(person))}: {'; '.join(filter(None, facts))}"
+    return f"@{one_line(_display_name(person))}: {'; '.join(filter(None, facts))}"
 
 
 class GetGroup(Arguments):
-    """Which group."""
+    """The user group to look up."""
 
     handle: str = Field(min_length=1, max_length=200, description="The group's handle, such as @dev-leads.")
 
@@ -164,30 +164,30 @@ class GetGroup(Arguments):
 )
 async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
     """Look up who is in a user group, such as @dev-leads."""
-    wanted = one_line(arguments.handle).removeprefix("@").casefold()
+    sought = one_line(arguments.handle).removeprefix("@").casefold()
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))
     except SlackRefusal as refused:
-        # A workspace without user groups has none of that name.
+        # The workspace's plan has no user groups, so there is no group of that name.
         if refused.code != "plan_upgrade_required":
             raise
         groups: list[object] = []
     for group in map(as_object, groups):
-        if as_text(group.get("handle")).casefold() == wanted and not group.get("date_delete"):
+        if as_text(group.get("handle")).casefold() == sought and not group.get("date_delete"):
             members = [as_text(user) for user in as_list(group.get("users"))]
             names = await look_up(api, call, members)
-            return _group_result(wanted, members, [name for name in map(names.person, members) if name != UNKNOWN])
-    return ToolResult(f"There is no user group @{wanted}.", "found no group", {"members": []})
+            return _group_result(sought, members, [name for name in map(names.person, members) if name != UNKNOWN])
+    return ToolResult(f"There is no user group @{sought}.", "found no group", {"members": []})
 
 
 @slack_get_group.mock
 def _mock_group(arguments: GetGroup) -> ToolResult:
-    """Return a group of one."""
+    """Return a group with one member."""
     return _group_result(one_line(arguments.handle).removeprefix("@").casefold(), [MOCK_USER], [NAME])
 
 
 def _group_result(handle: str, members: list[str], known: list[str]) -> ToolResult:
-    """Return a group that was found: ids of its members, and the names that are known."""
+    """Return a group with the ids of its members and the known names."""
     text = f"@{handle} has {len(members)} members: {', '.join(known)}."
     return ToolResult(text, f"looked up a group of {len(members)}", {"members": members})
 
@@ -206,7 +206,7 @@ def _person_of(event: Event, details: Details) -> Person:
     kind = str(details.get("kind", ""))
     team = str(details.get("team", ""))
     if kind in ("member", "guest") and team != event.place.get("team"):
-        # A person whom Slack does not place in this workspace counts as one from elsewhere.
+        # A person of another workspace counts as external here.
         kind = "external"
     return Person(
         id=event.actor.id,

@@ -1,7 +1,7 @@
 """The text of a message for places where Slack shows no blocks: notifications, screen readers, other programs.
 
-The words of its Markdown in mrkdwn, which has links and code but neither headings nor tables; emphasis is left out, and
-nothing is cut in the middle of a link or a word that fits.
+It is the Markdown's text in mrkdwn, Slack's own markup, with links and code. Headings and tables become plain text, and
+emphasis is dropped. A cut never divides a link or a word that fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
 
 LIMIT = 3_000
-"""UTF-8 bytes at most. Slack refuses an edit with more than 4,000; it may store an emoji as a longer name."""
+"""The most UTF-8 bytes. Slack refuses an edit with more than 4,000, and may store an emoji as a longer name."""
 _MORE = "…"
 _LONGEST_WORD = 200
 
 
 def fallback(markdown: str) -> str:
-    """Return the words of a text in at most LIMIT bytes."""
+    """Return the text of a message in at most LIMIT bytes."""
     text = ""
     size = 0
     for atom in _atoms(parse(markdown)):
@@ -29,12 +29,12 @@ def fallback(markdown: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text in which nothing acts in mrkdwn as an entity."""
+    """Return text with mrkdwn's special characters escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _atoms(nodes: Sequence[md.BlockNode], indent: str = "") -> Iterator[str]:
-    """Yield the smallest parts that stay whole, in order."""
+    """Yield the parts that must not be divided, in order."""
     for node in nodes:
         match node:
             case md.Paragraph() | md.Heading():

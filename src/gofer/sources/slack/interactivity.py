@@ -1,7 +1,7 @@
 """The receiver of Slack's interactivity: presses of Gofer's buttons.
 
-Interactivity comes as a signed form with one field `payload`, and through Socket Mode as the JSON in it. Only presses
-of Gofer's own buttons mean something; the people and the time are Slack's, what was pressed is the button's token.
+Over HTTP, an interaction is a signed form with one field `payload`; through Socket Mode, it is the JSON of that field.
+Only presses of Gofer's own buttons count. Slack names the person and the time, and the button's token the decision.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,28 +19,27 @@ from gofer.values.secret import Secret
 
 PATH = "/slack/interactivity"
 ACTIONS = ("approve", "deny")
-"""`action_id` of the buttons that Gofer makes."""
+"""The `action_id` of each of Gofer's buttons."""
 
 Fields = Mapping[str, object]
 
 INTERACTIONS = frozenset(
     {"block_actions", "block_suggestion", "message_action", "shortcut", "view_submission", "view_closed"}
 )
-"""Types of what Slack sends to this door."""
+"""The types of interactions that Slack sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractivityReceiver(Receiver):
-    """The interactivity of one Slack app."""
+    """The receiver of one Slack app's interactions."""
 
     secrets: Sequence[Secret]
-    """The signing secret, and the previous one while it is being rotated."""
+    """The signing secret and, during a rotation, the previous one."""
     teams: frozenset[str] | None = None
-    """Gofer's workspace and its organisation; None where presses of every workspace are read."""
+    """The ids of Gofer's workspace and organisation; None to accept presses in every workspace."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
-        """Deliveries are signed as events are."""
         SlackReceiver(self.secrets).verify(request, now)
 
     @override
@@ -54,27 +53,30 @@ class InteractivityReceiver(Receiver):
             return Ignored("incomplete", "it does not say who pressed the button")
         pressed = [one for one in map(as_object, as_list(body.get("actions"))) if one.get("action_id") in ACTIONS]
         if len(pressed) != 1 or pressed[0].get("type") != "button":
-            return Ignored("no_own_button", "no button of Gofer's was pressed", actor)
+            return Ignored("no_own_button", "the pressed button is not one of Gofer's", actor)
         return self._foreign(body, actor) or _click(pressed[0], actor)
 
     def _foreign(self, body: Fields, actor: Actor) -> Ignored | None:
-        """Return why a press does not count for its workspace: Slack's ids of people hold within one only."""
+        """Return the decision for a press from another workspace; None for a press from Gofer's own.
+
+        Slack's ids of people are unique only within one workspace.
+        """
         if self.teams is None:
             return None
         if not self.teams:
             return Ignored("team_unknown", "Gofer does not know its own workspace; set SLACK_TEAM_ID to its id", actor)
         own = self.teams
-        # The organisation of a person stands in the place of their workspace where Slack knows one.
+        # If a person belongs to an organisation, Slack may send its id as the person's team.
         person = as_text(as_object(body.get("user")).get("team_id"))
         if not _teams(body) & own or (person and person not in own):
             return Ignored(
-                "other_team", "it was pressed in another workspace than Gofer's, or by a person of one", actor
+                "other_team", "it was pressed in another workspace than Gofer's, or by a person from another one", actor
             )
         return None
 
 
 def _teams(body: Fields) -> frozenset[str]:
-    """Return the workspace of an interaction, and the organisation that it belongs to."""
+    """Return the ids of an interaction's workspace and organisation."""
     team = as_object(body.get("team"))
     enterprise = as_object(body.get("enterprise"))
     return frozenset(map(as_text, (team.get("id"), team.get("enterprise_id"), enterprise.get("id"))))
@@ -84,8 +86,10 @@ def _click(button: Fields, actor: Actor) -> Click | Ignored:
     seconds, _, fraction = as_text(button.get("action_ts")).partition(".")
     if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12):
         return Ignored("incomplete", "it does not say when the button was pressed", actor)
-    # A fraction is written in microseconds; what else may stand there is not worth losing a decision for.
-    thousandths = int(fraction[:3].ljust(3, "0")) if fraction[:3].isascii() and fraction[:3].isdecimal() else 0
+    # Slack writes the fraction in microseconds. An unreadable fraction must not lose the decision, so it counts as 0.
+    thousandths = 0
+    if fraction[:3].isascii() and fraction[:3].isdecimal():
+        thousandths = int(fraction[:3].ljust(3, "0"))
     return Click(as_text(button.get("value")), actor, int(seconds) * 1000 + thousandths)
 
 

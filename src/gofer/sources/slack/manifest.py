@@ -1,4 +1,4 @@
-"""The manifest of the Slack app that workflows need: scopes, events and features by what runs do, and no others."""
+"""The manifest of the Slack app, with exactly the scopes, events and features that the workflows need."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,18 +17,18 @@ from gofer.workflows.schema import Workflow
 
 SOURCE = "slack"
 DIRECT = "slack.direct"
-"""The kind of trigger that needs a messages tab to write in, and the pane of agents."""
+"""The kind of trigger that needs a writable messages tab and Slack's agent view."""
 POSTING_DIRECT = "slack_post_direct"
-"""The tool that writes into the messages tab."""
+"""The tool that writes to the messages tab."""
 STOP = "stopping"
-"""Who needs what tells that a run is to stop."""
+"""The name under which scopes for stopping runs are listed."""
 ASKING = "approvals"
-"""Who needs what the tools are allowed that ask people for a decision, which no workflow names."""
+"""The name under which scopes of approval tools are listed. Workflow files do not name these tools."""
 DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows in this company's repository."
 
 
 def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[str, frozenset[str]]:
-    """What Slack has to allow: who needs it, by scope. A tool nobody uses and nobody defined needs nothing."""
+    """Return the needed scopes, each with the tools and triggers that need it. Unused and undefined tools need none."""
     workflows = list(workflows)
     tools = list(tools)
     used = {*_lookups(workflows, tools), READ_THREAD, FETCH, *ANSWERS.tools, *_all_used(workflows)}
@@ -36,7 +36,8 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[s
         tool.name: tool.target.scopes for tool in tools if tool.name in used and tool.name.startswith(f"{SOURCE}_")
     }
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
-    by_user |= {STOP: STOPPING.scopes} if _kinds(workflows) else {}
+    if _kinds(workflows):
+        by_user[STOP] = STOPPING.scopes
     asking = _asking(workflows, tools)
     by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.target.scopes)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
@@ -44,23 +45,23 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[s
 
 
 PAGES = ("channels:read", "groups:read", "users:read")
-"""Scopes with which the pages find out who is a full member, who is in a channel and which channels are private."""
+"""Scopes for the pages: they look up full members, the members of channels, and the private channels."""
 
 
 def manifest(
     workflows: Iterable[Workflow], tools: Iterable[AnyTool], *, name: str, url: str, socket: bool, sign_in: str = ""
 ) -> dict[str, object]:
-    """The manifest as plain JSON. `url` is where Gofer can be reached; empty with `socket`.
+    """Return the manifest as plain JSON. `url` is Gofer's public URL; empty with `socket`.
 
-    `sign_in` is the URL that Slack sends people back to who sign in to Gofer's pages; empty where nobody does. Raises
-    ConfigError.
+    `sign_in` is the URL to which Slack sends people back after they sign in to Gofer's pages; empty without a sign-in.
+    Raises ConfigError if no workflow is started by Slack.
     """
     workflows = list(workflows)
     tools = list(tools)
-    told = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
-    if not told:
+    events = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
+    if not events:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": sorted({*told, *STOPPING.events, *INSTALLATION})}
+    subscriptions: dict[str, object] = {"bot_events": sorted({*events, *STOPPING.events, *INSTALLATION})}
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {
@@ -78,7 +79,7 @@ def manifest(
 
 
 def _messages(workflows: Sequence[Workflow]) -> dict[str, object]:
-    """Return who may write in the messages tab, and the pane of agents where people may."""
+    """Return the features for direct messages: the messages tab and, if people may write there, the agent view."""
     direct = DIRECT in _kinds(workflows)
     home: dict[str, object] = {
         "home_tab_enabled": False,
@@ -93,7 +94,7 @@ def _messages(workflows: Sequence[Workflow]) -> dict[str, object]:
 def _oauth(scopes: Sequence[str], sign_in: str) -> dict[str, object]:
     if not sign_in:
         return {"scopes": {"bot": scopes}}
-    # Of a person nothing is asked but who it is.
+    # The sign-in requests nothing of a person except the identity.
     return {"redirect_urls": [sign_in], "scopes": {"user": ["openid"], "bot": sorted({*scopes, *PAGES})}}
 
 
@@ -102,14 +103,16 @@ def _all_used(workflows: Iterable[Workflow]) -> set[str]:
 
 
 def _used(workflow: Workflow) -> tuple[str, ...]:
-    """The tools of a workflow, and those that its runs call by themselves for what its file says."""
+    """Return the tools that a workflow grants, and the tools that its runs call by themselves."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
-    reading = (READ_CHANNEL,) if "slack.member_joined" in kinds else ()
-    return (*workflow.tool_names, *_people(workflow), *private_tools(workflow.reply), *reading)
+    tools = (*workflow.tool_names, *_people(workflow), *private_tools(workflow.reply))
+    if "slack.member_joined" in kinds:
+        return (*tools, READ_CHANNEL)
+    return tools
 
 
 def _people(workflow: Workflow) -> tuple[str, ...]:
-    """Return the tools that look up who started a run, and the word to a person who may not."""
+    """Return the tools that look up the person who started a run, and that notify a person who may not."""
     tools = (*PEOPLE.tools, IN_PLACE)
     if any(one.startswith("@") for one in workflow.who):
         return (*tools, *GROUPS.tools)
@@ -117,28 +120,32 @@ def _people(workflow: Workflow) -> tuple[str, ...]:
 
 
 def _interactivity(workflows: Sequence[Workflow], tools: Sequence[AnyTool], url: str) -> dict[str, object]:
-    """Where presses of buttons go; nothing when no workflow ever asks."""
+    """Return the settings for presses of buttons; empty when no workflow ever asks for a decision."""
     if not _asking(workflows, tools):
         return {}
-    return {"interactivity": {"is_enabled": True, **({"request_url": f"{url}{PATH}"} if url else {})}}
+    settings: dict[str, object] = {"is_enabled": True}
+    if url:
+        settings["request_url"] = f"{url}{PATH}"
+    return {"interactivity": settings}
 
 
 def _lookups(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
-    """The tools that look up the places of calls; none when no workflow has a tool that acts on a place."""
+    """Return the tools that look up places; none when no workflow has a tool that acts on a place."""
     placed = {tool.name for tool in tools if tool.target.where is not None}
     used = any(placed & set(one.tool_names) for one in workflows)
     return set(PLACES.tools * used)
 
 
 def _asking(workflows: Sequence[Workflow], tools: Sequence[AnyTool]) -> set[str]:
-    """The tools that ask people for a decision; none when no workflow needs one."""
+    """Return the tools that ask people for a decision; none when no workflow needs one."""
     writing = {tool.name for tool in tools if tool.effect != "read"}
     asked = {name for one in workflows if one.approve for name in one.approve.by}
     kept = any(writing & set(one.tool_names) for one in workflows)
-    groups = APPROVALS.group_tools if names_group(sorted(asked)) else ()
-    if asked or kept:
-        return {*APPROVALS.tools, *groups}
-    return set()
+    if not asked and not kept:
+        return set()
+    if names_group(sorted(asked)):
+        return {*APPROVALS.tools, *APPROVALS.group_tools}
+    return {*APPROVALS.tools}
 
 
 def _kinds(workflows: Iterable[Workflow]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the help of commands says of Slack."""
+"""The texts about Slack in the help of commands."""
 
 from gofer.sources.manual import Manual
 

@@ -1,6 +1,6 @@
-"""The blocks of a Markdown text: where they stand, and how much of a Slack message they take.
+"""The blocks of a Markdown text: their lines, and the share of a Slack message that each one uses.
 
-HTML is plain text to Slack.
+Slack treats HTML as plain text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,23 +12,28 @@ from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import outline
 
 BLOCK_SIZE = 135
-"""Characters that each block takes besides its text. People measured 125 for a rule and 134 for a heading."""
+"""The characters that Slack counts for each block in addition to its text.
+
+Measured: 125 for a rule, 134 for a heading.
+"""
 MESSAGE_SIZE = 12_400
-"""Characters of the blocks of a text and of what they take besides. Slack refuses about 13,200 (`msg_blocks_too_long`);
-the rest is for the links under a message."""
+"""The most characters of all blocks of a text, BLOCK_SIZE for each included.
+
+Slack refuses about 13,200 (`msg_blocks_too_long`); the difference is for the links below a message.
+"""
 _ENTITIES = {"&": len("&amp;"), "<": len("&lt;"), ">": len("&gt;")}
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What Markdown takes of one message."""
+    """The share of one message that a Markdown text uses."""
 
     characters: int = 0
     blocks: int = 0
     rows: int = 0
-    """Rows of its tables."""
+    """The rows of all tables."""
     cells: int = 0
-    """Characters in the cells of its tables."""
+    """The characters in the cells of all tables."""
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(
@@ -39,7 +44,7 @@ class Cost:
         )
 
     def within(self, most: "Cost") -> bool:
-        """Return whether it is no more than `most` in any respect, and no more than one message takes in all."""
+        """Return whether this cost exceeds neither `most` in any field nor the size of one message."""
         return (
             self.characters + BLOCK_SIZE * self.blocks <= MESSAGE_SIZE
             and self.characters <= most.characters
@@ -55,33 +60,33 @@ class Block:
 
     node: md.BlockNode | md.Item
     lines: Sequence[str]
-    """Its lines, with what belongs to none, such as link definitions, at the block before it."""
+    """The lines of the block, and lines after it that belong to no block, such as link definitions."""
     apart: bool
-    """Whether an empty line stands before it."""
+    """Whether an empty line precedes the block."""
     cost: Cost
 
     @property
     def text(self) -> str:
-        """Return its source."""
+        """Return the Markdown of the block."""
         return "\n".join(self.lines)
 
     @property
     def flows(self) -> bool:
-        """Return whether Slack shows it in one block with its neighbours that flow too."""
+        """Return whether Slack merges this block with neighbours that flow too."""
         return not _is_own(self.node) and self.cost.blocks <= 1
 
 
 def characters(text: str) -> int:
     """Return the length of a text in UTF-16 units, with `&`, `<` and `>` as entities.
 
-    Slack does not say what it counts, and this is the largest of the numbers that it may be.
+    Slack does not document how it counts. This is the largest count that is possible.
     """
     units = len(text.encode("utf-16-le", "replace")) // 2
     return units + sum((size - 1) * text.count(char) for char, size in _ENTITIES.items())
 
 
 def within(text: str, most: int) -> int:
-    """Return how many code points of a text have at most so many `characters`; at least one."""
+    """Return how many code points of a text fit into `most` `characters`; at least one."""
     size = 0
     for place, char in enumerate(text[:most]):
         size += _ENTITIES.get(char, 1 + (char > "\uffff"))
@@ -91,7 +96,7 @@ def within(text: str, most: int) -> int:
 
 
 def normal(markdown: str) -> str:
-    """Return the text with plain line ends, without NUL and without empty lines around it."""
+    """Return the text with \\n as line end, without NUL, and without empty lines at its beginning and end."""
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").split("\n")
     while lines and not lines[0].strip():
         lines.pop(0)
@@ -101,7 +106,7 @@ def normal(markdown: str) -> str:
 
 
 def blocks(markdown: str) -> Sequence[Block]:
-    """Return the blocks of a `normal` text, in order; together they hold all lines but the empty ones between them."""
+    """Return the blocks of a `normal` text in order. Together they hold all lines except empty lines between blocks."""
     lines = markdown.split("\n")
     found = list(_cut(lines, _outline(markdown)))
     if found or not markdown:
@@ -111,35 +116,34 @@ def blocks(markdown: str) -> Sequence[Block]:
 
 
 def items(block: Block) -> Sequence[Block]:
-    """Return the items of a list, each with its marker and all that is in it."""
+    """Return the items of a list, each with its marker and its content."""
     lists = (node for node in _outline(block.text) if isinstance(node, md.ItemList))
     return list(_cut(block.lines, [item for one in lists for item in one.items]))
 
 
 def cost(markdown: str) -> Cost:
-    """Return what a `normal` text takes of one message."""
+    """Return the share of one message that a `normal` text uses."""
     found = blocks(markdown)
     apart = _total(block.cost for block in found)
     return Cost(characters=characters(markdown), blocks=_expanded(found), rows=apart.rows, cells=apart.cells)
 
 
 def widest_table(markdown: str) -> int:
-    """Return the columns of the widest table anywhere in a `normal` text; 0 when it has none."""
+    """Return the number of columns of the widest table in a `normal` text; 0 if it has no table."""
     return max((len(node.header) for node in md.every(_outline(markdown)) if isinstance(node, md.Table)), default=0)
 
 
 @lru_cache(maxsize=8)
 def _outline(markdown: str) -> Sequence[md.BlockNode]:
-    """Return the same text is asked for by its width, its cost and its blocks, one after the other."""
+    """Return the outline of a text; cached, because width, cost and blocks of a text need it one after the other."""
     return outline(markdown)
 
 
 def _expanded(found: Sequence[Block]) -> int:
-    """Return the parts that Slack makes blocks of.
+    """Return the number of blocks that Slack makes of a text.
 
-    It makes one block of each heading, table, rule and fence, and one of all that stands between two of them.
-
-    A list or a quote with one of them inside is taken to end with it.
+    Slack makes one block of each heading, table, rule and fence, and one of all text between two of these. A list or
+    quote that contains one of these counts as if it ended there.
     """
     ends = [True, *(_is_own(block.node) or block.cost.blocks > 1 for block in found)]
     flows = sum(not _is_own(block.node) and ends[index] for index, block in enumerate(found))
@@ -152,14 +156,14 @@ def _total(found: Iterable[Cost]) -> Cost:
 
 
 def _cut(lines: Sequence[str], nodes: Sequence[md.BlockNode | md.Item]) -> Iterator[Block]:
-    # Lines before the first block belong to it, all others to the block before them.
+    # Lines before the first block count to this block; other lines between blocks count to the block before them.
     bounds = [0, *(node.lines.start for node in nodes[1:]), len(lines)]
     for place, node in enumerate(nodes):
         own = list(lines[bounds[place] : bounds[place + 1]])
         while own and not own[-1].strip():
             own.pop()
         if not own:
-            # The parser knows fewer kinds of white space than people see, as U+0085.
+            # The parser takes some white space for text, such as U+0085, so a block can be empty.
             continue
         apart = bounds[place] > 0 and not lines[bounds[place] - 1].strip()
         yield _block(node, own, apart=apart)
@@ -173,7 +177,7 @@ def _block(node: md.BlockNode | md.Item, lines: Sequence[str], *, apart: bool) -
 
 
 def _taken(node: md.BlockNode | md.Item) -> Cost:
-    """Return what a node takes besides the characters of the text, without the nodes inside it."""
+    """Return the cost of a node without the characters of its text and without its inner nodes."""
     match node:
         case md.Table():
             rows = [node.header, *node.rows]
@@ -186,7 +190,7 @@ def _taken(node: md.BlockNode | md.Item) -> Cost:
 
 
 def _is_own(node: md.BlockNode | md.Item) -> bool:
-    """Return whether Slack makes a block of it alone."""
+    """Return whether Slack makes a separate block of a node."""
     match node:
         case md.Heading() | md.Table() | md.Rule():
             return True
@@ -199,7 +203,7 @@ def _is_own(node: md.BlockNode | md.Item) -> bool:
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Return lines as a fence that none of them can end."""
+    """Return lines inside a fence that is longer than any fence in the lines."""
     mark = "```"
     while any(mark in line for line in lines):
         mark += "`"

@@ -1,6 +1,6 @@
-"""The names that people know, in place of Slack's ids, before a model reads them.
+"""Names in place of Slack's ids, for texts that a model reads.
 
-No `<@U…>` reaches a model: people, channels and groups are names, links are their text and address.
+No `<@U…>` reaches a model: people, channels and groups are shown by name, and links as text and address.
 """
 
 import asyncio
@@ -14,31 +14,31 @@ from gofer.tools.mock_ids import NAME, SECONDS, code, digits
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 ID = re.compile(r"[CDG][A-Z0-9]{6,}")
-"""What the id of a channel looks like."""
+"""The pattern of a channel's id."""
 _ENTITY = re.compile(r"<([^<>]*)>")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 UNKNOWN = "unknown user"
 PAGE = 999
-"""Entries of a list asked for at once: Slack takes an integer under 1,000."""
+"""The entries per page of a list. Slack accepts an integer under 1,000."""
 CHANNEL_PAGES = 20
-"""Pages of channels that are read at most to find one by its name."""
+"""The most pages of channels that are read to find a channel by name."""
 LOOKUPS = 200
-"""People looked up for one reading at most; the rest are unknown users."""
+"""The most people that are looked up for one reading. Further people are shown as unknown users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of the people of one reading, by id."""
+    """The names of the people in one reading, by id."""
 
     people: Mapping[str, str]
 
     def person(self, user: str) -> str:
-        """Return the name of a person, never an id."""
+        """Return the name of a person, or `unknown user`; never an id."""
         return one_line(self.people.get(user, "")) or UNKNOWN
 
     def text(self, mrkdwn: str) -> str:
-        """Return a message's text with names for ids and Slack's escapes undone."""
+        """Return a message's text with names in place of ids, unescaped."""
         text = _ENTITY.sub(lambda match: self._entity(match[1]), mrkdwn)
         for escaped, char in _ESCAPES:
             text = text.replace(escaped, char)
@@ -60,24 +60,24 @@ class Names:
 
 
 def one_line(name: str) -> str:
-    """Return a name as it may stand in a header: one line and short."""
+    """Return a name on one line and cut, so that it is safe in a header."""
     return " ".join(name.split())[:80]
 
 
 def mentioned(texts: Iterable[str]) -> set[str]:
-    """Return ids of the people mentioned in some texts."""
+    """Return the ids of all people that the texts mention."""
     return {user for text in texts for user in _MENTION.findall(text)}
 
 
 async def look_up(api: SlackApi, call: Call, users: Iterable[str]) -> Names:
-    """Return the names of some people, asked for at once. A person whom Slack does not know is an unknown user."""
+    """Return the names of people, looked up concurrently. A person that Slack does not know has no name."""
     known = sorted(user for user in set(users) if user)[:LOOKUPS]
     names = await asyncio.gather(*(_name(api, call, user) for user in known))
     return Names({user: name for user, name in zip(known, names, strict=True) if name})
 
 
 async def find_channel(api: SlackApi, call: Call, name: str) -> str:
-    """Return the id of a channel by its name. Raises SlackRefusal when there is none that Gofer can see."""
+    """Return the id of a public channel by its name. Raises SlackRefusal if Gofer can see no such channel."""
     asked = {"limit": PAGE, "cursor": "", "exclude_archived": "true", "types": "public_channel"}
     async for page in api.pages(call, "conversations.list", CHANNEL_PAGES, **asked):
         for channel in map(as_object, as_list(page.get("channels"))):
@@ -111,24 +111,24 @@ MOCK_NAMES = Names({MOCK_USER: NAME})
 
 
 def mock_messages(ts: str) -> Sequence[Mapping[str, object]]:
-    """Return the one message that stands in every thread and channel."""
+    """Return the one message of every mocked thread and channel."""
     return [{"ts": ts, "thread_ts": ts, "user": MOCK_USER, "text": "Could somebody look at this?"}]
 
 
 def mock_channel_name(channel: str) -> str:
-    """Return the name of a channel that is named or known by its id."""
+    """Return the mocked name of a channel, given by name or id."""
     if ID.fullmatch(channel):
         return "somewhere"
     return channel
 
 
 def mock_channel_id(channel: str) -> str:
-    """Return the id of a channel that is named or known by its id."""
+    """Return the mocked id of a channel, given by name or id."""
     if ID.fullmatch(channel):
         return channel
     return f"C{code(channel)}"
 
 
 def mock_ts(arguments: Arguments) -> str:
-    """Return the ts of the message that a call posts."""
+    """Return the ts of a mocked message, derived from the call's arguments."""
     return f"{SECONDS}.{digits(arguments, 6)}"

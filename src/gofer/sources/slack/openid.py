@@ -1,6 +1,6 @@
-"""The sign-in with Slack as an OpenID provider: the request for a code, and the check of what it stands for.
+"""The sign-in with Slack as an OpenID provider: the request for a code, and the verification of the code's identity.
 
-A guest, a member of another workspace and a bot are refused: what a channel shows, only full members may all see.
+Guests, members of other workspaces and bots are refused, because public channels are open to full members only.
 """
 
 from collections.abc import Mapping
@@ -21,29 +21,29 @@ from gofer.values.outside import Http
 from gofer.values.secret import Secret
 
 AUTHORIZE = "openid/connect/authorize"
-"""The page of Slack on which a person agrees."""
+"""The path of Slack's page on which a person consents."""
 _TEAM = "https://slack.com/team_id"
 _STALE = frozenset({"code_already_used", "code_expired", "invalid_code"})
-"""Codes of Slack for an attempt that took too long or was finished before."""
+"""Slack's codes for an attempt that took too long or was already finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackOpenId:
-    """Slack as the provider of identities for one app."""
+    """Slack as the identity provider of one app."""
 
     members: SlackPeople
     """The members of the workspace."""
     client_id: str
     client_secret: Secret
     pages_url: str
-    """Where colleagues open Gofer's pages, without a slash at the end."""
+    """The URL of Gofer's pages without a slash at the end."""
 
     system: ClassVar[str] = "Slack"
     authorize_path: ClassVar[str] = AUTHORIZE
 
     @property
     def web(self) -> SlackWeb:
-        """Requests to Slack."""
+        """Return the client for requests to Slack."""
         return self.members.web
 
     @property
@@ -51,7 +51,7 @@ class SlackOpenId:
         return f"{self.pages_url}{CALLBACK}"
 
     async def authorize_url(self, state: str, nonce: str) -> str:
-        """Return where a browser is sent to sign in to Gofer's own workspace. Raises SlackRefused."""
+        """Return the URL of the sign-in to Gofer's own workspace. Raises SlackRefused."""
         asked = {
             "response_type": "code",
             "scope": "openid",
@@ -64,17 +64,17 @@ class SlackOpenId:
         return f"{self.web.origin}/{AUTHORIZE}?{urlencode(asked)}"
 
     async def member(self, code: str, nonce: str, now: float) -> tuple[str, str]:
-        """Return the ids of the full member whom a code stands for and of their workspace.
+        """Return the ids of the full member who signed in with a code and of the workspace.
 
         Raises BadRequest(401 or 403), SlackRefused.
         """
         claims = await self._claims(code, now)
         if not nonce or as_text(claims.get("nonce")) != nonce:
-            raise BadRequest(401, "This answer of Slack belongs to another attempt to sign in. Begin again.")
+            raise BadRequest(401, "Slack's answer belongs to another attempt to sign in. Sign in again.")
         user = as_text(claims.get("sub"))
         ours = await self.members.team()
         if not user or as_text(claims.get(_TEAM)) != ours:
-            raise BadRequest(403, "You signed in to another workspace than the one Gofer is in.")
+            raise BadRequest(403, "You signed in to another workspace than Gofer's. Sign in to Gofer's workspace.")
         await self.members.check_member(user, ours)
         return user, ours
 
@@ -90,7 +90,7 @@ class SlackOpenId:
         if answer.get("ok") is not True:
             refused = code_of(answer)
             if refused in _STALE:
-                raise BadRequest(401, "This attempt to sign in was finished before, or took too long. Begin again.")
+                raise BadRequest(401, "This attempt to sign in was already finished or took too long. Sign in again.")
             raise SlackRefused("openid.connect.token", refused)
         form_of_token = Jwt(self.web.origin, self.client_id, ("RS256",), await self._keys())
         try:
@@ -100,7 +100,7 @@ class SlackOpenId:
 
     async def _keys(self) -> tuple[Mapping[str, object], ...]:
         keys = as_list((await self.web.get("openid/connect/keys")).get("keys"))
-        # Only RSA keys can be Slack's: another kind beside them must keep no person out.
+        # Slack signs with RSA keys. A key of another kind in the list must not make the sign-in fail.
         return tuple(as_object(key) for key in keys if as_object(key).get("kty") == "RSA")
 
 

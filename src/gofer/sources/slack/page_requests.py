@@ -1,4 +1,4 @@
-"""Requests of the pages to Slack, and what each refusal asks of the operator."""
+"""Requests of the pages to Slack, and the operator's remedy for each refusal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
 
 SECONDS = 5.0
-"""For each request to Slack: five of them are less than a function has for a page."""
+"""The time limit of one request to Slack. Five such requests fit into the time that a function has for a page."""
 NO_ANSWER = "no_answer"
-"""Code of a request that Slack did not answer, or not as Slack does."""
+"""The code for a request without a usable answer from Slack."""
 UNSAID = "incomplete_answer"
-"""Code of an answer that lacks what was asked for."""
+"""The code for an answer that lacks the requested value."""
 
 _BOT_TOKEN = "set SLACK_BOT_TOKEN to the bot token of the installed Slack app"  # noqa: S105 (a sentence)
 _REPLACE_APP = "set SLACK_CLIENT_ID and SLACK_CLIENT_SECRET to those of the Slack app"
@@ -39,11 +39,11 @@ _MEND: Mapping[str, str] = {
     "token_revoked": _BOT_TOKEN,
     "unapproved_scope": _SCOPES,
 }
-"""What the operator does, by the code of Slack."""
+"""The operator's remedy by Slack's code."""
 
 
 class SlackRefused(PageRefused):
-    """Slack did not do what a page needs."""
+    """A refusal by Slack of a request that a page needs."""
 
     def __init__(self, call: str, code: str) -> None:
         super().__init__("Slack", call, code, _MEND.get(code, ""))
@@ -51,16 +51,16 @@ class SlackRefused(PageRefused):
 
 @dataclass(frozen=True, slots=True)
 class SlackWeb:
-    """Slack as an app asks it."""
+    """The client for requests of the pages to Slack."""
 
     api_url: str
-    """Of the Web API, with a slash at the end."""
+    """The base URL of the Web API, with a slash at the end."""
     bot_token: Secret
     http: Http
 
     @property
     def origin(self) -> str:
-        """The site that the Web API belongs to."""
+        """Return the site of the Web API."""
         parts = urlsplit(self.api_url)
         return f"{parts.scheme}://{parts.netloc}"
 
@@ -72,13 +72,13 @@ class SlackWeb:
         return answer
 
     async def post(self, method: str, form: Mapping[str, str], headers: Mapping[str, str]) -> Mapping[str, object]:
-        """Call a method and return its answer, also one that is a refusal. Raises SlackRefused."""
+        """Call a method and return its answer, even if it is a refusal. Raises SlackRefused if there is no answer."""
         typed = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         content = urlencode(form).encode()
         return await self._send(method, HttpRequest("POST", self.api_url + method, typed, content, SECONDS))
 
     async def get(self, path: str) -> Mapping[str, object]:
-        """Return the JSON of a path of the site. Raises SlackRefused."""
+        """Return the JSON at a path of the site. Raises SlackRefused."""
         url = f"{self.origin}/{path}"
         return await self._send(path, HttpRequest("GET", url, {"Accept": "application/json"}, timeout=SECONDS))
 
@@ -91,5 +91,5 @@ class SlackWeb:
 
 
 def code_of(answer: Mapping[str, object]) -> str:
-    """Return the reason of a refusal in Slack's words."""
+    """Return Slack's code for a refusal."""
     return clean(as_text(answer.get("error")))[:40] or UNSAID

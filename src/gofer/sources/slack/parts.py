@@ -1,7 +1,7 @@
-"""Text in messages that fit, and that page no person.
+"""The division of a text into Slack messages that fit and that notify no person.
 
-Slack acts on `<!channel>`, `<@U…>` and the like wherever they stand, also in Markdown, and on a plain `@channel` where
-a message asks for it. A model's words must do neither, however they are escaped.
+Slack acts on `<!channel>`, `<@U…>` and similar text anywhere, even in Markdown, and on a plain `@channel` if the
+message requests it. A model's text must never trigger either, in any escaped form.
 """
 
 import html
@@ -15,7 +15,7 @@ from gofer.sources.slack.block_cuts import divided, halved
 from gofer.sources.slack.markdown import Block, Cost, blocks, characters, cost, fenced, items, normal, widest_table
 
 JOINER = "\u2060"
-"""An invisible character of no width: it stands where Slack would begin to read a mention."""
+"""An invisible character of zero width. Inserted after `<` or `@`, it stops Slack from reading a mention."""
 
 _OPENING = r"<|&lt;?|&LT;?|&#0*60;?|&#[xX]0*3[cC];?"
 _AT = r"@|&commat;|&#0*64;?|&#[xX]0*40;?"
@@ -25,13 +25,13 @@ _GROUPS = ("channel", "here", "everyone")
 
 
 def neutral(text: str) -> str:
-    """Return text that looks the same and pages no person; doing it twice is doing it once."""
+    """Return text that looks the same and notifies no person. The function is idempotent."""
     entities = _ENTITY.sub(lambda found: found[1] + JOINER * _begins_entity(found[2]), text)
     return _PLAIN.sub(lambda found: found[1] + JOINER * _names_group(found[2]), entities)
 
 
 def _begins_entity(after: str) -> bool:
-    """Return whether what follows a `<` makes it a mention, as itself or behind an escape."""
+    """Return whether the text after a `<` makes it a mention, escaped or not."""
     return html.unescape(after).removeprefix("\\").startswith(("!", "@", "#"))
 
 
@@ -40,38 +40,40 @@ def _names_group(after: str) -> bool:
 
 
 ONE_MESSAGE = Cost(characters=11_000, blocks=45, rows=100, cells=9_000)
-"""Less than what Slack takes: about 13,200 characters in all blocks of a message together, as people measured; 50
-blocks once it has made its own of the Markdown (some are left for links); tables of 100 rows with 10,000 characters
-in all cells."""
+"""The limits of one message, below Slack's own.
+
+Slack accepts about 13,200 characters in all blocks together (measured), 50 blocks after it has converted the Markdown
+(some are left for links), and tables of 100 rows with 10,000 characters in all cells.
+"""
 COLUMNS = 20
-"""Columns of a table that Slack takes; a wider one is shown as it was written."""
+"""The most columns that Slack accepts in a table. A wider table is shown as a block of code."""
 MESSAGES = 4
-"""Messages an answer may take; what is longer goes into a file."""
+"""The most messages of an answer. A longer answer becomes a file."""
 BEGINNING = 3_000
-"""Characters of an answer shown beside the file that holds it all."""
+"""The characters of an answer's beginning that are shown above the file with the whole answer."""
 
 _QUOTE = re.compile(r" {0,3}>[ ]?")
 _MARKER = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?=\S)|[ \t]*$| (?=\s))")
 _DEEPEST = 8
 _LINES_ADDED = 8
-"""Lines that a message may have more than the text it is made of: two where a long line was cut."""
+"""The most lines that dividing can add to a text, such as two where a long line was cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Something that goes into one message as a whole."""
+    """A text that stays whole in one message."""
 
     text: str
     apart: bool
-    """Whether an empty line stands before it, when it is not the first of its message."""
+    """Whether an empty line precedes the piece, unless it is the first one of its message."""
     cost: Cost
     heading: bool = False
     flows: bool = False
-    """Whether Slack shows it in one block with a neighbour that flows too."""
+    """Whether Slack merges this piece with a neighbour that flows too."""
 
 
 def compose(markdown: str) -> Composed:
-    """Return the messages of an answer, or its beginning and a file."""
+    """Return the messages of an answer, or its beginning and a file with all of it."""
     markdown = normal(markdown)
     if len(markdown) <= MESSAGES * ONE_MESSAGE.characters:
         messages = split(markdown)
@@ -81,7 +83,7 @@ def compose(markdown: str) -> Composed:
 
 
 def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
-    """Return the Markdown of each message, in order, neutral and within `most`; none for a text without words."""
+    """Return the Markdown of each message in order, `neutral` and within `most`; none for an empty text."""
     text = _without_wide_tables(normal(neutral(markdown)))
     if cost(text).within(most):
         if text:
@@ -93,33 +95,40 @@ def split(markdown: str, most: Cost = ONE_MESSAGE) -> Sequence[str]:
 
 
 def one_message(markdown: str) -> str | None:
-    """Return the text as one message takes it, or None when it does not fit."""
-    messages = split(markdown) if len(markdown) <= ONE_MESSAGE.characters else ()
+    """Return the text as one message, or None if it does not fit."""
+    if len(markdown) > ONE_MESSAGE.characters:
+        return None
+    messages = split(markdown)
     if len(messages) == 1:
         return messages[0]
     return None
 
 
 class _Packer:
-    """Fills message after message, in order; the first one has `room` characters left."""
+    """A builder that fills one message after the other. The first message has `room` characters left."""
 
     def __init__(self, most: Cost, room: int | None = None, depth: int = 0) -> None:
         self.messages: list[str] = []
         self._most = most
         self._depth = depth
         self._pieces: list[_Piece] = []
-        self._taken = Cost(0 if room is None else most.characters - room)
+        self._taken = Cost()
+        if room is not None:
+            self._taken = Cost(most.characters - room)
 
     def fill(self, found: Sequence[Block]) -> None:
-        """Add blocks, divided where they must be."""
+        """Add blocks, and divide blocks that do not fit."""
         divided_before = False
         for block in found:
             piece = _Piece(
                 block.text, block.apart or divided_before, block.cost, isinstance(block.node, Heading), block.flows
             )
             whole = self._fits(piece) or (block.cost.within(self._most) and self._well_filled())
-            for part in [piece] if whole else self._divided(block, piece.apart):
-                self._add(part)
+            if whole:
+                self._add(piece)
+            else:
+                for part in self._divided(block, piece.apart):
+                    self._add(part)
             divided_before = not whole
 
     def finish(self) -> Sequence[str]:
@@ -134,33 +143,38 @@ class _Packer:
         return _pieces(block, apart, room, self._most, self._depth)
 
     def _flush(self) -> None:
-        """End a message; headings at its end move to the next one."""
+        """End the current message, and move headings at its end to the next one."""
         kept = len(self._pieces)
         while kept and self._pieces[kept - 1].heading:
             kept -= 1
         ended = self._pieces[:kept]
         moved = self._pieces[kept:]
-        self._end(ended or moved)
-        for piece in moved if ended else []:
+        if not ended:
+            self._end(moved)
+            return
+        self._end(ended)
+        for piece in moved:
             self._add(piece)
 
     def _end(self, pieces: Sequence[_Piece]) -> None:
         text = _joined(pieces)
-        # What stands together could read as something else than what stands alone.
-        ended = [text] if cost(text).within(self._most) else [piece.text for piece in pieces]
+        # The parser may read joined pieces differently from single ones, so the cost is measured again.
+        ended = [text]
+        if not cost(text).within(self._most):
+            ended = [piece.text for piece in pieces]
         self.messages += filter(None, ended)
         self._pieces = []
         self._taken = Cost()
 
     def _well_filled(self) -> bool:
-        """Return whether a message may end here, so that what comes next stays whole."""
+        """Return whether the message is full enough to end here, so that the next block stays whole."""
         return 4 * self._taken.characters >= self._most.characters
 
     def _fits(self, piece: _Piece) -> bool:
         return self._with(piece).within(self._most)
 
     def _with(self, piece: _Piece) -> Cost:
-        """Return what the message takes together with one more piece."""
+        """Return the cost of the message with one more piece."""
         taken = self._taken + Cost(2) + piece.cost
         if piece.flows and self._pieces and self._pieces[-1].flows:
             return replace(taken, blocks=self._taken.blocks)
@@ -169,7 +183,7 @@ class _Packer:
     def _add(self, piece: _Piece) -> None:
         if not self._fits(piece):
             self._flush()
-            # The headings that moved may leave too little room.
+            # The moved headings may leave too little room.
             if self._pieces and not self._fits(piece):
                 self._end(self._pieces)
         self._taken = self._with(piece)
@@ -188,7 +202,7 @@ def _joined(pieces: Sequence[_Piece]) -> str:
 
 
 def _pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """Return a block as pieces that fit; the first one into `room` characters, where that can be."""
+    """Return a block as pieces that fit; the first one fits into `room` characters if possible."""
     match block.node:
         case ItemList() if depth < _DEEPEST:
             return _list_pieces(block, apart, room, most, depth)
@@ -215,17 +229,20 @@ def _list_pieces(block: Block, apart: bool, room: int, most: Cost, depth: int) -
 
 
 def _item_pieces(item: Block, room: int, most: Cost, depth: int) -> Sequence[_Piece]:
-    """Return an item too long for a message: its marker stays with its beginning, the rest follows without."""
-    marker = _MARKER.match(item.lines[0])
-    width = marker.end() if marker else 0
+    """Return an item that is too long for a message. The first piece keeps the marker; the others have none."""
+    found = _MARKER.match(item.lines[0])
+    marker = ""
+    if found:
+        marker = found[0]
+    width = len(marker)
     inner = [item.lines[0][width:], *(_outdented(line, width) for line in item.lines[1:])]
     first, *others = _inside(inner, width, room, most, depth) or [""]
     opened = "\n".join(" " * width + line if line else "" for line in first.split("\n"))[width:]
-    return _fitting([(marker[0] if marker else "") + opened, *others], True, most)
+    return _fitting([marker + opened, *others], True, most)
 
 
 def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int) -> Sequence[str]:
-    """Return the content of an item or a quote, as texts that fit with a prefix of so many characters on each line."""
+    """Return the content of an item or quote as texts that fit when each line gets a prefix of `prefix` characters."""
     overhead = min(prefix * (len(lines) + _LINES_ADDED), most.characters * 2 // 3)
     within = replace(most, characters=most.characters - overhead)
     packer = _Packer(within, max(1, room - overhead), depth + 1)
@@ -234,7 +251,7 @@ def _inside(lines: Sequence[str], prefix: int, room: int, most: Cost, depth: int
 
 
 def _fitting(texts: Sequence[str], apart: bool, most: Cost) -> Sequence[_Piece]:
-    """Return texts as pieces; one that still does not fit is halved until it does."""
+    """Return texts as pieces; halve a text that does not fit until its parts fit."""
     pieces: list[_Piece] = []
     for text in texts:
         taken = cost(text)
@@ -254,5 +271,10 @@ def _outdented(line: str, width: int) -> str:
 def _without_wide_tables(text: str) -> str:
     if widest_table(text) <= COLUMNS:
         return text
-    shown = (fenced(block.lines) if widest_table(block.text) > COLUMNS else block.text for block in blocks(text))
+    shown: list[str] = []
+    for block in blocks(text):
+        if widest_table(block.text) > COLUMNS:
+            shown.append(fenced(block.lines))
+        else:
+            shown.append(block.text)
     return "\n\n".join(shown)

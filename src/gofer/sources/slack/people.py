@@ -1,4 +1,4 @@
-"""What Slack says of people and channels to the pages: who is a full member, who is in a channel, which are private."""
+"""The look-ups of the pages in Slack: full members, members of channels, and private channels."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,35 +13,35 @@ from gofer.workflows.routes import fits
 from gofer.workflows.when import Where
 
 _PER_PAGE = 999
-"""Members or channels that one request tells of."""
+"""Members or channels in the answer to one request."""
 _PAGES = 20
-"""Pages of one list that are read at most."""
+"""The most pages of one list that are read."""
 _FLAGS = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted")
-"""What Slack says of every person; a full member has all of them, and none is true."""
+"""The flags that Slack sends for every person. For a full member, all are present and false."""
 _STRANGER = "is_stranger"
-"""What Slack says of people of other companies alone."""
+"""The flag that Slack sends only for people of other companies."""
 _ABSENT = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 _HIDDEN = frozenset({"channel_not_found"})
-"""What Slack answers of a channel that the bot cannot see; the bot sees every public one."""
+"""Slack's code for a channel that the bot cannot see. The bot sees every public channel."""
 _DIRECT = "D"
-"""How ids of direct messages begin; who is in there Slack says only to apps that may list them."""
+"""The prefix of the ids of direct messages. Slack lists their members only for apps with an extra scope."""
 _NARROWING = ("channels", "channel_id")
-"""Conditions that narrow a trigger to channels."""
+"""The conditions that restrict a trigger to channels."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackPeople:
-    """People and channels of the workspace; every method raises SlackRefused when Slack does not say."""
+    """People and channels of the workspace. Every method raises SlackRefused if Slack does not answer."""
 
     web: SlackWeb
-    _said: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
-    """What never changes, once Slack said it."""
+    _cache: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
+    """A cache of answers that never change."""
 
     async def team(self) -> str:
-        """Return the id of the workspace that Gofer is in."""
-        if "team" not in self._said:
-            self._said["team"] = await self._team()
-        return self._said["team"]
+        """Return the id of Gofer's workspace."""
+        if "team" not in self._cache:
+            self._cache["team"] = await self._team()
+        return self._cache["team"]
 
     async def _team(self) -> str:
         team = as_text((await self.web.ask("auth.test", {})).get("team_id"))
@@ -50,7 +50,7 @@ class SlackPeople:
         return team
 
     async def check_member(self, user: str, team: str) -> None:
-        """Raise BadRequest(403) unless a person is a full member of the workspace now."""
+        """Raise BadRequest(403) unless a person is currently a full member of the workspace."""
         try:
             about = as_object((await self.web.ask("users.info", {"user": user})).get("user"))
         except SlackRefused as error:
@@ -75,14 +75,14 @@ class SlackPeople:
         return place.startswith(_DIRECT)
 
     async def is_in(self, place: str, user: str) -> bool:
-        """Return whether a person is in a channel that the bot is in too."""
+        """Return whether a person is a member of a channel. The bot must be a member too."""
         async for page in self._pages("conversations.members", {"channel": place}):
             if user in as_list(page.get("members")):
                 return True
         return False
 
     async def is_private(self, place: str) -> bool:
-        """Return whether a channel is private by now; one that the bot cannot see counts as private."""
+        """Return whether a channel is currently private. A channel that the bot cannot see counts as private."""
         try:
             answer = await self.web.ask("conversations.info", {"channel": place})
         except SlackRefused as error:
@@ -92,7 +92,7 @@ class SlackPeople:
         return is_private(as_object(answer.get("channel")))
 
     async def place_of_owner(self, owner: str) -> str:
-        """Return the id of the channel that an owner names; empty where there is none."""
+        """Return the id of the channel that an owner names; empty if it names none."""
         if not owner.startswith("#"):
             return ""
         name = owner.removeprefix("#").casefold()
@@ -102,7 +102,7 @@ class SlackPeople:
         return ""
 
     async def private_places(self, loaded: Loaded) -> Sequence[str] | None:
-        """Return the private channels in which alone a workflow listens; None where every member may read it."""
+        """Return the private channels that a workflow is restricted to; None when every member may read about it."""
         narrowed = _listened(loaded)
         if narrowed is None:
             return None
@@ -117,7 +117,7 @@ class SlackPeople:
         return private
 
     async def _channels(self) -> AsyncIterator[Mapping[str, object]]:
-        """Yield the public channels, and the private ones that the bot is in."""
+        """Yield the public channels, and the private channels with the bot as a member."""
         asked = {"types": "public_channel,private_channel", "exclude_archived": "true"}
         async for page in self._pages("conversations.list", asked):
             for channel in as_list(page.get("channels")):
@@ -136,11 +136,11 @@ class SlackPeople:
 
 
 def _not_a_member() -> BadRequest:
-    return BadRequest(403, "Only full members of the workspace see runs.")
+    return BadRequest(403, "Only full members of the workspace may see runs.")
 
 
 def _listened(loaded: Loaded) -> Sequence[str] | None:
-    """Return the channels, as names, patterns or ids, that a workflow listens in; None where it does elsewhere too."""
+    """Return the channels that a workflow is restricted to, as names, patterns or ids; None if it is not restricted."""
     found: list[str] = []
     for trigger in loaded.workflow.when:
         for _, where in trigger.compiled():

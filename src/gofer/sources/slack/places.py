@@ -1,4 +1,4 @@
-"""The channels of Slack as places: which one a call names, who may see it, and what is known of it from a run."""
+"""The channels of Slack as places: the channel that a call names, its readers, and the facts that a run may know."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -19,14 +19,14 @@ from gofer.values.errors import ToolError
 from gofer.values.events import Event
 
 ABSENT = "channel_not_found"
-"""Slack's code for a channel that does not exist or that Gofer does not see."""
+"""Slack's code for a channel that does not exist or that Gofer cannot see."""
 
 PAGES = 10
-"""Pages of one person's channels that are read at most; a person of more channels is a member of none."""
+"""The most pages of one person's channels that are read. A person with more channels counts as a member of none."""
 UNSEEN = ToolResult("Not seen.", "looked up a place", {"id": "", "name": ""})
-"""What is known of a channel that the run may not know of, and of one that does not exist: the same."""
+"""The same result for a channel that must stay hidden from the run and for a channel that does not exist."""
 HIDDEN = SlackRefusal("conversations.info", ABSENT)
-"""What a run is told of such a channel."""
+"""The error for such a channel."""
 
 
 class InChannel(Protocol):
@@ -34,12 +34,12 @@ class InChannel(Protocol):
 
     @property
     def channel(self) -> str:
-        """Return its name or id; empty for the channel that the request came from."""
+        """Return the name or id of the channel; empty for the channel of the request."""
         ...
 
 
 class FindPlace(Arguments):
-    """Which channel, for whom."""
+    """The channel to look up, and the asker."""
 
     channel: str = Field(description="Name or id of the channel.")
     asker: str = Field(default="", description="Id of the person who started the run; empty for no person of Slack.")
@@ -52,8 +52,8 @@ def channel_place(origin: Origin, arguments: InChannel) -> Place:
 
 
 def in_channel(*content: str) -> Writes:
-    """Return what a tool writes that acts in one channel; `content` are its other arguments."""
-    # People who see one thread of a channel see them all.
+    """Return the writes of a tool that acts in one channel. `content` names its other arguments."""
+    # A thread has the same readers as its channel, so the channel alone is the destination.
     return Writes({"channel": is_at}, frozenset(content))
 
 
@@ -63,8 +63,8 @@ def in_channel(*content: str) -> Writes:
     scopes=scopes("conversations.list", "conversations.info", "users.conversations"),
 )
 async def slack_find_place(api: SlackApi, call: Call, arguments: FindPlace) -> ToolResult:
-    """Look up a channel: whether everybody may see it, and whether one person is in it."""
-    # The requests are the same for a hidden channel and for none.
+    """Look up a channel: whether it is public, and whether the asker is a member."""
+    # A hidden channel must cause the same requests as a missing one, so this request always comes first.
     member_of = await _channels_of(api, call, arguments.asker)
     channel = arguments.channel
     try:
@@ -88,7 +88,7 @@ async def slack_find_place(api: SlackApi, call: Call, arguments: FindPlace) -> T
 
 @slack_find_place.mock
 def _mock(arguments: FindPlace) -> ToolResult:
-    """Return a public channel that every person is in."""
+    """Return a public channel with every person as a member."""
     listed = {arguments.channel, f"#{arguments.channel}"} & {*arguments.listed}
     return place_result(
         mock_channel_id(arguments.channel),
@@ -101,10 +101,10 @@ def _mock(arguments: FindPlace) -> ToolResult:
 
 
 def place_result(channel: str, name: str, *, public: bool, member: bool, own: bool, listed: bool) -> ToolResult:
-    """Return a channel that was looked up; nothing is told of one that is none of the four.
+    """Return the result for a channel, or UNSEEN if none of the four flags is set.
 
-    Details: id and name, whether it is `public`, whether the asker is a `member`, whether it is the asker's `own`
-    direct message, whether the file has it `listed`.
+    Details: id and name, whether the channel is `public`, whether the asker is a `member`, whether it is the asker's
+    `own` direct message, and whether the workflow file has it `listed`.
     """
     if not (public or member or own or listed):
         return UNSEEN
@@ -113,7 +113,7 @@ def place_result(channel: str, name: str, *, public: bool, member: bool, own: bo
 
 
 async def _channels_of(api: SlackApi, call: Call, person: str) -> frozenset[str]:
-    """Return the ids of the channels that a person is in, as far as Gofer sees them. Raises SlackRefusal."""
+    """Return the ids of a person's channels that Gofer can see. Raises SlackRefusal."""
     if not person:
         return frozenset()
     asked = {"user": person, "types": "public_channel,private_channel", "limit": PAGE, "cursor": ""}
@@ -147,7 +147,7 @@ def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
     channel = as_text(details.get("id"))
     public = details.get("public") is True
     if not channel and not ID.fullmatch(place.name):
-        # A name of no place cannot be asked about either: another channel may get it before the call is made.
+        # Gofer cannot ask a person about an unknown name either: a new channel could take the name before the call.
         raise HIDDEN
     return Known(
         channel,
@@ -167,7 +167,7 @@ def _entry(place: Place) -> str:
 
 
 async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
-    """Return the id of a channel named by a model, or of the one the request came from. Raises ToolError."""
+    """Return the id of the channel that a model names, or else of the request's channel. Raises ToolError."""
     name = channel_name(call, channel)
     if ID.fullmatch(name):
         return name
@@ -175,7 +175,7 @@ async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
 
 
 def channel_name(call: Origin, channel: str) -> str:
-    """Return the id or the name of a channel, the one the request came from when none is named. Raises ToolError."""
+    """Return the id or name of the given channel, or else of the request's channel. Raises ToolError."""
     if channel:
         return channel.removeprefix("#")
     if here := call.place.get("channel"):
@@ -184,18 +184,18 @@ def channel_name(call: Origin, channel: str) -> str:
 
 
 def is_at(channel: str, place: Mapping[str, str]) -> bool:
-    """Return whether an id means the channel of an event's place; the meaning of a name has to be looked up."""
+    """Return whether an id is the channel of an event. A name never matches, because it would need a look-up."""
     return bool(channel) and channel.removeprefix("#") == place.get("channel")
 
 
 def is_private(info: Mapping[str, object]) -> bool:
-    """Return whether a channel is private; all that is not plainly public is."""
+    """Return whether a channel is private. It is, unless Slack clearly reports it as public."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
 
 
 def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
-    """Raise what Slack says of a channel that does not exist, for a private one that the run may not read."""
+    """Raise the error of a missing channel for a private channel that the run may not read."""
     if is_private(info) and channel != call.place.get("channel") and not call.cleared:
         raise SlackRefusal("conversations.info", ABSENT)
 

@@ -1,4 +1,4 @@
-"""A text too long for messages, attached to a thread as a file, once."""
+"""The tool that attaches a text as a file to a thread, exactly once."""
 
 import hashlib
 import re
@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 
 class PostFile(Arguments):
-    """Which text, and where."""
+    """The file, and its destination."""
 
     name: str = Field(min_length=1, max_length=80, description="Name of the file with its ending, such as report.md.")
     text: str = Field(min_length=1, description="All of the file.")
@@ -37,7 +37,7 @@ def _destination(arguments: PostFile) -> str:
 
 @tool(
     effect="lookup",
-    # The message with the file appears some time after Slack has answered.
+    # The message with the file appears some time after Slack's answer.
     settle=15.0,
     place=channel_place,
     destination=_destination,
@@ -58,15 +58,15 @@ async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> Too
     channel = await channel_id(api, call, arguments.channel)
     content = clean(arguments.text).encode()
     name = file_name(arguments.name, call.key)
-    # Not a reading method, but one that has always taken forms.
+    # This is not a reading method, but Slack accepts only forms for it.
     place = await api.read(call, "files.getUploadURLExternal", filename=name, length=len(content))
     file = as_text(place.get("file_id"))
-    # The address is a secret of its own; the token stays with the API.
+    # The upload URL is itself a secret, so the request does not need the token.
     url = as_text(place.get("upload_url"))
     public_only = not configured(url, api.base_url)
     sent = await call.http.send(HttpRequest("POST", url, _PLAIN, content, public_only=public_only))
     if sent.status != 200:
-        raise ToolError(f"Slack did not take the file (HTTP {sent.status}).")
+        raise ToolError(f"Slack did not accept the file (HTTP {sent.status}).")
     shared = {"files": [{"id": file, "title": arguments.name}], "channel_id": channel}
     await api.write(call, "files.completeUploadExternal", **shared, **in_thread(arguments.thread_ts))
     return _attached(name, channel, file)
@@ -74,9 +74,9 @@ async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> Too
 
 @slack_post_file.look
 async def _find(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | None:
-    """Return the file an earlier attempt of the same call attached, found by its name.
+    """Return the file that an earlier attempt of the same call attached, found by its name.
 
-    None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    Returns None when it certainly attached none. Raises TemporaryError and SlackRefusal when that is unclear.
     """
     channel = await channel_id(api, call, arguments.channel)
     name = file_name(arguments.name, call.key)
@@ -89,14 +89,14 @@ async def _find(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult | 
 
 @slack_post_file.mock
 def _mock(call: Call, arguments: PostFile) -> ToolResult:
-    """Return a file that was attached nowhere."""
+    """Return a file without attaching it."""
     channel = mock_channel_id(channel_name(call, arguments.channel))
     name = file_name(arguments.name, arguments.text)
     return _attached(name, channel, f"F{code(arguments)}")
 
 
 def file_name(name: str, key: str) -> str:
-    """Return the name of a call's file: what it was named, and a mark that no other call has."""
+    """Return the given name of a file with a mark that is unique to the call."""
     stem, dot, ending = _UNSAFE.sub("-", name).strip("-.").rpartition(".")
     mark = hashlib.sha256(key.encode()).hexdigest()[:8]
     if dot:
@@ -105,5 +105,5 @@ def file_name(name: str, key: str) -> str:
 
 
 def _attached(name: str, channel: str, file: str) -> ToolResult:
-    """Return a file that was attached; details: channel and file id."""
+    """Return an attached file. Details: channel and file id."""
     return ToolResult(f"Attached as {name}.", "attached a file", {"channel": channel, "file": file})

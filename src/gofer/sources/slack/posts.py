@@ -1,6 +1,6 @@
-"""Posts in Slack: translates mentions, messages and direct messages, and the ways in which people stop a run.
+"""The translation of posts in Slack: mentions, messages, direct messages, and requests to stop a run.
 
-A mention in a channel comes twice, as `app_mention` and as `message`; the post has one identity in both.
+Slack delivers a mention in a channel twice, as `app_mention` and as `message`. Both have the same identity.
 """
 
 from gofer.sources.receiver import Ignored, Stop, incomplete, lacking
@@ -9,26 +9,26 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Actor, Event
 
 TEXT_LIMIT = 4_000
-"""Characters of a message that its event keeps; a run reads the message itself from its thread."""
+"""The most characters of a message that its event holds. A run reads the whole message from its thread."""
 _ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message"})
-"""Subtypes of messages that were written just now."""
+"""The subtypes of new messages."""
 _ALONE = frozenset({"im", "app_home"})
-"""Kinds of conversation between one person and Gofer."""
+"""The types of conversations between one person and Gofer."""
 _MOST_HOPS = 1_000
 
 
 def app_mention(delivery: Delivery) -> Event | Ignored:
-    """A mention, also one that an edit of the message added."""
-    if nothing := _says_nothing(delivery, delivery.event):
-        return nothing
+    """Return the event of a mention, including a mention that an edit added."""
+    if ignored := _not_a_new_post(delivery, delivery.event):
+        return ignored
     return _post(delivery, delivery.event, "slack.mention")
 
 
 def message(delivery: Delivery) -> Event | Stop | Ignored:
-    """A message, an edit of one, or that one was deleted."""
+    """Return the meaning of a new, edited or deleted message."""
     event = delivery.event
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     match event.get("subtype"):
         case "message_changed":
             return _changed(delivery)
@@ -36,23 +36,27 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
             return deleted(delivery, as_text(event.get("deleted_ts")), as_object(event.get("previous_message")))
         case _:
             pass
-    if nothing := _says_nothing(delivery, event):
-        return nothing
+    if ignored := _not_a_new_post(delivery, event):
+        return ignored
     if event.get("edited") and not _mentions(delivery, event):
         return delivery.ignored("not_a_new_message", "it is an edit of an earlier message")
     return _post(delivery, event, _kind(delivery, event))
 
 
 def _changed(delivery: Delivery) -> Event | Stop | Ignored:
-    """An edit counts when it adds the mention; what Slack itself changes, such as a preview of a link, never does."""
-    now, before = as_object(delivery.event.get("message")), as_object(delivery.event.get("previous_message"))
+    """Return the event of an edit that adds a mention.
+
+    Slack's own changes, such as a preview of a link, never count.
+    """
+    now = as_object(delivery.event.get("message"))
+    before = as_object(delivery.event.get("previous_message"))
     if now.get("subtype") == "tombstone":
-        # How Slack tells of a deletion where replies stay.
+        # Slack reports a deleted message that still has replies as an edit.
         return deleted(delivery, as_text(now.get("ts")), before)
     if not now:
         return delivery.ignored("incomplete", "it is an edit that lacks the edited message")
-    if nothing := _says_nothing(delivery, now, hidden=False):
-        return nothing
+    if ignored := _not_a_new_post(delivery, now, hidden=False):
+        return ignored
     if not before:
         return delivery.ignored("incomplete", "it is an edit that lacks the message as it was before", now)
     if _mentions(delivery, before) or not _mentions(delivery, now):
@@ -66,11 +70,13 @@ def _changed(delivery: Delivery) -> Event | Stop | Ignored:
 def _kind(delivery: Delivery, post: Fields) -> str:
     if as_text(post.get("channel_type")) in _ALONE:
         return "slack.direct"
-    return "slack.mention" if _mentions(delivery, post) else "slack.message"
+    if _mentions(delivery, post):
+        return "slack.mention"
+    return "slack.message"
 
 
-def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
-    """Return why a post is not a message that an account wrote just now; None when it is one."""
+def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) -> Ignored | None:
+    """Return the decision for a post that is not a new message by another account; None if it is one."""
     subtype = as_text(post.get("subtype"))
     if delivery.is_own(post):
         return delivery.ignored("own_act", "Gofer wrote it", post)
@@ -85,11 +91,13 @@ def _says_nothing(delivery: Delivery, post: Fields, *, hidden: bool = True) -> I
 
 
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
-    team, actor = delivery.team, delivery.actor(post)
-    channel, ts = as_text(post.get("channel")), as_text(post.get("ts"))
-    said = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
-    if said or actor is None:
-        return delivery.ignored("incomplete", said, post)
+    team = delivery.team
+    actor = delivery.actor(post)
+    channel = as_text(post.get("channel"))
+    ts = as_text(post.get("ts"))
+    missing = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
+    if missing or actor is None:
+        return delivery.ignored("incomplete", missing, post)
     thread_ts = as_text(post.get("thread_ts")) or ts
     return Event(
         source="slack",
@@ -116,12 +124,16 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
 
 
 def _mentions(delivery: Delivery, post: Fields) -> bool:
-    text, user = as_text(post.get("text")), delivery.own_user
+    text = as_text(post.get("text"))
+    user = delivery.own_user
     return bool(user) and (f"<@{user}>" in text or f"<@{user}|" in text)
 
 
 def _hops(post: Fields) -> int:
-    """How many runs stand behind a post: what a run wrote says in its metadata how many stood behind that run."""
+    """Return the number of runs in a row that led to a post.
+
+    A message by a run has the run's number in its metadata.
+    """
     payload = as_object(as_object(post.get("metadata")).get("event_payload"))
     hops = payload.get("hops")
     if not is_bot(post) or isinstance(hops, bool) or not isinstance(hops, int):
@@ -130,13 +142,14 @@ def _hops(post: Fields) -> int:
 
 
 STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "black_square_for_stop", "no_entry", "no_entry_sign"})
-"""Emoji that stop a run: put by who asked for it, on what it is about or on what Gofer wrote."""
+"""The emoji with which an asker stops a run, on the message that the run is about or on a message by Gofer."""
 _POSTS = ("slack.mention", "slack.message", "slack.direct")
 
 
 def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
-    """A message is gone: what it started stops, and takes back that it is at work."""
-    team, channel = delivery.team, as_text(delivery.event.get("channel"))
+    """Return the stop of the runs that a deleted message started. They also remove their progress messages."""
+    team = delivery.team
+    channel = as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
         return Ignored("own_act", "a message of Gofer's was deleted", actor)
@@ -154,7 +167,7 @@ def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
 
 
 def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
-    """A person put a stop sign on a message; it stops what this person asked for there."""
+    """Return the stop by a person who put a stop sign on a message. It stops runs that this person started there."""
     return Stop(
         by="the person who asked",
         item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
@@ -167,10 +180,13 @@ def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
 
 
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
-    """A person pressed Stop while Gofer was at work for them."""
+    """Return the stop by a person who pressed Stop while Gofer was working."""
     event = delivery.event
-    team, channel, thread_ts = delivery.team, as_text(event.get("channel")), as_text(event.get("thread_ts"))
-    when, actor = as_text(event.get("event_ts")), delivery.actor(event)
+    team = delivery.team
+    channel = as_text(event.get("channel"))
+    thread_ts = as_text(event.get("thread_ts"))
+    when = as_text(event.get("event_ts"))
+    actor = delivery.actor(event)
     if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
         return lacking
     return Stop(

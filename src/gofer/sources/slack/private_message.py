@@ -1,4 +1,4 @@
-"""Messages to one person only, the one who started the run."""
+"""The tools for messages that only the person who started the run sees."""
 
 from pydantic import Field
 
@@ -14,24 +14,24 @@ from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ToolError
 
-_SHOWN = ToolResult("Shown to whoever asked.", "showed a message to one person")
+_SHOWN = ToolResult("Shown to the asker.", "showed a message to one person")
 
 
 class PostEphemeral(Arguments):
-    """What to show to the person who started the run, where they did it."""
+    """The message to the person who started the run, shown where the run was started."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
     thread_ts: str = Field(default="", description="ts of the thread to show it in. Left out: in the channel.")
 
 
 class PostDirect(Arguments):
-    """What to write to the person who started the run."""
+    """The direct message to the person who started the run."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
 
 
 def _channel_place(origin: Origin, arguments: Arguments) -> Place:
-    """Return the channel that the run began in. Raises ToolError."""
+    """Return the channel in which the run began. Raises ToolError."""
     return Place("slack", "channel", channel_name(origin, ""))
 
 
@@ -43,34 +43,34 @@ def _person_place(origin: Origin, arguments: Arguments) -> Place:
 @tool(
     effect="blind",
     place=_channel_place,
-    # It cannot be shown anywhere else.
+    # The message always appears in the channel of the request, so no argument names a destination.
     writes=Writes({}, frozenset({"text", "thread_ts"})),
     scopes=scopes("chat.postEphemeral"),
     everyday="whisper, tell only me, private hint, quietly",
 )
 async def slack_post_ephemeral(api: SlackApi, call: Call, arguments: PostEphemeral) -> ToolResult:
-    """Show a message to nobody but the person who started this, where they did. Not for the answer to the request:
+    """Show a message only to the person who started this, where they started it. Not for the answer to the request:
     that is delivered by itself.
     """
     channel = _home(call)
     thread = in_thread(arguments.thread_ts)
-    said = content(call, arguments.text)
-    # No later attempt looks for it.
-    said.pop("metadata")
-    await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **said, **thread)
+    fields = content(call, arguments.text)
+    # An ephemeral message cannot be looked up later, so its metadata would have no use.
+    fields.pop("metadata")
+    await api.write(call, "chat.postEphemeral", channel=channel, user=call.actor.id, **fields, **thread)
     return _SHOWN
 
 
 @slack_post_ephemeral.mock
 def _mock_ephemeral(call: Call, arguments: PostEphemeral) -> ToolResult:
-    """Return a message that Slack never showed."""
+    """Return a message without showing it."""
     _home(call)
     content(call, arguments.text)
     return _SHOWN
 
 
 def _home(call: Call) -> str:
-    """Return the id of the channel that the run began in. Raises ToolError."""
+    """Return the id of the channel in which the run began. Raises ToolError."""
     if channel := call.place.get("channel"):
         return channel
     raise ToolError("The request did not come from a channel of Slack; nothing can be shown there.")
@@ -88,14 +88,14 @@ async def slack_post_direct(api: SlackApi, call: Call, arguments: PostDirect) ->
     itself.
     """
     channel = await _direct(api, call)
-    said = content(call, arguments.text)
-    reply = await api.write(call, "chat.postMessage", channel=channel, **said, unfurl_links=False, unfurl_media=False)
+    fields = content(call, arguments.text)
+    reply = await api.write(call, "chat.postMessage", channel=channel, **fields, unfurl_links=False, unfurl_media=False)
     return _written_directly(channel, as_text(reply.get("ts")))
 
 
 @slack_post_direct.look
 async def _find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult | None:
-    """Return the direct message an earlier attempt of the call wrote. None when it is certain that there is none."""
+    """Return the direct message that an earlier attempt of the call wrote; None when it certainly wrote none."""
     channel = await _direct(api, call)
     ts = await find_by_key(api, call, channel, "")
     if ts:
@@ -105,17 +105,17 @@ async def _find_direct(api: SlackApi, call: Call, arguments: PostDirect) -> Tool
 
 @slack_post_direct.mock
 def _mock_direct(call: Call, arguments: PostDirect) -> ToolResult:
-    """Return a direct message that Slack never got."""
+    """Return a direct message without writing it."""
     content(call, arguments.text)
     return _written_directly(f"D{code(call.actor.id)}", mock_ts(arguments))
 
 
 async def _direct(api: SlackApi, call: Call) -> str:
-    """Return the conversation with the person who started the run; opening it again gives the same one."""
+    """Return the direct conversation with the person who started the run. Opening it is idempotent."""
     reply = await api.write(call, "conversations.open", users=call.actor.id)
     return as_text(as_object(reply.get("channel")).get("id"))
 
 
 def _written_directly(channel: str, ts: str) -> ToolResult:
-    """Return a direct message that was written; details: channel id and ts."""
+    """Return a written direct message. Details: channel id and ts."""
     return ToolResult(f"Written directly (ts {ts}).", "wrote a direct message", {"channel": channel, "ts": ts})

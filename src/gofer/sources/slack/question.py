@@ -1,8 +1,8 @@
-"""The question to a person whether a call may be made: what they see is what will happen.
+"""The question whether a run may make a call. It shows the arguments of the call exactly.
 
-Every argument stands in a box of its own, as typed text that Slack does not read for Markdown, links or mentions. A
-character that could hide something is shown by its number. A long argument is cut, and the cut names its length and
-hash. An argument that the message has no room for is named with its length.
+Every argument has its own box with plain text, in which Slack does not interpret Markdown, links or mentions. An
+invisible character is shown as its number. A long argument is cut, followed by its length and hash. If the message has
+no room for an argument, it names the argument with its length.
 """
 
 import hashlib
@@ -18,46 +18,46 @@ from gofer.tools.definition import Arguments
 from gofer.values.canonical_json import encode_text
 
 SHOWN = 10_000
-"""What all arguments together take of a message: their characters, and what each name and each box takes besides."""
+"""The most characters of a message for all arguments together, including BLOCK_SIZE for each name and each box."""
 LEAST = 200
-"""Characters of each argument that has a box, at least."""
+"""The fewest characters that are shown of each argument with a box."""
 _CUT_NOTE = 150
-"""Characters that the note of a cut takes."""
+"""The characters that are reserved for the note after a cut."""
 _LEFT_NOTE = 1_200
-"""What the line takes that names the arguments without a box."""
+"""The characters that are reserved for the line that names the arguments without a box."""
 _LONGEST_NAME = 80
 
 Block = dict[str, object]
 
 
 class Question(Arguments):
-    """What is asked, whom, and what the buttons say to Gofer."""
+    """The content of a question, its recipients, and the tokens of its buttons."""
 
     tool: str
     arguments: dict[str, object]
     arguments_sha256: str
     about: Literal["call", "leaving", "elsewhere"]
     where: str = ""
-    """The place that the call writes to, where the question is about that."""
+    """The place that the call writes to, if the question is about the place; else empty."""
     direct: bool = False
-    """Whether the run was asked in a direct message."""
+    """Whether the run was started in a direct message."""
     by: list[str] = Field(min_length=1)
-    """Who may decide, as the workflow file says it."""
+    """The approvers, as named in the workflow file."""
     page: list[str] = Field(default_factory=list)
-    """Member and group IDs of them, who are notified."""
+    """The member and group ids of the approvers, whom Slack notifies."""
     until: int
-    """Unix milliseconds."""
+    """The deadline in unix milliseconds."""
     approve: str = ""
-    """The value of the button; empty for a question that is closed."""
+    """The token of the button; empty for a closed question."""
     deny: str = ""
     to: str = ""
-    """The one person who sees it; empty for everybody in the thread."""
+    """The only person who sees the question; empty if everyone in the thread sees it."""
     channel: str = ""
     thread_ts: str = ""
 
 
 def blocks(asked: Question, ending: str = "") -> list[Block]:
-    """Return the question with its buttons; with `ending` instead of them once it is closed."""
+    """Return the question with its buttons, or with `ending` in place of the buttons."""
     elements: list[Block] = [_line(_bold(_title(asked)))]
     boxes = rendered(asked.arguments)
     for name, value in boxes:
@@ -83,19 +83,19 @@ def blocks(asked: Question, ending: str = "") -> list[Block]:
 
 
 def closed(text: str) -> list[Block]:
-    """Return one line in place of a question that needs no answer any more."""
+    """Return one line that replaces a closed question."""
     return [_rich([_line(_text(text))])]
 
 
 def fallback(asked: Question) -> str:
-    """Return what a notification says: nothing of the arguments."""
+    """Return the text of a notification, which contains no arguments."""
     return _title(asked)
 
 
 def rendered(arguments: Mapping[str, object]) -> Sequence[tuple[str, str]]:
-    """Return the arguments that have a box, in order, each by its name: text as it is, everything else as JSON.
+    """Return the name and text of each argument with a box, in order. Text is unchanged; other values are JSON.
 
-    The short ones are whole, and the long ones share the room that is left.
+    Short arguments are whole, and long ones share the remaining room.
     """
     shown = [(_name(name), _visible(value)) for name, value in arguments.items()]
     needs = [2 * BLOCK_SIZE + characters(name) + _least(text) for name, text in shown]
@@ -110,12 +110,12 @@ def rendered(arguments: Mapping[str, object]) -> Sequence[tuple[str, str]]:
 
 
 def _least(text: str) -> int:
-    """Return what a text takes when it is cut as much as it may be."""
+    """Return the length of a text when it is cut to the minimum."""
     return min(characters(text), LEAST + _CUT_NOTE)
 
 
 def _shares(sizes: Sequence[int], room: int) -> Sequence[int]:
-    """Return how much of the room each text gets: the short ones all that they need, the others equal parts."""
+    """Return the share of the room for each text: short texts get their full length, the others equal parts."""
     limits = [0] * len(sizes)
     left = len(sizes)
     for at in sorted(range(len(sizes)), key=lambda at: sizes[at]):
@@ -184,7 +184,7 @@ def _cut(visible: str, value: object, limit: int) -> str:
 
 
 def _without_box(left: Sequence[tuple[str, object]]) -> str:
-    """Return the sentence that names the arguments that the message has no room for."""
+    """Return the sentence that names the arguments without a box."""
     named: list[str] = []
     room = _LEFT_NOTE - 3 * BLOCK_SIZE
     for name, value in left:

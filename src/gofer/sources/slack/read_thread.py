@@ -1,4 +1,4 @@
-"""A thread as a model reads it: who said what, when, in which channel."""
+"""The tool that reads a thread, and the thread's text for a model: authors, times, messages and the channel."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -28,21 +28,21 @@ from gofer.values.errors import ToolError
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
 PAGE = 200
-"""Messages asked for at once."""
+"""Messages in one request."""
 PAGES = 50
-"""How often they are asked for, for one thread."""
+"""The most requests for one thread."""
 DIRECT = "a direct message"
-"""What stands in place of the name of a channel that has none."""
+"""The name that is shown for a channel without a name."""
 TEXT_BUDGET = 30_000
-"""Characters of message texts shown at most; the first message, the one asked for and the newest are kept."""
+"""The most characters of all message texts. The first message, the requested one and the newest ones are kept."""
 MESSAGE_LIMIT = 12_000
-"""Characters of one message shown at most."""
+"""The most characters of one message."""
 
 Message = Mapping[str, object]
 
 
 class ReadThread(Arguments):
-    """Which thread."""
+    """The thread to read."""
 
     link: str = Field(default="", description="To any message of the thread; instead of channel and ts.")
     channel: str = Field(default="", description="As #name. Left out: where the request came from.")
@@ -51,7 +51,7 @@ class ReadThread(Arguments):
 
 def _place(origin: Origin, arguments: ReadThread) -> Place:
     """Return the channel of the thread that a call names. Raises ToolError."""
-    channel, _ = meant(origin, arguments)
+    channel, _ = named_thread(origin, arguments)
     return Place("slack", "channel", channel, "" if arguments.link else "channel")
 
 
@@ -63,7 +63,7 @@ def _place(origin: Origin, arguments: ReadThread) -> Place:
 )
 async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
     """Read a Slack thread: who said what and when. Use it for threads that are linked or named."""
-    named, ts = meant(call, arguments)
+    named, ts = named_thread(call, arguments)
     channel = await channel_id(api, call, named)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
@@ -76,16 +76,16 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
 
 @slack_read_thread.mock
 def _mock(call: Call, arguments: ReadThread) -> ToolResult:
-    """Return a thread of one message, the one that was asked for."""
-    channel, ts = meant(call, arguments)
+    """Return a thread with one message, the requested one."""
+    channel, ts = named_thread(call, arguments)
     return _thread_result(mock_channel_name(channel), mock_messages(ts), MOCK_NAMES, ts, private=False)
 
 
 def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
-    """Return a thread as it was read, for each of its readers; `ts` is the message that was asked for.
+    """Return a thread; `ts` is the ts of the requested message.
 
-    Details: channel name, whether private, how many messages, ts of the first. For scripts: `{channel, private, text,
-    messages: [{ts, author, text}]}`, oldest first; `text` is what a model reads.
+    Details: channel name, whether it is private, the number of messages, the ts of the first one. For scripts:
+    `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is the text for models.
     """
     files = attached(messages, ts)
     text = render(name, messages, names, ts, files=files)
@@ -97,7 +97,7 @@ def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str
             "private": private,
             "messages": len(messages),
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
-            **_words(messages, names, ts, {file.id for file in files}),
+            **_requested(messages, names, ts, {file.id for file in files}),
             **_deleted(messages, ts),
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
@@ -105,16 +105,16 @@ def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str
     )
 
 
-def _words(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
-    """Return what the message asked for says, with names for ids, and its line in the text; empty where it is gone."""
+def _requested(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
+    """Return the text of the requested message with names for ids, and its header; empty if it was deleted."""
     message = next((message for message in messages if message.get("ts") == ts), None)
     if message is None:
         return {}
-    return {"words": "\n".join(_said(message, names, known)), "header": _header(message, names)}
+    return {"words": "\n".join(_text_lines(message, names, known)), "header": _header(message, names)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
-    """Say that the message asked for was deleted, where Slack shows that one stood there."""
+    """Return the detail `deleted` if Slack shows that the requested message was deleted."""
     marked = [message.get("ts") for message in messages if message.get("subtype") == "tombstone"]
     if ts in marked:
         return {"deleted": True}
@@ -122,7 +122,7 @@ def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
 
 
 def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
-    """Return what a script gets of each message, with names for ids."""
+    """Return the messages for scripts, with names for ids."""
     return [
         {
             "ts": as_text(message.get("ts")),
@@ -141,10 +141,10 @@ def render(
     title: str = "Thread",
     files: Sequence[NewFile] = (),
 ) -> str:
-    """Return a thread, or what `title` says, as a model reads it, oldest first, one header line per message.
+    """Return messages as text for a model, oldest first, with one header line per message.
 
-    What does not fit is left out in the middle and counted; the message with ts `focus` is always shown. `files` stand
-    beside their messages under their ids.
+    Messages in the middle that do not fit are left out and counted. The message with ts `focus` is always shown. The
+    `files` are listed below their messages with their ids.
     """
     known = {file.id for file in files}
     place = f"#{channel}"
@@ -162,7 +162,7 @@ def render(
 
 
 def _header(message: Message, names: Names) -> str:
-    """Return the line above a message. It begins with a word of ours or with @, because an app chooses its own name."""
+    """Return the header line of a message. An app chooses its own name, so its line begins with the word `app`."""
     ts = as_text(message.get("ts"))
     line = f"{_author(message, names)} at {_time(ts)} (ts {ts}):"
     if message.get("user"):
@@ -175,7 +175,7 @@ def _counted(number: int) -> str:
 
 
 def _choose(messages: Sequence[Message], focus: str) -> list[int]:
-    """Return the messages that fit the budget: the first and the one asked for always, then the newest."""
+    """Return the indexes of messages within the budget: always the first and the requested one, then the newest."""
     chosen = {index for index, message in enumerate(messages) if index == 0 or message.get("ts") == focus}
     left = TEXT_BUDGET - sum(_size(messages[index]) for index in chosen)
     for index in reversed(range(len(messages))):
@@ -194,8 +194,8 @@ def _size(message: Message) -> int:
     return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
 
 
-def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
-    """Return the id or the name of the channel, and the ts of a message of the thread. Raises ToolError."""
+def named_thread(call: Origin, arguments: ReadThread) -> tuple[str, str]:
+    """Return the id or name of the channel, and the ts of a message in the thread. Raises ToolError."""
     if arguments.link:
         match = _LINK.search(arguments.link)
         if not match:
@@ -208,18 +208,18 @@ def meant(call: Origin, arguments: ReadThread) -> tuple[str, str]:
 
 
 async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """Return the messages of a thread, oldest first, as Slack gives them; at most PAGES pages."""
+    """Return Slack's messages of a thread, oldest first, from at most PAGES pages."""
     found: dict[str, Message] = {}
     asked = {"channel": channel, "ts": ts, "limit": PAGE, "cursor": ""}
     async for page in api.pages(call, "conversations.replies", PAGES, **asked):
-        # The parent comes first on every page.
+        # Slack repeats the first message of the thread on every page.
         for message in map(as_object, as_list(page.get("messages"))):
             found.setdefault(as_text(message.get("ts")), message)
     return list(found.values())
 
 
 async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """Return the thread of a message, also where Slack gives a reply alone when it is asked for it."""
+    """Return the whole thread of a message. For the ts of a reply, Slack may return only this reply at first."""
     messages = await replies(api, call, channel, ts)
     thread_ts = as_text(messages[0].get("thread_ts")) if messages else ""
     if not thread_ts or thread_ts == messages[0].get("ts"):
@@ -242,12 +242,12 @@ def _author(message: Message, names: Names) -> str:
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    """Return the lines of a message, indented so that no text can pose as another message's header."""
-    return [f"    {row}" for row in _said(message, names, known)]
+    """Return the lines of a message, indented so that no text can imitate the header of another message."""
+    return [f"    {row}" for row in _text_lines(message, names, known)]
 
 
-def _said(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    """Return the text of a message, and a line for each of its files."""
+def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
+    """Return the lines of a message's text, and a line for each of its files."""
     files = [line(file, known) for file in of(message)]
     shared = shared_lines(message, names, MESSAGE_LIMIT)
     text = names.text(as_text(message.get("text"))) or "(no text)" * (not files and not shared)
@@ -264,16 +264,19 @@ def _time(ts: str) -> str:
 
 
 SHARED = 10
-"""Shared messages that are shown of one message at most."""
+"""The most shared messages that are shown below one message."""
 
 
 def shared_texts(message: Fields) -> Sequence[str]:
-    """Return the text of each shared message, as Slack writes it."""
+    """Return Slack's text of each shared message."""
     return [as_text(one.get("text")) for one in _shared(message)]
 
 
 def shared_lines(message: Fields, names: Names, limit: int) -> Sequence[str]:
-    """Return the lines of the shared messages, each text behind `| ` and all texts together cut at `limit`."""
+    """Return the lines of the shared messages, prefixed with `| `.
+
+    All texts together have at most `limit` characters.
+    """
     shared = _shared(message)
     lines: list[str] = []
     left = limit
@@ -289,7 +292,7 @@ def shared_lines(message: Fields, names: Names, limit: int) -> Sequence[str]:
 
 
 def _shared(message: Fields) -> Sequence[Fields]:
-    """Return the attachments that hold a message of Slack. Previews of other pages are none."""
+    """Return the attachments that are messages of Slack, without previews of other pages."""
     every = [as_object(one) for one in as_list(message.get("attachments"))]
     return [one for one in every if _is_message(one) and as_text(one.get("text")).strip()]
 

@@ -27,11 +27,11 @@ from gofer.values.secret import Secret
 
 
 def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
-    """Return the event of an emoji on a message, one for each person, message and emoji, or the wish to stop a run."""
+    """Return the event of an emoji on a message, or a stop. The identity is the person, the message and the emoji."""
     event = delivery.event
     item = as_object(event.get("item"))
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     if delivery.is_own(event):
         return delivery.ignored("own_act", "Gofer added it")
     if is_bot(event):
@@ -55,11 +55,11 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
         source="slack",
         kind="slack.reaction",
         identity=(team, channel, ts, emoji, user),
-        # Of the message: two people who react to one message are dealt with one after the other.
+        # One conversation per message: runs for two reactions to one message take place one after the other.
         conversation=f"slack:{team}:{channel}:{ts}",
         actor=Actor(user),
         text=f":{emoji}:",
-        # Slack does not say in which thread the message is; who reads it finds out.
+        # Slack does not tell the thread of the message. The run learns it when it reads the thread.
         place={"team": team, "channel": channel, "ts": ts, "thread_ts": ts, "reaction": emoji, "user": user},
         private=delivery.private(channel, ""),
         facts={"channel_id": channel, "emoji": [emoji] if emoji == full else [emoji, full]},
@@ -67,7 +67,7 @@ def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
 
 
 def channel_created(delivery: Delivery) -> Event | Ignored:
-    """Return the event of a public channel that was created, once per channel."""
+    """Return the event of a new public channel. The identity is the channel."""
     described = as_object(delivery.event.get("channel"))
     team = delivery.team
     channel = as_text(described.get("id"))
@@ -79,7 +79,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
     if creator == delivery.own_user:
         return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
     private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
-    # Another workspace may have said nothing of who sees a shared channel.
+    # For a shared channel, the flags of another workspace may be missing.
     unknown = delivery.shared and not private
     return Event(
         source="slack",
@@ -95,7 +95,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
 
 
 def member_joined(delivery: Delivery) -> Event | Ignored:
-    """Return the event of a person who joined a channel, or of Gofer that was invited; once per joining."""
+    """Return the event of a person who joined a channel, or of an invitation of Gofer. Each joining is one event."""
     event = delivery.event
     team = delivery.team
     channel = as_text(event.get("channel"))
@@ -104,10 +104,16 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
     if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
         return lacking
     if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not say who Gofer is there")
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
     invited = user == delivery.own_user
-    # Gofer does not start itself: whoever invited it did that.
-    actor = as_text(event.get("inviter")) if invited else user
+    # The person who invited Gofer is the actor, because Gofer must not start itself.
+    actor = user
+    text = "somebody joined"
+    member = "person"
+    if invited:
+        actor = as_text(event.get("inviter"))
+        text = "Gofer was invited"
+        member = "gofer"
     if not actor or actor == delivery.own_user:
         return Ignored("own_act", "Gofer joined the channel by itself", Actor(user, "bot"))
     return Event(
@@ -116,25 +122,25 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
         identity=(team, channel, user, when),
         conversation=f"slack:{team}:{channel}",
         actor=Actor(actor),
-        text="Gofer was invited" if invited else "somebody joined",
+        text=text,
         place={"team": team, "channel": channel, "user": user},
         private=True if event.get("channel_type") == "G" else None,
-        facts={"channel_id": channel, "member": "gofer" if invited else "person"},
+        facts={"channel_id": channel, "member": member},
     )
 
 
 def app_rate_limited() -> Ignored:
-    """Return why Slack holds events back, and what the operator can do."""
+    """Return the reason why Slack withholds events, and the operator's remedy."""
     return Ignored(
         "rate_limited",
-        "Slack holds back events of this app, because more than 30,000 came in an hour or too few were answered "
-        "with a 2xx; take events from the app that no workflow needs (`gofer manifest` lists those they need), and "
-        "look for refused deliveries in this log",
+        "Slack withholds events from this app, because it sent more than 30,000 in an hour or got too few answers "
+        "with 2xx; unsubscribe the app from events that no workflow needs (`gofer manifest` lists the needed ones), "
+        "and look for refused deliveries in this log",
     )
 
 
 def tokens_revoked(delivery: Delivery) -> Ignored:
-    """Return what to do about revoked tokens; those of people are not Gofer's."""
+    """Return the operator's remedy for a revoked bot token. Revoked tokens of people do not concern Gofer."""
     if not as_list(as_object(delivery.event.get("tokens")).get("bot")):
         return Ignored("told_elsewhere", "it revokes tokens of people, which Gofer does not use")
     return Ignored(
@@ -144,7 +150,7 @@ def tokens_revoked(delivery: Delivery) -> Ignored:
 
 
 def app_uninstalled(delivery: Delivery) -> Ignored:
-    """Return what to do about an app that a workspace removed."""
+    """Return the operator's remedy for an uninstalled app."""
     return Ignored(
         "uninstalled",
         "the app was uninstalled from its workspace; install it again and set SLACK_BOT_TOKEN to its new token",
@@ -152,11 +158,11 @@ def app_uninstalled(delivery: Delivery) -> Ignored:
 
 
 WINDOW = 300
-"""Seconds a signature is good for."""
+"""The seconds for which a signature is valid."""
 _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 
-_HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
+_TRANSLATORS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
     "app_mention": app_mention,
     "message": message,
     "reaction_added": reaction_added,
@@ -166,15 +172,15 @@ _HAPPENINGS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
     "tokens_revoked": tokens_revoked,
     "app_uninstalled": app_uninstalled,
 }
-"""Who translates which type of event."""
+"""The translator of each type of event."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackReceiver(Receiver):
-    """The Events API of one Slack app."""
+    """The receiver of one Slack app's events."""
 
     secrets: Sequence[Secret]
-    """The signing secret, and the previous one while it is being rotated."""
+    """The signing secret and, during a rotation, the previous one."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
@@ -196,7 +202,7 @@ class SlackReceiver(Receiver):
             case "url_verification":
                 return Handshake(as_text(body.get("challenge")))
             case "event_callback":
-                return _happening(opened(body))
+                return _translated(opened(body))
             case "app_rate_limited":
                 return app_rate_limited()
             case other:
@@ -204,16 +210,16 @@ class SlackReceiver(Receiver):
 
 
 def sign(secret: Secret, timestamp: str, body: bytes) -> str:
-    """Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
+    """Return Slack's signature of a delivery: `v0=` and the HMAC-SHA256 of `v0:{timestamp}:{body}` in hex."""
     base = b"v0:" + timestamp.encode() + b":" + body
     return "v0=" + hmac.new(secret.reveal().encode(), base, hashlib.sha256).hexdigest()
 
 
-def _happening(delivery: Delivery) -> Event | Stop | Ignored:
+def _translated(delivery: Delivery) -> Event | Stop | Ignored:
     if not delivery.event:
         return delivery.ignored("incomplete", "it lacks an event")
     kind = as_text(delivery.event.get("type"))
-    translate = _HAPPENINGS.get(kind)
+    translate = _TRANSLATORS.get(kind)
     if translate is None:
         return unknown_type("events", kind, delivery.actor(delivery.event))
     return translate(delivery)

@@ -1,20 +1,20 @@
-"""The meaning of each refusal of Slack, and who can act on it."""
+"""The meaning of each refusal by Slack, and the person who can act on it."""
 
 from gofer.sources.refusals import Refusal, Refusals
 
-_BUSY = Refusal("unclear", "Slack had trouble of its own.")
-_LATER = Refusal("tell", "Slack takes no more calls of this kind for a while.")
-_RENEW = "Slack does not accept Gofer's token; whoever runs Gofer has to renew it."
-_FILES_OFF = "This workspace does not take files from apps; an admin of Slack can allow it."
+_BUSY = Refusal("unclear", "Slack had an internal problem.")
+_LATER = Refusal("tell", "Slack accepts no more calls of this kind for a while.")
+_RENEW = "Slack does not accept Gofer's token; the operator of Gofer must renew it."
+_FILES_OFF = "This workspace does not accept files from apps; an admin of Slack can allow it."
 
 NOT_THERE = frozenset({"message_not_found"})
-"""Codes that say that there is no such message, so that nothing an earlier edit of it wrote can be read either."""
+"""Codes which mean that the message does not exist, so the text of an earlier edit is not visible either."""
 REFUSALS = Refusals(
     "slack",
     {
-        "account_inactive": Refusal("operate", "Gofer's Slack app was removed; whoever runs Gofer has to install it."),
+        "account_inactive": Refusal("operate", "Gofer's Slack app was removed; the operator of Gofer must install it."),
         "already_reacted": Refusal("tell", "The reaction is there already."),
-        "cannot_dm_bot": Refusal("tell", "That is a program; it reads no direct messages."),
+        "cannot_dm_bot": Refusal("tell", "That account is a program, which reads no direct messages."),
         "cant_delete_message": Refusal("tell", "Only messages that Gofer posted can be deleted."),
         "cant_update_message": Refusal("tell", "Only messages that Gofer posted can be changed."),
         "channel_not_found": Refusal(
@@ -25,7 +25,7 @@ REFUSALS = Refusals(
         "file_deleted": Refusal("tell", "That file was deleted."),
         "file_not_found": Refusal("tell", "That file was deleted, or Gofer may not see it."),
         "file_upload_size_restricted": Refusal(
-            "tell", "The file is larger than this workspace takes; make it shorter."
+            "tell", "The file is larger than this workspace allows; make it shorter."
         ),
         "file_uploads_disabled": Refusal("tell", _FILES_OFF),
         "internal_error": _BUSY,
@@ -36,15 +36,15 @@ REFUSALS = Refusals(
         "is_inactive": Refusal("tell", "That channel is archived or frozen; nothing can be changed there."),
         "message_not_found": Refusal("tell", "Slack knows no such message there. Check channel and ts."),
         "missing_scope": Refusal(
-            "operate", "Gofer's Slack app lacks a permission for this; whoever runs Gofer has to add it."
+            "operate", "Gofer's Slack app lacks a permission for this; the operator of Gofer must add it."
         ),
         "method_not_supported_for_channel_type": Refusal(
-            "tell", "Gofer can join public channels only; to any other one somebody has to invite it."
+            "tell", "Gofer can join public channels only; a member must invite it to any other channel."
         ),
         "msg_blocks_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
         "msg_too_long": Refusal("tell", "That is longer than one Slack message; post it in several."),
-        "not_authed": Refusal("operate", "Gofer called Slack without a token; whoever runs Gofer has to set one."),
-        "not_in_channel": Refusal("tell", "Gofer is not a member of that channel; somebody has to invite it first."),
+        "not_authed": Refusal("operate", "Gofer called Slack without a token; the operator of Gofer must set one."),
+        "not_in_channel": Refusal("tell", "Gofer is not a member of that channel; a member must invite it first."),
         "plan_upgrade_required": Refusal("operate", "This workspace's plan of Slack has no user groups."),
         "rate_limited": _LATER,
         "ratelimited": _LATER,
@@ -52,9 +52,9 @@ REFUSALS = Refusals(
         "restricted_action": Refusal("tell", "Only some people may post there; an admin of Slack can allow it."),
         "service_unavailable": _BUSY,
         "thread_not_found": Refusal("tell", "Slack knows no such message there. Check channel and ts."),
-        "token_expired": Refusal("operate", "Gofer's Slack token has expired; whoever runs Gofer has to renew it."),
+        "token_expired": Refusal("operate", "Gofer's Slack token has expired; the operator of Gofer must renew it."),
         "token_revoked": Refusal("operate", _RENEW),
-        "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack takes."),
+        "too_many_reactions": Refusal("tell", "That message has as many of Gofer's reactions as Slack allows."),
         "update_failed": _BUSY,
         "user_not_found": Refusal("tell", "Slack knows no such person."),
         "user_not_in_channel": Refusal(
@@ -65,10 +65,11 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "Slack gave no other reason."),
     credential=frozenset({"account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"}),
 )
-"""Every code that has a rule of its own; docs/slack.md lists the same."""
+"""Every code with its own rule. docs/slack.md lists the same codes."""
 
 EDIT_REFUSED = frozenset(code for code, rule in REFUSALS.known.items() if rule.rule == "tell")
-"""Codes that say that a message was not edited, also where an earlier attempt of the edit got no answer.
+"""Codes which mean that a message was not edited, even if an earlier attempt of the edit had no answer.
 
-Gofer then posts its text anew and deletes the message: had the earlier attempt edited it, nothing would stand twice.
+Gofer then posts the text as a new message and deletes the old one. So the text never appears twice, even if the earlier
+attempt did edit the old message.
 """

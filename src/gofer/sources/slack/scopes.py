@@ -1,7 +1,7 @@
 """The scopes that a Slack app needs for each method of the Web API that Gofer calls.
 
-Methods that act in a conversation need one scope for each kind of conversation: channels are public, groups are private
-channels. What is said to Gofer alone needs the scopes of `slack.direct` besides (`sources/slack/subscriptions.py`).
+Methods that act in a conversation need one scope for each kind of conversation: `channels` are public ones, `groups`
+are private ones. Direct messages also need the scopes of `slack.direct` (`sources/slack/subscriptions.py`).
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ Method: TypeAlias = Literal[
     "users.info",
     "users.list",
 ]
-"""The methods Gofer calls; any other one is a type error."""
+"""The methods that Gofer calls. Any other method is a type error."""
 
 _READ = frozenset({"channels:history", "groups:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
@@ -41,19 +41,19 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     "chat.update": frozenset({"chat:write"}),
     "conversations.history": _READ,
     "conversations.info": frozenset({"channels:read", "groups:read"}),
-    # There is no joining of private channels.
+    # An app cannot join private channels.
     "conversations.join": frozenset({"channels:join"}),
     "conversations.open": frozenset({"im:write"}),
-    # Gofer asks it for public channels only.
+    # Gofer lists public channels only.
     "conversations.list": frozenset({"channels:read"}),
     "conversations.replies": _READ,
     "files.completeUploadExternal": frozenset({"files:write"}),
     "files.getUploadURLExternal": frozenset({"files:write"}),
-    # Its content comes from another address, by the same permission.
+    # The content of a file comes from another address and needs the same scope.
     "files.info": frozenset({"files:read"}),
     "reactions.add": frozenset({"reactions:write"}),
     "usergroups.list": frozenset({"usergroups:read"}),
-    # Direct messages are not asked for.
+    # Gofer does not list direct messages.
     "users.conversations": frozenset({"channels:read", "groups:read"}),
     "users.info": frozenset({"users:read"}),
     "users.list": frozenset({"users:read"}),
@@ -61,5 +61,5 @@ SCOPES: Mapping[Method, frozenset[str]] = {
 
 
 def scopes(*methods: Method) -> frozenset[str]:
-    """Return what some methods need together."""
+    """Return all scopes that the methods need."""
     return frozenset(scope for method in methods for scope in SCOPES[method])

@@ -1,4 +1,4 @@
-"""The settings of Slack, and the sentences about those that are missing or stand in each other's place."""
+"""The settings of Slack, and the sentences about missing and interchanged ones."""
 
 import re
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ def _api_url(name: str, text: str) -> str:
 
 
 def _teams(name: str, text: str) -> frozenset[str]:
-    """Return the ids of a workspace and its organisation. Raises ConfigError for what is no such id."""
+    """Return the ids of a workspace and its organisation. Raises ConfigError for any other text."""
     found = frozenset(team.strip() for team in text.split(",") if team.strip())
     if not all(map(_TEAM.fullmatch, found)):
-        raise ConfigError(f"{name} is no id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
+        raise ConfigError(f"{name} is not the id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
     return found
 
 
@@ -36,17 +36,17 @@ def _listed(teams: frozenset[str]) -> str:
 SIGNING_SECRETS = secrets_setting("SLACK_SIGNING_SECRET")
 BOT_TOKEN = credential_setting("SLACK_BOT_TOKEN")
 APP_TOKEN = credential_setting("SLACK_APP_TOKEN")
-"""Set for Socket Mode, where Gofer opens the connection and needs no address of its own."""
+"""The app-level token for Socket Mode, in which Gofer opens the connection and needs no public URL."""
 API_URL: Setting[str] = Setting("SLACK_API_URL", _api_url, str)
 TEAM_IDS: Setting[frozenset[str]] = Setting("SLACK_TEAM_ID", _teams, _listed)
-"""The workspace that the app is installed in, and its organisation; looked up when it is empty."""
+"""The app's workspace and its organisation. If the setting is empty, Gofer looks them up."""
 CLIENT_ID = text_setting("SLACK_CLIENT_ID")
-"""Of the app, for signing in to Gofer's pages where they are not on one's own machine."""
+"""The app's client id, for the sign-in to Gofer's pages when they are not on the reader's own machine."""
 CLIENT_SECRET = credential_setting("SLACK_CLIENT_SECRET")
 
 
 def missing(settings: SourceSettings) -> Sequence[str]:
-    """Return a sentence for each setting without which Slack cannot be served."""
+    """Return a sentence for each missing setting without which Gofer cannot serve Slack."""
     found: list[str] = []
     if not settings[BOT_TOKEN]:
         found.append(
@@ -62,7 +62,7 @@ def missing(settings: SourceSettings) -> Sequence[str]:
 
 
 def confused(settings: SourceSettings) -> Sequence[str]:
-    """Return a sentence for each token that stands in another's place; only first letters are looked at."""
+    """Return a sentence for each token of the wrong kind, judged by its prefix only."""
     found: list[str] = []
     if settings[BOT_TOKEN].reveal().startswith(("xapp-", "xoxp-")):
         found.append("SLACK_BOT_TOKEN holds another kind of token: the Bot User OAuth Token starts with xoxb-.")

@@ -1,8 +1,8 @@
-"""Socket Mode: Slack's deliveries through a socket that Gofer opens. The only module that knows Bolt.
+"""Socket Mode: Slack's deliveries through a socket that Gofer opens. This is the only module that uses Bolt.
 
-Bolt asks for connections, opens them anew and acknowledges envelopes; what an envelope means is decided where HTTP
-deliveries are translated. An envelope is acknowledged after its claim is stored, and not at all when it could not be:
-then Slack delivers it again.
+Bolt requests connections, reopens them and acknowledges envelopes. The receivers for HTTP deliveries also translate the
+envelopes. Gofer acknowledges an envelope after its claim is stored. If the claim cannot be stored, Gofer does not
+acknowledge the envelope, and Slack delivers it again.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError, TemporaryError
 
 PATIENCE = 30.0
-"""Seconds the first connection may take."""
+"""The longest time for the first connection, in seconds."""
 PING = 10.0
-"""Seconds between two looks at a connection; one that is silent four times as long is opened anew."""
+"""Seconds between two checks of a connection. A connection that is silent for four times as long is reopened."""
 
 _log = logging.getLogger(__name__)
 _bolt_log = logging.getLogger("slack_bolt")
-"""Under its own name: what a library says may hold contents, and is treated as such."""
+"""The logger for Bolt. It has the library's name, because Gofer treats log lines of libraries as possible contents."""
 
 
 @contextlib.asynccontextmanager
@@ -44,7 +44,7 @@ async def connected(settings: SourceSettings, receive: Receive, ping: float = PI
     """Pass Slack's deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
     app = AsyncApp(
-        # Also the name of a logger that Bolt sets up.
+        # Bolt also uses this name for a logger.
         name="slack_bolt",
         logger=_bolt_log,
         client=client,
@@ -54,7 +54,7 @@ async def connected(settings: SourceSettings, receive: Receive, ping: float = PI
         ssl_check_enabled=False,
     )
     handler = AsyncSocketModeHandler(app, settings[APP_TOKEN].reveal(), ping_interval=ping)
-    # As everywhere in Gofer, no proxy is taken from the environment.
+    # Gofer never takes a proxy from the environment.
     client.proxy = handler.client.proxy = None
     renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
     try:
@@ -67,11 +67,11 @@ async def connected(settings: SourceSettings, receive: Receive, ping: float = PI
 
 
 class _Intake:
-    """The only step of Bolt for every envelope: nothing of Bolt's own comes after it."""
+    """The Bolt middleware that handles every envelope. None of Bolt's own steps follows."""
 
     def __init__(self, receive: Receive, settings: SourceSettings) -> None:
         self._receive = receive
-        # These receivers verify nothing, because the app's token opened the socket.
+        # These receivers verify nothing, because the app's token already authenticates the socket.
         self._events = SlackReceiver(())
         self._actions = InteractivityReceiver((), settings[TEAM_IDS])
 
@@ -81,35 +81,35 @@ class _Intake:
         path, receiver = ("/slack/events", self._events) if events else (PATH, self._actions)
         delivery = RawRequest("POST", path, (), json.dumps(req.body).encode())
         reply = await self._receive(receiver, delivery)
-        # What is no event will never be one: only what could not be stored is worth another delivery.
+        # Only a delivery that could not be stored is worth repeating. An invalid one would be invalid again.
         return BoltResponse(status=503 if reply.status >= 500 else 200)
 
 
 async def _connect(handler: AsyncSocketModeHandler) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
-            # Asked for here, because connecting retries for ever whatever Slack says to the token.
+            # Request the URL here, because `connect_async` retries forever, even when Slack rejects the token.
             handler.client.wss_uri = await handler.client.issue_new_wss_url()
             await handler.connect_async()
     except SlackApiError as error:
         raise ConfigError(_refused(as_text(as_object(cast(object, error.response.data)).get("error")))) from error
     except (TimeoutError, aiohttp.ClientError) as error:
-        raise TemporaryError("Slack gave no Socket Mode connection; try again in a minute.") from error
+        raise TemporaryError("Slack did not open a Socket Mode connection; try again in a minute.") from error
 
 
 async def _renew_url(handler: AsyncSocketModeHandler, every: float) -> None:
-    """Get a new URL while there is no connection: one is good for one try, and the library tries the same for ever."""
+    """Request a new URL while there is no connection. A URL is valid once, and the library would retry the same URL."""
     while True:
         await asyncio.sleep(every)
         if handler.client.wss_uri and not await handler.client.is_connected():
-            _log.warning("Socket Mode is not connected; a new connection is being asked for")
+            _log.warning("Socket Mode is not connected; Gofer requests a new connection")
             with contextlib.suppress(SlackApiError, TimeoutError, aiohttp.ClientError):
                 handler.client.wss_uri = await handler.client.issue_new_wss_url()
 
 
 def _refused(code: str) -> str:
     return (
-        f"Slack does not accept SLACK_APP_TOKEN ({code}); make an app-level token with the scope connections:write "
+        f"Slack does not accept SLACK_APP_TOKEN ({code}); create an app-level token with the scope connections:write "
         "under Basic Information, App-Level Tokens, and turn Socket Mode on."
     )
 

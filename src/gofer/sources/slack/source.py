@@ -1,4 +1,4 @@
-"""The source Slack: an event is about a message or a channel, and the answer is a reply in its thread."""
+"""The source Slack: an event is about a message or a channel, and the answer is a reply in the message's thread."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
-from gofer.sources.slack.source_context import READING, told
+from gofer.sources.slack.source_context import READING, context_of_event
 from gofer.sources.slack.tools import TOOLS
 from gofer.sources.source import Source, Workplace
 from gofer.tools.declare import bind_all
@@ -22,7 +22,7 @@ _ADDRESSED = frozenset({"slack.mention", "slack.direct"})
 
 def _is_request(event: Event, followed: bool) -> bool:
     if event.kind == "slack.message":
-        # A reply where the workflow answered before needs no mention.
+        # A reply in a thread in which the workflow answered before needs no mention.
         return followed
     return event.kind in _ADDRESSED
 
@@ -44,7 +44,7 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 SLACK = Source(
     "slack",
     "Slack",
-    told,
+    context_of_event,
     READING,
     starts=STARTS,
     is_request=_is_request,
@@ -57,4 +57,4 @@ SLACK = Source(
     tools=_tools,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
-"""Slack as the system in which the people of the company are reached."""
+"""Slack as the system in which Gofer reaches the people of the company."""

@@ -1,4 +1,4 @@
-"""The source context of a Slack event: the thread or channel that it refers to, and how a model is told of it."""
+"""The source context of a Slack event: the call that reads its thread or channel, and the sentences about the event."""
 
 import re
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
 RECENT = 20
-"""Messages of a channel that are read when what happened is about the channel and not about a message."""
+"""The number of messages that are read when an event is about a channel and not about a message."""
 _NO_MEMBER = "I am not a member of this channel. Please invite me and ask again."
 _REFUSED = {"not_in_channel": _NO_MEMBER, "channel_not_found": _NO_MEMBER}
 THREAD = Need("the thread could not be read", "read this thread", _REFUSED)
 CHANNEL = Need("the channel could not be read", "read this channel", _REFUSED)
 _CREATED = "slack.channel_created"
 _DELETED = frozenset({"message_not_found", "thread_not_found"})
-"""Codes of Slack for a message that is not there."""
+"""Slack's codes for a message that does not exist."""
 _GONE = "the message that it is about was deleted"
 _NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
@@ -25,11 +25,13 @@ READ_THREAD = "slack_read_thread"
 READ_CHANNEL = "slack_read_channel"
 
 
-def told(event: Event, person: Person) -> SourceContext:
+def context_of_event(event: Event, person: Person) -> SourceContext:
     """Return the source context of a new channel."""
-    # Gofer is not in the new channel yet, and nothing has been said there.
+    # Gofer is not a member of the new channel yet, and the channel has no messages.
     name = str(event.facts.get("name", ""))
-    return SourceContext(_happened(event, person, name), "", event.private is not False, facts=_channels(event, name))
+    return SourceContext(
+        _event_sentence(event, person, name), "", event.private is not False, facts=_channels(event, name)
+    )
 
 
 def _call(event: Event) -> OwnCall | None:
@@ -62,9 +64,9 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
     details = result.details or {}
     channel = str(details.get("channel", ""))
     return SourceContext(
-        happened=_happened(event, person, channel),
+        happened=_event_sentence(event, person, channel),
         read=result.text,
-        # The more careful of two sources wins.
+        # The context is private if either the event or the channel is.
         private=event.private is True or details.get("private") is not False,
         words=as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text),
         author=_name(person),
@@ -78,13 +80,13 @@ READING = Reading(call=_call, read=_read, need=_need, gone=_gone, tools=(READ_TH
 
 
 def thread_of(event: Event, read: Outcome | None) -> str:
-    """Return the ts of the thread in which an event is answered; empty for an event that is about no message.
+    """Return the ts of the thread for the answer to an event; empty for an event that is not about a message.
 
-    `read` is the outcome of reading the source context, None before that.
+    `read` is the outcome of reading the source context, or None before the reading.
     """
     match read:
         case ToolResult(status="ok", details={"thread_ts": str(thread_ts)}):
-            # A reaction does not say in which thread its message stands.
+            # The event of a reaction does not hold the thread of its message.
             return thread_ts
         case _:
             return event.place.get("thread_ts", "")
@@ -101,7 +103,7 @@ def _name(person: Person) -> str:
 
 
 def _replied(event: Event, person: Person) -> str:
-    """Return what happened where a message without a mention is a request; empty for other events."""
+    """Return the sentence about a message without a mention that is a request; empty for other events."""
     if event.kind != "slack.message":
         return ""
     ts = event.place.get("ts", "")
@@ -111,8 +113,8 @@ def _replied(event: Event, person: Person) -> str:
     )
 
 
-def _happened(event: Event, person: Person, channel: str) -> str:
-    """Return what happened, in a sentence or two without ids."""
+def _event_sentence(event: Event, person: Person, channel: str) -> str:
+    """Return one or two sentences about the event, without ids."""
     who = _name(person)
     ts = event.place.get("ts", "")
     match event.kind:
@@ -128,9 +130,9 @@ def _happened(event: Event, person: Person, channel: str) -> str:
         case "slack.channel_created":
             return f"{who} created the public channel #{' '.join(channel.split())[:80]}."
         case "slack.member_joined":
-            joined = f"{who} came"
+            joined = f"{who} joined"
             if event.facts.get("member") == "gofer":
-                joined = "You were invited"
-            return f"{joined} to #{channel}. The newest messages there follow."
+                joined = "You were invited to"
+            return f"{joined} #{channel}. The newest messages there follow."
         case _:
-            return f"{who} wrote the message with ts {ts} of this thread; nobody mentioned you."
+            return f"{who} wrote the message with ts {ts} of this thread. It does not mention you."

@@ -1,4 +1,4 @@
-"""The events of Slack that an app subscribes to, and the scopes that it needs for them."""
+"""The events of Slack that an app subscribes to, and the scopes that they need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a Slack app subscribes to so that something is told, and the scopes it needs for that."""
+    """Events that a Slack app subscribes to, and the scopes that they need."""
 
     events: tuple[str, ...]
     scopes: frozenset[str]
@@ -18,7 +18,7 @@ _REACTIONS = Subscription(("reaction_added",), frozenset({"reactions:read"}))
 SUBSCRIPTIONS: Mapping[str, Subscription] = {
     "slack.mention": Subscription(("app_mention",), frozenset({"app_mentions:read"})),
     "slack.message": _POSTS,
-    # Slack takes `agent_session_stopped` and `assistant:write` from an app that its manifest declares as an agent.
+    # Slack permits `agent_session_stopped` and `assistant:write` only for apps that are declared as agents.
     "slack.direct": Subscription(
         ("message.im", "agent_session_stopped"), frozenset({"assistant:write", "im:history", "im:read"})
     ),
@@ -26,13 +26,13 @@ SUBSCRIPTIONS: Mapping[str, Subscription] = {
     "slack.channel_created": Subscription(("channel_created",), frozenset({"channels:read"})),
     "slack.member_joined": Subscription(("member_joined_channel",), frozenset({"channels:read", "groups:read"})),
 }
-"""By the kind of event that they bring."""
+"""Subscriptions by the kind of event that they deliver."""
 
 INSTALLATION = ("app_uninstalled", "tokens_revoked")
-"""What tells that Slack lets the app in no more; neither needs a scope."""
+"""The events that report the loss of the app's access. They need no scope."""
 
 STOPPING = Subscription(
     (*_POSTS.events, *_REACTIONS.events),
     _POSTS.scopes | _REACTIONS.scopes,
 )
-"""What tells that a run is to stop: its message was deleted, or somebody put a stop sign on it."""
+"""The events that stop a run: its message was deleted, or a person put a stop sign on it."""

@@ -12,38 +12,38 @@ from gofer.workflows.writes import Listable, NamedPlaces, place_entry
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 _CHANNEL = r"(public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20})"
-"""What an entry of `writes` looks like."""
+"""The pattern of an entry of `writes`."""
 
 
 class InSlack(Conditions):
-    """Conditions of what happens in Slack."""
+    """Conditions on events in Slack."""
 
     WITHOUT_BOTS: ClassVar[bool] = True
 
 
 class InChannels(InSlack):
-    """Conditions of what happens in a Slack channel."""
+    """Conditions on events in a Slack channel."""
 
     channels: Names | None = None
-    """Channels by name, `#incidents` or `#team-*`, or by id; left out, every channel that Gofer is in."""
+    """Channels by name, `#incidents` or `#team-*`, or by id; left out, every channel of which Gofer is a member."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": ""}
 
     @override
     def where(self) -> Where:
         names = [name.removeprefix("#") for name in self.channels or () if name != "any"]
-        # Ids stand in every event: such a condition is decided before a run begins.
+        # Every event holds the channel's id, so conditions on ids are decided before a run begins.
         fact = "channel_id" if all(_ID.fullmatch(name) for name in names) else "channels"
         return super().where() | ({fact: names} if names else {})
 
 
 class SlackMention(InChannels):
-    """Somebody mentions Gofer, also by an edit that adds the mention."""
+    """A person mentions Gofer, in a new message or by an edit that adds the mention."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": "", "follow_ups": ""}
 
     follow_ups: bool = False
-    """Whether replies in a thread that it answered in start it without a mention."""
+    """Whether replies without a mention start it in threads in which it answered before."""
 
     @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
@@ -53,18 +53,18 @@ class SlackMention(InChannels):
 
 
 class SlackMessage(InChannels):
-    """Somebody writes in a channel, whether or not Gofer is mentioned."""
+    """A person writes in a channel, with or without a mention of Gofer."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": "", "mention": "", "replies": ""}
 
     channels: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
-    """Channels by name, `#incidents` or `#team-*`, or by id: a name costs a look-up per message, an id nothing."""
+    """Channels by name, `#incidents` or `#team-*`, or by id. A name needs a look-up for each message, an id none."""
     mention: bool | None = None
-    """Only with a mention, or only without; left out, either way."""
+    """Only messages with a mention, or only messages without one; left out, both."""
     replies: bool = False
-    """Whether replies in threads start it too, not only messages of the channel itself."""
+    """Whether replies in threads start it too, besides messages in the channel itself."""
     says: Names | None = None
-    """What the message says, such as `*is down*`."""
+    """Patterns for the text of the message, such as `*is down*`."""
 
     @override
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
@@ -72,40 +72,40 @@ class SlackMessage(InChannels):
         if self.mention is not True:
             yield kind, where
         if self.mention is not False:
-            # Without a wish for mentions, an edit that adds one is no new message.
+            # Unless the trigger requires a mention, an edit that adds one does not count as a new message.
             yield "slack.mention", where if self.mention else where | {"edited": ["false"]}
 
 
 class SlackDirect(InSlack):
-    """Somebody writes to Gofer alone: a direct message, or the assistant's pane."""
+    """A person writes only to Gofer: a direct message, or a message in the assistant's pane."""
 
 
 class SlackReaction(InChannels):
-    """Somebody adds an emoji to a message."""
+    """A person adds an emoji to a message."""
 
     emoji: Names
     """Names of emoji without colons; a skin tone makes no difference."""
 
 
 class SlackChannelCreated(InSlack):
-    """Somebody creates a public channel."""
+    """A person creates a public channel."""
 
     name: Names | None = None
     """Names of channels, such as `proj-*`."""
 
 
 class SlackMemberJoined(InChannels):
-    """Somebody joins a channel that Gofer is in, or Gofer is invited to one."""
+    """A person joins a channel of which Gofer is a member, or invites Gofer to a channel."""
 
     member: Literal["gofer", "person"] | None = None
-    """`gofer` when Gofer was invited, `person` when it was somebody else; left out, both."""
+    """`gofer` when a person invites Gofer, `person` when a person joins; left out, both."""
 
 
 CHANNELS = Listable(
     "slack",
     place_entry(
         _CHANNEL,
-        wrong="This is no channel of Slack.",
+        wrong="This is not a channel of Slack.",
         written='Write its name, as "#general", its id, or `public` for all.',
         named='Write its name, as "#general", its id, or `public` for all public channels.',
     ),

@@ -1,4 +1,4 @@
-"""Messages and reactions: readers see where they come from, and no person is paged by accident."""
+"""The tools that write messages and reactions, with links to their origin and without accidental notifications."""
 
 import re
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ _EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
 
 
 class PostMessage(Arguments):
-    """What to say and where."""
+    """The message, and its destination."""
 
     text: str = Field(min_length=1, description="The message in Markdown.")
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
@@ -32,7 +32,7 @@ class PostMessage(Arguments):
 
 
 class UpdateMessage(Arguments):
-    """What to say instead, and in which message."""
+    """The new text, and the message to change."""
 
     text: str = Field(min_length=1, description="The whole new message in Markdown.")
     ts: str = Field(description="ts of the message, one that Gofer posted.")
@@ -40,14 +40,14 @@ class UpdateMessage(Arguments):
 
 
 class DeleteMessage(Arguments):
-    """Which message."""
+    """The message to delete."""
 
     ts: str = Field(description="ts of the message, one that Gofer posted.")
     channel: str = Field(default="", description="Channel, as #name. Left out: where the request came from.")
 
 
 class AddReaction(Arguments):
-    """Which emoji on which message."""
+    """The emoji, and the message to put it on."""
 
     emoji: str = Field(description="Name of the emoji without colons, such as eyes.")
     ts: str = Field(description="ts of the message.")
@@ -55,7 +55,7 @@ class AddReaction(Arguments):
 
 
 def _thread_of(arguments: PostMessage) -> str:
-    """Return the ts of the thread: a channel may be written as its name, as its id, or left out."""
+    """Return the ts of the thread. The channel is no part of it, because a call can name it in several ways."""
     return arguments.thread_ts
 
 
@@ -90,9 +90,9 @@ async def slack_post_message(api: SlackApi, call: Call, arguments: PostMessage) 
 
 @slack_post_message.look
 async def _find(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult | None:
-    """Return the message an earlier attempt of the same call posted, found by the key in its metadata.
+    """Return the message that an earlier attempt of the same call posted, found by the key in its metadata.
 
-    None when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    Returns None when it certainly posted none. Raises TemporaryError and SlackRefusal when that is unclear.
     """
     channel = await channel_id(api, call, arguments.channel)
     ts = await find_by_key(api, call, channel, arguments.thread_ts)
@@ -103,7 +103,7 @@ async def _find(api: SlackApi, call: Call, arguments: PostMessage) -> ToolResult
 
 @slack_post_message.mock
 def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
-    """Return a message that was posted nowhere."""
+    """Return a message without posting it."""
     channel = mock_channel_id(channel_name(call, arguments.channel))
     content(call, arguments.text)
     return _posted(channel, mock_ts(arguments))
@@ -127,7 +127,7 @@ async def slack_update_message(api: SlackApi, call: Call, arguments: UpdateMessa
 
 @slack_update_message.mock
 def _mock_update(call: Call, arguments: UpdateMessage) -> ToolResult:
-    """Return a message that was changed nowhere."""
+    """Return a changed message without changing one."""
     channel = mock_channel_id(channel_name(call, arguments.channel))
     content(call, arguments.text)
     return _changed(channel, arguments.ts)
@@ -147,7 +147,7 @@ async def slack_delete_message(api: SlackApi, call: Call, arguments: DeleteMessa
     try:
         await api.write(call, "chat.delete", channel=channel, ts=arguments.ts)
     except SlackRefusal as refused:
-        # A message that is gone already counts as deleted.
+        # A message that no longer exists counts as deleted.
         if refused.code not in NOT_THERE:
             raise
     return _DELETED
@@ -155,7 +155,7 @@ async def slack_delete_message(api: SlackApi, call: Call, arguments: DeleteMessa
 
 @slack_delete_message.mock
 def _mock_delete(call: Call, arguments: DeleteMessage) -> ToolResult:
-    """Return a message that was deleted nowhere."""
+    """Return a deleted message without deleting one."""
     channel_name(call, arguments.channel)
     return _DELETED
 
@@ -181,35 +181,35 @@ async def slack_add_reaction(api: SlackApi, call: Call, arguments: AddReaction) 
 
 @slack_add_reaction.mock
 def _mock_reaction(call: Call, arguments: AddReaction) -> ToolResult:
-    """Return a reaction that Slack never got."""
+    """Return a reaction without adding it."""
     channel_name(call, arguments.channel)
     return _reacted(_emoji_name(arguments.emoji))
 
 
 def _emoji_name(emoji: str) -> str:
-    """Return the name of an emoji as Slack takes it. Raises ToolError."""
+    """Return the name of an emoji in Slack's form. Raises ToolError."""
     if name := _EMOJI.fullmatch(emoji):
         return name[1]
     raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
 
 
 def _posted(channel: str, ts: str) -> ToolResult:
-    """Return a message that was posted; details: channel id and ts."""
+    """Return a posted message. Details: channel id and ts."""
     return ToolResult(f"Posted (ts {ts}).", "posted a message", {"channel": channel, "ts": ts})
 
 
 def _changed(channel: str, ts: str) -> ToolResult:
-    """Return a message that has another text; details: channel id and ts."""
+    """Return a changed message. Details: channel id and ts."""
     return ToolResult(f"Changed (ts {ts}).", "changed a message", {"channel": channel, "ts": ts})
 
 
 def _reacted(emoji: str) -> ToolResult:
-    """Return a message that has a reaction."""
+    """Return an added reaction."""
     return ToolResult(f"The message now has :{emoji}:.", f"added :{emoji}:")
 
 
 def content(call: Call, markdown: str) -> dict[str, object]:
-    """Return the fields of a message: its text, links, and what it is found and counted by. Raises ToolError."""
+    """Return the fields of a message: its text and links, and the metadata with its key and hops. Raises ToolError."""
     text = one_message(markdown)
     if text is None:
         raise ToolError(
@@ -220,7 +220,7 @@ def content(call: Call, markdown: str) -> dict[str, object]:
         "text": fallback(text),
         "blocks": [{"type": "markdown", "text": text}, *origin(call.provenance)],
         "metadata": {"event_type": "gofer_call", "event_payload": {"key": call.key, "hops": call.hops}},
-        # Neither names nor addresses in the text are looked for; what stands in it is all there is.
+        # Slack must not turn names or addresses in the text into mentions or links.
         "parse": "none",
         "link_names": False,
     }
@@ -234,7 +234,7 @@ def in_thread(thread_ts: str) -> dict[str, object]:
 
 
 def origin(provenance: Provenance) -> list[dict[str, object]]:
-    """Return the links under a message; none under one that another with the links follows."""
+    """Return the block with the links below a message. A message that is followed by another part has none."""
     links = [f"<{url}|{words}>" for words, url in origin_links(provenance)]
     if links:
         return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
@@ -242,18 +242,18 @@ def origin(provenance: Provenance) -> list[dict[str, object]]:
 
 
 PAGE = 200
-"""Messages asked for at once, as Slack advises."""
+"""Messages in one request, as Slack recommends."""
 PAGES = 50
-"""How often they are asked for."""
+"""The most requests of one search."""
 CLOCKS_APART = 300.0
-"""Seconds Slack's clock may be behind ours."""
+"""The most seconds by which Slack's clock may be behind Gofer's."""
 
 
 async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) -> AsyncIterator[Message]:
-    """Yield each message of a thread, or of a channel, since the call's run began, with metadata; in Slack's order.
+    """Yield each message of a thread or channel since the call's run began, with metadata, in Slack's order.
 
-    That it ends means that there is no other. Raises ToolError when there are too many to say so,
-    SlackRefusal, TemporaryError.
+    When the iterator ends, there are no further messages. Raises ToolError when there are too many to read them all,
+    and SlackRefusal, TemporaryError.
     """
     method: Method = "conversations.history"
     asked: dict[str, str | int] = {"channel": channel}
@@ -269,14 +269,14 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
         following = next_cursor(page)
     if not following:
         return
-    said = f"Slack has more than {PAGE * PAGES} messages there since; that is too many to look through."
-    raise ToolError(said, code="too_many")
+    reason = f"Slack has more than {PAGE * PAGES} messages there since the run began; that is too many to look through."
+    raise ToolError(reason, code="too_many")
 
 
 async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -> str:
-    """Return the ts of the message an earlier attempt of the same call posted, found by the key in its metadata.
+    """Return the ts of the message that an earlier attempt of the same call posted, found by the key in its metadata.
 
-    Empty when it is certain that there is none. Raises TemporaryError, SlackRefusal when that cannot be told.
+    Returns an empty text when it certainly posted none. Raises TemporaryError and SlackRefusal when that is unclear.
     """
     async for message in candidates(api, call, channel, thread_ts):
         payload = as_object(as_object(message.get("metadata")).get("event_payload"))

@@ -1,1 +1,1 @@
-"""Webhooks: verifies callers of `/hooks/<name>` and translates their calls."""
+"""The source of webhooks: verifies callers of `/hooks/<name>` and translates their calls."""

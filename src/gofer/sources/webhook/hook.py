@@ -1,6 +1,6 @@
-"""A hook: who may call `/hooks/<name>`, and what distinguishes one call from another.
+"""Hooks: the callers' authentication for `/hooks/<name>`, and the key that distinguishes one call from another.
 
-Hooks come as compiled JSON, as `workflows.hook` makes it, so that ingress reads no YAML and loads no pydantic.
+Receivers read hooks from compiled JSON, so that they load neither YAML nor pydantic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,30 +14,30 @@ from gofer.values.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """Standard Webhooks: id, time and body are signed, and the id tells deliveries apart."""
+    """Standard Webhooks: the sender signs id, time and body, and the id distinguishes deliveries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """`Authorization: Bearer <secret>`."""
+    """The header `Authorization: Bearer <secret>`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hmac:
-    """A header with an HMAC over the body, as many services have one of their own."""
+    """A header with an HMAC over the body; many services define their own."""
 
     header: str
-    """Lower case."""
+    """The name of the header in lower case."""
     prefix: str = ""
-    """What stands before the signature: `sha256=`."""
+    """The text before the signature, such as `sha256=`."""
     encoding: str = "hex"
-    """hex or base64."""
+    """The encoding of the signature: hex or base64."""
     algorithm: str = "sha256"
-    """sha256 or sha512."""
+    """The hash function: sha256 or sha512."""
     template: str = "{body}"
-    """What is signed; `{timestamp}` is the value of `timestamp_header`."""
+    """The signed text. `{timestamp}` is the value of `timestamp_header`."""
     timestamp_header: str = ""
-    """Lower case; empty where no time is signed."""
+    """The name of the header with the signed time, in lower case; empty if the sender signs no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Jwt:
     issuer: str
     audience: str
     algorithms: tuple[str, ...]
-    """RS256 and ES256, or HS256 alone."""
+    """RS256 and ES256, or only HS256."""
     keys: tuple[Mapping[str, object], ...] = ()
-    """Public keys as JWK; none for HS256, whose key is the secret."""
+    """The public keys as JWK; none for HS256, for which the secret is the key."""
     leeway: float = 60.0
-    """Seconds by which clocks may differ."""
+    """The seconds by which clocks may differ."""
 
 
 Auth: TypeAlias = Standard | Bearer | Hmac | Jwt
@@ -59,14 +59,14 @@ Auth: TypeAlias = Standard | Bearer | Hmac | Jwt
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """The key of a call stands in its body, at a JSON pointer: `/data/id`."""
+    """The key of a call is in its body, at a JSON pointer such as `/data/id`."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The key of a call stands in a header, named in lower case."""
+    """The key of a call is in a header, named in lower case."""
 
     name: str
 
@@ -78,38 +78,41 @@ class Hook:
     name: str
     auth: Auth = Standard()
     secrets: Sequence[Secret] = ()
-    """The secret, and the previous one while it is being rotated; none where a JWT has public keys."""
+    """The secret and, during a rotation, the previous one; none for JWTs with public keys."""
     key: Pointer | Header | None = None
-    """What tells one call from another; None is the id of Standard Webhooks, or else the body for ten minutes."""
+    """The place of the key that distinguishes calls.
+
+    None means the id of Standard Webhooks; for other hooks, equal bodies within ten minutes count as the same call.
+    """
     private: bool = False
-    """Whether its runs stay out of lists that people see."""
+    """Whether lists for people hide the runs of this hook."""
 
     @property
     def proven(self) -> bool:
-        """Whether there is anything by which a caller could prove who it is."""
+        """Return whether the hook has a secret or key with which callers can authenticate."""
         return bool(self.secrets) or (isinstance(self.auth, Jwt) and bool(self.auth.keys))
 
     @property
     def path(self) -> str:
-        """Where it listens."""
+        """Return the URL path of the hook."""
         return f"/hooks/{self.name}"
 
 
 def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """Return hooks from their compiled JSON, by name. `secrets` are by the names of hooks, the empty name has the rest.
+    """Return hooks from their compiled JSON, sorted by name, without hooks that have no secret.
 
-    A hook without a secret is left out, as every source is that is not set up.
+    `secrets` maps names of hooks to secrets; the empty name holds the secret of all other hooks.
     """
     return [hook for hook in every_hook(compiled, secrets) if hook.proven]
 
 
 def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """Return hooks as `read_hooks`, with those that no sender can call."""
+    """Return all hooks from their compiled JSON, including hooks without a secret, which no sender can call."""
     return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 
 def variable(name: str) -> str:
-    """Return the environment variable with the secret of a hook."""
+    """Return the name of the environment variable with the secret of a hook."""
     return f"WEBHOOK_SECRET_{name.upper().replace('-', '_')}"
 
 
@@ -139,7 +142,7 @@ def _auth(value: Mapping[str, object]) -> Auth:
             )
         case _:
             raise ConfigError(
-                f"A webhook proves itself by {kind[:40]!r}, which this Gofer does not know; compile anew."
+                f"A webhook authenticates by {kind[:40]!r}, which this Gofer does not know; compile workflows again."
             )
 
 

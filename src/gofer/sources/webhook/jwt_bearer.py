@@ -1,8 +1,8 @@
-"""The proof of calls with a JWT: its issuer signed it for this hook, and its time has not passed.
+"""The verification of calls with a JWT: the issuer signed the token for this hook, and the token has not expired.
 
-A key is tried with the one algorithm that is its own, so a public key is never taken for a shared secret, and `none` is
-no algorithm. Keys are given when Gofer starts; nothing is fetched. Importing this module costs about 100 ms, which only
-a Gofer with such a hook should pay: nothing on ingress' cold path imports it.
+Each key works with exactly one algorithm, so a public key can never serve as a shared secret, and `none` is never
+accepted. Gofer reads the keys when it starts and fetches none. Importing this module takes about 100 ms, so receivers
+without such a hook must not import it.
 """
 
 import math
@@ -21,14 +21,14 @@ from gofer.values.errors import BadRequest, ConfigError, RefusalCode
 from gofer.values.secret import Secret
 
 RSA_BITS = 2048
-"""Shorter RSA keys are refused."""
+"""The fewest bits of an RSA key."""
 SECRET_BYTES = 32
-"""Shorter secrets are refused for HS256."""
+"""The fewest bytes of a secret for HS256."""
 TOKEN_LIMIT = 16_000
-"""Characters of a token that is looked at."""
+"""The most characters of a token."""
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
-"""By the kind of a key."""
-# The times are ours to check, by the clock that is passed in.
+"""Algorithms by the type of the key."""
+# This module checks the times itself, with the clock that is passed in.
 _OPTIONS: Mapping[str, Any] = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": ["exp"]}
 
 
@@ -41,7 +41,7 @@ class _Key:
 
 @dataclass(frozen=True)
 class JwtProof:
-    """A token of one issuer for one audience. Making it raises ConfigError for keys that cannot be used."""
+    """The proof of a token by one issuer for one audience. The constructor raises ConfigError for unusable keys."""
 
     form: Jwt
     secrets: Sequence[Secret]
@@ -52,30 +52,30 @@ class JwtProof:
         keys = [_shared(one) for one in self.secrets] if shared else [_public(one) for one in self.form.keys]
         usable = tuple(key for key in keys if key.algorithm in self.form.algorithms)
         if not usable:
-            raise ConfigError(f"No key is there for the tokens of {self.form.issuer}; add its public keys to `jwks`.")
+            raise ConfigError(f"There is no key for the tokens of {self.form.issuer}; add its public keys to `jwks`.")
         object.__setattr__(self, "_keys", usable)
 
     def __call__(self, request: RawRequest, now: float) -> None:
-        """See proofs.Proof."""
+        """Verify the token of a request. Raises BadRequest(401)."""
         self.claims(bearer_token(request), now)
 
     def claims(self, token: str, now: float) -> Mapping[str, object]:
-        """Return what a token says, once it is proved. Raises BadRequest(401)."""
+        """Return the claims of a token after it is verified. Raises BadRequest(401)."""
         if len(token) > TOKEN_LIMIT:
             raise BadRequest(401, "The token is too long.", code="jwt_too_long")
         claims = self._claims(token)
         expires = _seconds(claims.get("exp"))
         begins = _seconds(claims.get("nbf", 0))
         if expires is None or begins is None:
-            raise BadRequest(401, "A time in the token is no number of seconds.", code="jwt_malformed_time")
+            raise BadRequest(401, "A time in the token is not a number of seconds.", code="jwt_malformed_time")
         if expires + self.form.leeway <= now:
             raise BadRequest(401, "The token has expired.", code="jwt_expired")
         if begins - self.form.leeway > now:
-            raise BadRequest(401, "The token is not good yet.", code="jwt_not_yet")
+            raise BadRequest(401, "The token is not valid yet.", code="jwt_not_yet")
         return claims
 
     def _claims(self, token: str) -> Mapping[str, object]:
-        """Return what a token says that one of the keys signed. Raises BadRequest(401)."""
+        """Return the claims of a token that one of the keys signed. Raises BadRequest(401)."""
         candidates = self._candidates(token)
         if not candidates:
             raise _unproved("jwt_unknown_key")
@@ -84,7 +84,7 @@ class JwtProof:
             try:
                 return self._decode(token, key)
             except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
-                # A token that one of the keys signed says more than that another one did not.
+                # An error after a valid signature tells more than the mismatch of another key.
                 found = _code(error)
                 if found != "jwt_signature":
                     code = found
@@ -101,7 +101,7 @@ class JwtProof:
         )
 
     def _candidates(self, token: str) -> list[_Key]:
-        """Return the keys that may have signed a token, by what its header says; the header itself proves nothing."""
+        """Return the keys that may have signed a token, according to its header, which is not verified yet."""
         try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
@@ -112,12 +112,12 @@ class JwtProof:
 
 
 def _unproved(code: RefusalCode) -> BadRequest:
-    """Return the one sentence for every sender with a token that proves nothing; the log has the code."""
+    """Return the error for an unverified token. Senders always get the same sentence; the log has the code."""
     return BadRequest(401, "The token is not one that its issuer signed for this hook.", code=code)
 
 
 def _code(error: Exception) -> RefusalCode:
-    """Return why a token does not decode. A claim is only looked at once the signature holds."""
+    """Return the reason why a token does not decode. The library checks claims only after a valid signature."""
     match error:
         case jwt.InvalidSignatureError():
             return "jwt_signature"
@@ -148,21 +148,19 @@ def _public(key: Mapping[str, object]) -> _Key:
     try:
         value = jwt.PyJWK(dict(key), algorithm=_ALGORITHMS[str(key.get("kty"))]).key
     except (jwt.PyJWTError, KeyError, ValueError, TypeError) as error:
-        raise ConfigError(
-            f"The public key {shown} is no JWK that can be used; copy it again from its issuer."
-        ) from error
+        raise ConfigError(f"The public key {shown} is not a usable JWK; copy it again from its issuer.") from error
     match value:
         case RSAPublicKey() if value.key_size >= RSA_BITS:
             return _Key(name, "RS256", value)
         case EllipticCurvePublicKey() if isinstance(value.curve, SECP256R1):
             return _Key(name, "ES256", value)
         case _:
-            told = f"an RSA key of {RSA_BITS} bits or more, or one on P-256"
-            raise ConfigError(f"The public key {shown} is not {told}; a private key has no place there either.")
+            accepted = f"an RSA key of {RSA_BITS} bits or more, or one on P-256"
+            raise ConfigError(f"The public key {shown} is not {accepted}; a private key has no place there either.")
 
 
 def _seconds(value: object) -> float | None:
-    """Return a time in a token; None for a value that is no time."""
+    """Return a time in a token; None for a value that is not a number of seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Proofs of webhook callers: a signature, or the secret itself.
+"""The verification of webhook callers: by a signature, or by the secret itself.
 
-A proof is a callable over the raw request and the time; it raises BadRequest(401) and nothing else. The one for JWTs
-stands in a module of its own (`jwt_bearer`), because its library is heavy.
+A proof is a function of the raw request and the time that raises nothing but BadRequest(401). The proof for JWTs has
+its own module (`jwt_bearer`), because its library is slow to import.
 """
 
 import base64
@@ -19,12 +19,12 @@ from gofer.values.errors import BadRequest, ConfigError, RefusalCode
 from gofer.values.secret import Secret
 
 Proof: TypeAlias = Callable[[RawRequest, float], None]
-"""Raises BadRequest(401) unless a request proves, around a time in unix seconds, who sent it."""
+"""Verifies the sender of a request at a time in unix seconds. Raises BadRequest(401) otherwise."""
 
 WINDOW = 300
-"""Seconds a signature with a time in it is good for."""
+"""The seconds for which a signature with a time is valid."""
 SIGNATURES = 20
-"""Signatures of one delivery that are looked at; senders have two while they rotate a key."""
+"""The most signatures of one delivery that are checked. Senders send two during a rotation."""
 _ID = re.compile(r"[\x21-\x7e]{1,256}")
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -33,7 +33,7 @@ _BEARER = re.compile(r"bearer +([\x21-\x7e]+)", re.ASCII | re.IGNORECASE)
 
 @dataclass(frozen=True)
 class StandardProof:
-    """Standard Webhooks."""
+    """The proof of Standard Webhooks."""
 
     secrets: Sequence[Secret]
     _keys: tuple[bytes, ...] = field(init=False, repr=False)
@@ -53,13 +53,13 @@ class StandardProof:
             good = _bytes(standard_signature(key, delivery, timestamp, request.body))
             if any(hmac.compare_digest(good, _bytes(one)) for one in given):
                 return
-        said = "None of the signatures in webhook-signature matches."
-        raise BadRequest(401, said, code=_missing_or_wrong(request.header("webhook-signature")))
+        message = "None of the signatures in webhook-signature matches."
+        raise BadRequest(401, message, code=_missing_or_wrong(request.header("webhook-signature")))
 
 
 @dataclass(frozen=True, slots=True)
 class HmacProof:
-    """A signature in a header, made as the hook's file says."""
+    """The proof by a signature in a header, in the form that the workflow file describes."""
 
     form: Hmac
     secrets: Sequence[Secret]
@@ -85,13 +85,15 @@ class HmacProof:
 
 @dataclass(frozen=True, slots=True)
 class BearerProof:
-    """The secret itself."""
+    """The proof by the secret itself."""
 
     secrets: Sequence[Secret]
 
     def __post_init__(self) -> None:
         if not all(_VISIBLE.fullmatch(secret.reveal()) for secret in self.secrets):
-            raise ConfigError("A bearer secret of a webhook holds a character that no header can carry; make another.")
+            raise ConfigError(
+                "A bearer secret of a webhook contains a character that a header cannot carry; create another."
+            )
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """Check the proof of a request. Raises BadRequest(401)."""
@@ -101,16 +103,16 @@ class BearerProof:
 
 
 def bearer_token(request: RawRequest) -> str:
-    """Return what stands behind `Bearer` in the one Authorization header. Raises BadRequest(401)."""
+    """Return the token after `Bearer` in the Authorization header, which must not repeat. Raises BadRequest(401)."""
     found = _BEARER.fullmatch(request.header("authorization") or "")
     if found is None:
-        said = "The header Authorization is missing or is not `Bearer` and one token."
-        raise BadRequest(401, said, code="token_missing")
+        message = "The header Authorization is missing or is not `Bearer` and one token."
+        raise BadRequest(401, message, code="token_missing")
     return found[1]
 
 
 def standard_key(secret: Secret) -> bytes:
-    """Return the key of Standard Webhooks: base64 behind `whsec_`, or the text itself. Raises ConfigError."""
+    """Return the key of Standard Webhooks: the base64 text after `whsec_`, or the text itself. Raises ConfigError."""
     value = secret.reveal()
     if not value.startswith("whsec_"):
         return _bytes(value)
@@ -119,9 +121,7 @@ def standard_key(secret: Secret) -> bytes:
     except (binascii.Error, ValueError):
         key = b""
     if not key:
-        raise ConfigError(
-            "A webhook secret begins with whsec_ and goes on in something that is not base64; copy it again."
-        )
+        raise ConfigError("A webhook secret begins with whsec_, but the rest of it is not base64; copy it again.")
     return key
 
 
@@ -132,7 +132,7 @@ def standard_signature(key: bytes, delivery: str, timestamp: str, body: bytes) -
 
 
 def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> str:
-    """Return the signature that a header holds behind its prefix."""
+    """Return the expected signature in a header, without its prefix."""
     before, _, after = (_bytes(part) for part in form.template.partition("{body}"))
     at = timestamp.encode()
     base = before.replace(b"{timestamp}", at) + body + after.replace(b"{timestamp}", at)
@@ -144,13 +144,13 @@ def hmac_signature(form: Hmac, secret: Secret, timestamp: str, body: bytes) -> s
 
 def _check_time(timestamp: str, now: float, header: str) -> None:
     if not _SECONDS.fullmatch(timestamp):
-        said = f"The header {header} is missing or is not unix seconds."
-        raise BadRequest(401, said, code="timestamp_missing")
+        message = f"The header {header} is missing or is not unix seconds."
+        raise BadRequest(401, message, code="timestamp_missing")
     check_window(int(timestamp), now, WINDOW, "The signature")
 
 
 def _missing_or_wrong(given: str | None) -> RefusalCode:
-    """Return why no signature matched; a header that stands there more than once counts as missing."""
+    """Return the code for a signature that does not match. A repeated header counts as missing."""
     if given:
         return "signature_mismatch"
     return "signature_missing"

@@ -1,4 +1,4 @@
-"""The receiver of one webhook: its caller's proof, the body of a call, and its event."""
+"""The receiver of one webhook: it verifies the caller, and translates the body of a call into an event."""
 
 import hashlib
 import json
@@ -19,24 +19,24 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 INDENTED = 40_000
-"""Characters of a body that is short enough to be read at once, and so is laid out for reading."""
+"""The most characters of a JSON body that is shown indented. A model reads such a body in one piece."""
 FIELDS = 1_000
-"""Fields of a form at most."""
+"""The most fields of a form."""
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json", re.ASCII)
 _INDEX = re.compile(r"0|[1-9][0-9]{0,6}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A body that was read."""
+    """A parsed body."""
 
     value: object
-    """The JSON value, or the fields of a form as one; None for text."""
+    """The JSON value, or the fields of a form as an object; None for text."""
     text: str
-    """As it was sent, without lone surrogates."""
+    """The body as text, without lone surrogates."""
 
     def shown(self) -> str:
-        """The whole body for a model: laid out where it is short, and else as it was sent."""
+        """Return the whole body for a model: short JSON is indented, anything else is unchanged."""
         if self.value is not None:
             indented = clean(json.dumps(self.value, indent=2, ensure_ascii=False))
             if len(indented) <= INDENTED:
@@ -45,7 +45,7 @@ class Content:
 
 
 def read_content(body: bytes, media_type: str) -> Content:
-    """A body by its Content-Type, or as JSON where it looks like it. Raises BadRequest(400)."""
+    """Return a body, parsed by its Content-Type, or as JSON if it looks like JSON. Raises BadRequest(400)."""
     text = decode_text(body)
     declared = media_type.partition(";")[0].strip().lower()
     if not text.strip():
@@ -53,7 +53,7 @@ def read_content(body: bytes, media_type: str) -> Content:
     if _JSON.fullmatch(declared):
         return Content(decode(body), text)
     if text.lstrip().startswith(("{", "[")):
-        # Many tools send JSON under whatever type is their default.
+        # Many tools send JSON with a default Content-Type.
         try:
             return Content(decode(body), text)
         except BadRequest:
@@ -71,34 +71,39 @@ def _form(text: str) -> Mapping[str, object]:
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+    form: dict[str, object] = {**fields}
+    for name, values in fields.items():
+        if len(values) == 1:
+            form[name] = values[0]
+    return form
 
 
 def value_at(value: object, pointer: str) -> object:
-    """What stands at a JSON pointer (RFC 6901), or None."""
+    """Return the value at a JSON pointer (RFC 6901), or None."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
             items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
-            at = int(name) if _INDEX.fullmatch(name) else len(items)
-            value = items[at] if at < len(items) else None
+            if not _INDEX.fullmatch(name) or int(name) >= len(items):
+                return None
+            value = items[int(name)]
         else:
             value = as_object(value).get(name)
     return value
 
 
 WINDOW = 600
-"""Seconds within which a body without a key is the same call when it comes again."""
+"""The seconds within which an equal body without a key counts as the same call."""
 KEY_LIMIT = 500
-"""Characters of a key at most."""
+"""The most characters of a key."""
 
 JwtProofs: TypeAlias = Callable[[Jwt, Sequence[Secret]], Proof]
-"""Makes the proof of a hook with JWTs: `jwt_bearer.JwtProof`, which whoever needs it imports."""
+"""Makes the proof of a hook with JWTs: `jwt_bearer.JwtProof`, which only callers with such hooks import."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookReceiver(Receiver):
-    """The door of one hook."""
+    """The receiver of one hook."""
 
     hook: Hook
     proof: Proof
@@ -110,32 +115,41 @@ class WebhookReceiver(Receiver):
     @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         content = read_content(request.body, request.header("content-type") or "")
-        name, digest = self.hook.name, hashlib.sha256(request.body).hexdigest()
+        name = self.hook.name
+        body_digest = hashlib.sha256(request.body).hexdigest()
         key = self._key(request, content)
-        # A key may be long and hold any character; a conversation has a plain name.
-        told = hashlib.sha256(key.encode()).hexdigest()[:24] if key else digest[:24]
+        identity = (name, "body", body_digest)
+        conversation = body_digest[:24]
+        digest = ""
+        window = WINDOW
+        if key:
+            identity = (name, "key", key)
+            # A key can be long and contain any character, so the name of the conversation is a hash.
+            conversation = hashlib.sha256(key.encode()).hexdigest()[:24]
+            digest = body_digest
+            window = 0
         return Event(
             source="webhook",
             kind="webhook",
-            identity=(name, "key", key) if key else (name, "body", digest),
-            conversation=f"webhook:{name}:{told}",
+            identity=identity,
+            conversation=f"webhook:{name}:{conversation}",
             actor=Actor(f"webhook:{name}", "bot"),
             text=content.shown(),
             place={"hook": name},
             private=self.hook.private,
             facts={"name": name},
-            digest=digest if key else "",
-            window=0 if key else WINDOW,
+            digest=digest,
+            window=window,
         )
 
     def _key(self, request: RawRequest, content: Content) -> str:
-        """What the sender calls this call; empty when it has no name for it. Raises BadRequest(400)."""
+        """Return the sender's key for this call; empty if the hook has no keys. Raises BadRequest(400)."""
         match self.hook.key:
             case Pointer(path=path):
                 _check_has_value(request.body, content, path)
                 return _checked(value_at(content.value, path), f"The body has no text or whole number at {path}")
             case Header(name=name):
-                return _checked(request.header(name), f"The header {name} is missing or stands there more than once")
+                return _checked(request.header(name), f"The header {name} is missing or repeated")
             case None if isinstance(self.hook.auth, Standard):
                 return _checked(request.header("webhook-id"), "The header webhook-id is missing")
             case None:
@@ -143,7 +157,10 @@ class WebhookReceiver(Receiver):
 
 
 def webhook_receivers(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Receiver]:
-    """Doors by path. Raises ConfigError for a secret or key that cannot be used, and for JWTs without `jwt`."""
+    """Return receivers by path.
+
+    Raises ConfigError for an unusable secret or key, and for a hook with JWTs without `jwt`.
+    """
     return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks}
 
 
@@ -157,24 +174,27 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
             return HmacProof(form, hook.secrets)
         case Jwt() as form:
             if jwt is None:
-                raise ConfigError(f"The webhook {hook.name} takes JWTs, which this front does not; call it elsewhere.")
+                raise ConfigError(
+                    f"The webhook {hook.name} takes JWTs, which this process cannot verify; call it elsewhere."
+                )
             return jwt(form, hook.secrets)
 
 
 def _check_has_value(body: bytes, content: Content, path: str) -> None:
-    """Raise BadRequest(400) that says why a body has no values; text has none, and neither has JSON that is refused."""
+    """Raise BadRequest(400) with the reason why a body has no values: it is plain text or invalid JSON."""
     if content.value is not None:
         return
     try:
         decode(body)
     except BadRequest as error:
-        said = f"{str(error).removesuffix('.')}, so it has no key at {path}, and this call cannot be told from others."
-        raise BadRequest(400, said, code=error.code) from error
+        reason = f"{str(error).removesuffix('.')}, so it has no key at {path}"
+        message = f"{reason}, and Gofer cannot distinguish this call from others."
+        raise BadRequest(400, message, code=error.code) from error
 
 
 def _checked(value: object, otherwise: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise BadRequest(400, f"{otherwise}, so this call cannot be told from others.", code="key_missing")
+        raise BadRequest(400, f"{otherwise}, so Gofer cannot distinguish this call from others.", code="key_missing")
     key = clean(str(value))
     if len(key) > KEY_LIMIT:
         raise BadRequest(400, f"The key of this call is longer than {KEY_LIMIT} characters.", code="key_too_long")

@@ -1,4 +1,4 @@
-"""The kind of triggers of webhooks."""
+"""The kind of trigger for webhooks."""
 
 from gofer.workflows.webhook_form import WebhookForm
 from gofer.workflows.when import TriggerKind, TriggerSpec

@@ -75,12 +75,12 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
         (
             [limited(body=b'{"message":"Resource not accessible by x"}', x_accepted_github_permissions="issues=write")],
             [],
-            "GitHub asks for issues=write.",
+            "GitHub requires issues=write.",
         ),
         ([limited(422, b'{"message":"Bad","errors":[{"field":"f","code":"c"},"e",5]}')], [], "GitHub says: Bad f c e"),
         ([limited(403, b"<html>")], [], "(forbidden)"),
         ([limited(201, b"<html>")], [], "did not answer in JSON"),
-        ([limited(201, b"[]")], [], "did not say what it wrote"),
+        ([limited(201, b"[]")], [], "did not confirm what it wrote"),
     ],
 )
 def test_limits_are_waited_for_and_refusals_told(answers: list[HttpResponse], waits: list[float], words: str) -> None:
@@ -97,7 +97,7 @@ def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> N
         elsewhere = Scripted(limited(307, location=location))
         assert "not its own" in commented(elsewhere)[0]
         assert len(elsewhere.urls) == 1
-    assert "from one address to the next" in commented(Scripted(*[limited(301, location=f"{URL}/x")] * 9))[0]
+    assert "redirected Gofer too often" in commented(Scripted(*[limited(301, location=f"{URL}/x")] * 9))[0]
 
 
 def answered(*bodies: object) -> Call:
@@ -149,7 +149,7 @@ def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
     assert "Author: ghost" in ghost.text
     assert "State:  (not planned)" in ghost.text
     folder = {"type": "symlink", "path": "x"}
-    with pytest.raises(ToolError, match="no file but a symlink"):
+    with pytest.raises(ToolError, match="not a file but a symlink"):
         asyncio.run(github_read_file.act(API, answered(folder), ReadFile(path="x")))
 
 

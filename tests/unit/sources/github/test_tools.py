@@ -141,9 +141,9 @@ def test_a_pull_request_is_named_in_any_usual_way(arguments: dict) -> None:
         ({"repository": "acme/other"}, PLACE, "Say which one"),
         ({"repository": "acme"}, PLACE, "not the name of a repository"),
         ({"repository": "../user", "number": 1}, PLACE, "not the name of a repository"),
-        ({"url": "https://gitlab.example/acme/app/pull/7"}, PLACE, "no address"),
-        ({"url": "https://github.com/acme/app"}, PLACE, "no address"),
-        ({"url": "http://["}, PLACE, "no address"),
+        ({"url": "https://gitlab.example/acme/app/pull/7"}, PLACE, "not the address"),
+        ({"url": "https://github.com/acme/app"}, PLACE, "not the address"),
+        ({"url": "http://["}, PLACE, "not the address"),
         ({"number": 99}, PLACE, "or Gofer has no access to it"),
         ({"repository": "acme/hidden", "number": 1}, PLACE, "or Gofer has no access to it"),
     ],
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_text_is_not_guessed() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         repository = github._hub.repository("acme/app")
         github._hub.commit(repository, "main", "sam", "Logo", {"logo.png": b"\x89PNG\xff"}, NOON)
-        with pytest.raises(ToolError, match="no text"):
+        with pytest.raises(ToolError, match="not text"):
             await github_read_file.act(API, call, ReadFile(path="logo.png"))
 
     play(story)
@@ -289,7 +289,11 @@ def test_reviewers_asked_twice_are_asked_once() -> None:
         assert first.details["reviewers"] == ["ada"]
         assert first.text == "Asked. Now asked to review acme/app#9: ada, the team core."
         assert (seen(github, "pulls", 9)["reviewers"], seen(github, "pulls", 9)["teams"]) == (["ada"], ["core"])
-        for reviewer, words in [("kim", "pull request author"), ("renovate[bot]", "no login"), ("eve", "collaborator")]:
+        for reviewer, words in [
+            ("kim", "pull request author"),
+            ("renovate[bot]", "not a login"),
+            ("eve", "collaborator"),
+        ]:
             with pytest.raises(ToolError, match=words):
                 await github_request_reviewers.act(API, call, RequestReviewers(number=9, reviewers=[reviewer]))
 

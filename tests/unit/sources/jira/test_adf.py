@@ -88,7 +88,7 @@ def test_addresses_can_be_followed() -> None:
 def test_a_text_that_begins_much_and_ends_nothing_is_read_at_once(bit: str) -> None:
     assert problem(document((bit * 30_000)[:30_000], NOWHERE)) == ""
     # Without care for links that never end this is minutes.
-    with pytest.raises(ToolError, match="longer than Jira takes"):
+    with pytest.raises(ToolError, match="longer than Jira accepts"):
         document((bit * 100_000)[:100_000], NOWHERE)
 
 
@@ -108,12 +108,12 @@ def test_the_same_text_is_the_same_document() -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n", "[a]: https://acme.example"])
 def test_a_text_that_says_nothing_is_told(text: str) -> None:
-    with pytest.raises(ToolError, match="says nothing"):
+    with pytest.raises(ToolError, match="text is empty"):
         document(text, FROM)
 
 
 def test_a_text_that_is_too_long_is_told() -> None:
-    with pytest.raises(ToolError, match="longer than Jira takes"):
+    with pytest.raises(ToolError, match="longer than Jira accepts"):
         document("x" * (TEXT_LIMIT + 1), NOWHERE)
 
 
@@ -134,7 +134,7 @@ def test_whatever_is_written_jira_takes_it(text: str) -> None:
     try:
         made = document(text, FROM)
     except ToolError as told:
-        assert "says nothing" in told.message_to_model  # noqa: PT017
+        assert "text is empty" in told.message_to_model  # noqa: PT017
         return
     assert problem(json.loads(json.dumps(made))) == ""
     json.dumps(made, ensure_ascii=False).encode()

@@ -121,7 +121,7 @@ def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str
     async def story(room: Room) -> None:
         http = Redirecting(location, private=frozenset({location}))
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
-        with pytest.raises(ToolError, match="Jira has that file in a private network") as refused:
+        with pytest.raises(ToolError, match="Jira keeps that file in a private network") as refused:
             await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert refused.value.code == "elsewhere"
 
@@ -146,7 +146,7 @@ def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) ->
     async def story(room: Room) -> None:
         http = Redirecting(location)
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
-        with pytest.raises(ToolError, match="fetches nothing from there"):
+        with pytest.raises(ToolError, match="does not fetch files from there"):
             await jira_get_attachment.act(api, replace(call_of(room), http=http), GetAttachment(attachment="7"))
         assert len(http.asked) == 2
 

@@ -101,7 +101,7 @@ def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, 
         ("../../myself", "not the key of an issue"),
         ("OPS-99", "There is no such issue, or Gofer's account in Jira may not see it"),
         ("HR-1", "There is no such issue"),
-        ("OPS-9", "it can be read only by a run that started there"),
+        ("OPS-9", "only a run that started there can read it"),
     ],
 )
 def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
@@ -200,9 +200,9 @@ def test_an_unknown_project_is_told_with_those_there_are() -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
-        (Fault("expired_token"), ToolError, "whoever runs Gofer has to renew it"),
+        (Fault("expired_token"), ToolError, "the operator of Gofer must renew it"),
         (Fault("status", 403), ToolError, "do not have permission.*an admin of the project can allow it"),
-        (Fault("status", 429), ToolError, "takes no more calls of this kind for a while"),
+        (Fault("status", 429), ToolError, "accepts no more calls of this kind for a while"),
         (Fault("status", 429, {"Retry-After": "90"}), ToolError, "Wait 90 seconds"),
         (Fault("status", 302, {"Location": "https://id.acme.example"}), ToolError, "JIRA_BASE_URL is not the address"),
         (Fault("status", 503), TemporaryError, "HTTP 503"),
@@ -241,7 +241,7 @@ def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
 
 def test_without_settings_the_model_is_told_that_there_is_no_jira() -> None:
     async def story(room: Room) -> None:
-        with pytest.raises(ToolError, match="no Jira is set up"):
+        with pytest.raises(ToolError, match="Jira is not set up"):
             await jira_get_issue.act(JiraApi("", "", Secret("")), call_of(room), GetIssue(issue="OPS-7"))
 
     play(story)

@@ -186,7 +186,7 @@ def test_an_app_is_a_bot() -> None:
             payload("attachment_created", issue={"id": "1"}, attachment={"author": {"accountId": ADA}}),
             "which attachment",
         ),
-        (payload("issue_updated", issue_event_type_name="issue_commented", changelog=None), "events of their own"),
+        (payload("issue_updated", issue_event_type_name="issue_commented", changelog=None), "as separate events"),
         (payload("issue_updated", webhookEvent="jira:issue_deleted"), "'jira:issue_deleted' start nothing"),
         (payload("comment_created", webhookEvent="comment_updated"), "'comment_updated'"),
         (payload("issue_updated", webhookEvent=None), "its type"),

@@ -39,7 +39,7 @@ def test_each_act_of_a_person_is_one_event(flavour: Flavour) -> None:
         events = {one.kind: one for one in verdicts(room) if isinstance(one, Event)}
         ignored = [one.reason for one in verdicts(room) if isinstance(one, Ignored)]
         assert sorted(events) == ["jira.attachment_added", "jira.commented", "jira.issue_created", "jira.issue_updated"]
-        assert ignored == ["comments come as events of their own", "it does not say which issue it is about"]
+        assert ignored == ["Jira delivers comments as separate events", "it does not say which issue it is about"]
         assert {one.conversation for one in events.values()} == {f"jira:acme:{issue.id}"}
         assert len({one.actor for one in events.values()}) == 1
         assert events["jira.issue_updated"].facts["changes"] == ["status: To Do -> Done"]

@@ -147,9 +147,9 @@ def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_the
             {"priority": "Urgent"},
             r"The priority selected is invalid\. The priorities there are: Highest, High, Medium,",
         ),
-        ({"assignee": "ben"}, r"Several people could be meant: Ben Okri, Ben Field\."),
-        ({"assignee": "Nobody Here"}, "Jira knows nobody called 'Nobody Here'"),
-        ({"description": " "}, "says nothing"),
+        ({"assignee": "ben"}, r"Several people match: Ben Okri, Ben Field\."),
+        ({"assignee": "Nobody Here"}, "Jira knows no person called 'Nobody Here'"),
+        ({"description": " "}, "text is empty"),
     ],
 )
 def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, object], words: str) -> None:
@@ -186,7 +186,7 @@ def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
 def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-9", audience="Lawyers", audience_type="role")
-        with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project has to add Gofer's"):
+        with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project must add Gofer's"):
             await jira_add_comment.act(API, call, AddComment(text="x"))
         assert room.issue("OPS-9").comments == ()
 

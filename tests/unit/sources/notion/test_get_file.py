@@ -64,7 +64,7 @@ def test_a_file_that_was_taken_from_its_page_is_told() -> None:
             await fetched(call, file)
         assert raised.value.code == "gone"
         text = next(one for one in notion.workspace.pages[CACHE].blocks if not one.file)
-        with pytest.raises(ToolError, match="no file in that block"):
+        with pytest.raises(ToolError, match="no longer holds a file"):
             await notion_get_file.act(API, call, GetFile(page=CACHE, block=text.id))
 
     play(story)
@@ -93,7 +93,7 @@ def test_the_storage_is_sent_no_token_and_an_address_in_a_network_of_ones_own_is
         told = [("/v1/" in one.url, "Authorization" in one.headers) for one in http.asked]
         assert told == [(True, True), (False, False)]
         http.instead = b"http://10.0.0.1/"
-        with pytest.raises(ToolError, match="fetches nothing from there"):
+        with pytest.raises(ToolError, match="does not fetch files from there"):
             await fetched(replace(call, http=http), file)
 
     play(story)

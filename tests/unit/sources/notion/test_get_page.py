@@ -206,7 +206,7 @@ def test_without_a_token_nothing_is_asked_and_the_setting_is_named() -> None:
 def test_a_token_that_is_not_accepted_is_told_to_whoever_runs_gofer(caplog: pytest.LogCaptureFixture) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("*", "*", Fault("expired_token"))
-        with pytest.raises(ToolError, match="has to renew it"):
+        with pytest.raises(ToolError, match="must renew it"):
             await notion_get_page.act(API, call, GetPage())
         (record,) = [one for one in caplog.records if one.levelname == "ERROR"]
         assert CACHE not in record.getMessage()

@@ -111,7 +111,7 @@ def test_a_token_is_ignored_while_nobody_waits_for_one() -> None:
     for receiver in (DOOR, NotionReceiver(())):
         receiver.verify(asked, NOON)
         assert receiver.translate(asked) == Ignored(
-            "no_open_window", "it offers a verification token, and no window for one is open now"
+            "no_open_window", "it offers a verification token while no window for one is open"
         )
 
 
@@ -203,7 +203,7 @@ def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
         ({"type": "page.deleted"}, "'page.deleted'"),
         ({"type": "comment.updated"}, "'comment.updated'"),
         ({"type": "data_source.schema_updated"}, "'data_source.schema_updated'"),
-        ({"type": None}, "its type, which says what happened, is missing"),
+        ({"type": None}, "its type, which tells what happened, is missing"),
         ({"entity": {"id": "x", "type": "block"}}, "about something else than a page"),
         ({"entity": None}, "it lacks a page"),
         ({"timestamp": None}, "it lacks a time"),

@@ -135,12 +135,12 @@ def test_the_first_look_counts_once_as_a_change(history: History) -> None:
         (Seen(None), [STATUS], "Done", [], [], (True, "Done", "it changed")),
         (Seen("Draft"), [STATUS], "Done", ["Review"], [], (False, "Done", "it changed from another value")),
         (Seen("Draft"), [STATUS], "Done", [], ["Review", "Draft"], (False, "Done", "it changed to another value")),
-        (None, [STATUS], "Done", ["Review"], ["Done"], (True, "Done", "it changed; what it was before is not known")),
-        (None, [STATUS], "Review", ["Review"], [], (False, "Review", "it still is what it should have changed from")),
+        (None, [STATUS], "Done", ["Review"], ["Done"], (True, "Done", "it changed; its earlier value is not known")),
+        (None, [STATUS], "Review", ["Review"], [], (False, "Review", "it still has the value it should change from")),
         (Seen("Draft", by_bot=True), [STATUS], "Done", ["Draft"], [], (True, "Done", "it changed")),
         (
             Seen("Done", by_bot=True), [STATUS], "Done", [], [],
-            (True, "Done", "it changed; what it was before is not known"),
+            (True, "Done", "it changed; its earlier value is not known"),
         ),
     ],
 )  # fmt: skip

@@ -148,7 +148,7 @@ def test_properties_are_set_by_the_names_people_use() -> None:
     ("values", "words"),
     [
         ({"Reviewers": ["Sam"]}, "2 people are called 'Sam'"),
-        ({"Reviewers": ["Bo"]}, "Nobody in this Notion is called 'Bo'"),
+        ({"Reviewers": ["Bo"]}, "No person in this Notion is called 'Bo'"),
         ({"Status": "Shipped"}, "it has Draft, Ready for review, Done"),
         ({"Tags": ["new"]}, "no option 'new'"),
         ({"State": "Done"}, "no property 'State'"),

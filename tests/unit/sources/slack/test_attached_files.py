@@ -62,7 +62,7 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
 
 @pytest.mark.parametrize(
     ("mode", "why"),
-    [("external", "does not stand in Slack but elsewhere"), ("hidden_by_limit", "more files than its plan shows")],
+    [("external", "it is stored outside of Slack"), ("hidden_by_limit", "more files than its plan shows")],
 )
 def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
@@ -182,7 +182,7 @@ def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
                 continue
             http = Recorder({"url_private": first, "mimetype": "text/plain"}, answers)
             api, asking = real(http, call)
-            with pytest.raises(ToolError, match="fetches nothing from there") as raised:
+            with pytest.raises(ToolError, match="does not fetch files from there") as raised:
                 await slack_get_file.act(api, asking, GetFile(file="F1"))
             assert raised.value.code == "elsewhere"
             assert {request.url for request in http.asked} <= {"https://slack.com/api/files.info", *answers}
@@ -217,7 +217,7 @@ def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> Non
         (file,) = (await slack_get_file.act(api, asking, GetFile(file="F1"))).files
         assert file.content == b"content"
         http.answers[there] = HttpResponse(302, {"location": here}, b"")
-        with pytest.raises(ToolError, match="in circles"):
+        with pytest.raises(ToolError, match="redirected Gofer too often"):
             await slack_get_file.act(api, asking, GetFile(file="F1"))
         http.answers[there] = HttpResponse(503, {}, b"")
         with pytest.raises(TemporaryError):

@@ -83,5 +83,5 @@ def test_the_door_has_the_workspaces_of_the_settings() -> None:
     known = receivers(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}).sources)[PATH]
     assert isinstance(known, InteractivityReceiver)
     assert known.teams == {OWN, ORG}
-    with pytest.raises(ConfigError, match="SLACK_TEAM_ID is no id of a workspace"):
+    with pytest.raises(ConfigError, match="SLACK_TEAM_ID is not the id of a workspace"):
         read_settings({"SLACK_TEAM_ID": "acme.slack.com"})

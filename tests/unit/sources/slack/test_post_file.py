@@ -50,7 +50,7 @@ def test_a_file_name_is_safe_and_belongs_to_one_call(name: str, safe: str) -> No
 def test_a_file_slack_does_not_take_is_told() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("files.getUploadURLExternal", "file_uploads_disabled")
-        with pytest.raises(ToolError, match="does not take files from apps"):
+        with pytest.raises(ToolError, match="does not accept files from apps"):
             await slack_post_file.act(API, call, PostFile(name="a.md", text="x"))
         slack.workspace.files.clear()
         gone = SlackApi("http://slack/api/", Secret("xoxb-simulated"))
@@ -86,7 +86,7 @@ def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed()
             "- @Sam: handle @sam; real name Sam Hill; time zone Etc/UTC; deactivated",
         ]
         nobody = await told(call, "Bryon")
-        assert nobody.text.startswith("Nobody here is called “Bryon”.")
+        assert nobody.text.startswith("No person here is called “Bryon”.")
         assert (await told(call, "Ada Bryon")).text.endswith("Similar names: Ada.")
         with pytest.raises(ToolError, match="knows no such person"):
             await told(call, "U0000009")
@@ -97,7 +97,7 @@ def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed()
 
 @pytest.mark.parametrize(
     ("channel", "words"),
-    [("C0000002", "has to invite it"), ("C0000003", "archived"), ("#nowhere", "Check the name")],
+    [("C0000002", "must invite it"), ("C0000003", "archived"), ("#nowhere", "Check the name")],
 )
 def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words: str) -> None:
     async def story(_: SlackSimulator, call: Call) -> None:

@@ -128,7 +128,7 @@ def test_nothing_that_gofer_does_itself_starts_anything() -> None:
 
 def test_without_knowing_who_gofer_is_only_its_own_event_type_counts() -> None:
     nobody = {"authorizations": []}
-    assert all("does not say who Gofer is" in reason(recorded(name) | nobody) for name in ("message", "reaction"))
+    assert all("does not name Gofer" in reason(recorded(name) | nobody) for name in ("message", "reaction"))
     assert event(recorded("app_mention") | nobody).kind == "slack.mention"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import OwnCall, Person
-from gofer.sources.slack.source_context import CHANNEL, READING, RECENT, THREAD, thread_of, told
+from gofer.sources.slack.source_context import CHANNEL, READING, RECENT, THREAD, context_of_event, thread_of
 from gofer.values.events import Actor, Event
 
 ADA = Person("U0ADA0000", "member", name="Ada")
@@ -32,7 +32,7 @@ def test_a_thread_a_channel_or_nothing_is_read() -> None:
 
 def test_a_new_channel_is_told_by_its_name() -> None:
     created = Event("slack", "slack.channel_created", ("1",), "c", Actor(ADA.id), "", {}, facts={"name": "launch"})
-    context = told(created, ADA)
+    context = context_of_event(created, ADA)
     assert (context.happened, context.read) == ("@Ada created the public channel #launch.", "")
     assert context.private
 

@@ -157,7 +157,7 @@ def test_keys_that_cannot_be_used_are_refused_at_the_start(key: Mapping[str, obj
 
 
 def test_without_a_key_of_a_listed_algorithm_nothing_starts() -> None:
-    with pytest.raises(ConfigError, match="No key"):
+    with pytest.raises(ConfigError, match="There is no key"):
         JwtProof(Jwt(ISSUER, AUDIENCE, ("ES256",), (RSA_JWK,)), [])
     with pytest.raises(ConfigError, match="shorter than 32"):
         JwtProof(Jwt(ISSUER, AUDIENCE, ("HS256",)), [Secret("short")])

@@ -71,7 +71,7 @@ def test_a_secret_without_whsec_is_its_own_text() -> None:
 
 @pytest.mark.parametrize("secret", ["open sesame", "öffne"])
 def test_a_bearer_secret_that_no_header_can_carry_is_refused_at_the_start(secret: str) -> None:
-    with pytest.raises(ConfigError, match="no header can carry"):
+    with pytest.raises(ConfigError, match="a header cannot carry"):
         BearerProof([Secret(secret)])
 
 
