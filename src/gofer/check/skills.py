@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.errors import ConfigError
-from gofer.workflows.allowed_skills import SIZE_LIMIT, too_many
+from gofer.workflows.allowed_skills import SIZE_LIMIT, too_large
 from gofer.workflows.frontmatter import skill_name
 from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.schema import Skills
@@ -81,7 +81,7 @@ def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake
 
 def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
     """Yield skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
-    if too_many(chosen, skills):
+    if too_large(chosen, skills):
         message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
         yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
 

@@ -284,7 +284,7 @@ class ScriptRun(Run):
             return refused
         if name not in known:
             return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
-        if known[name].subagent.an_agent:
+        if known[name].subagent.needs_own_run:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
             return await self._agent(asked, Asking(asked.call, name, prompt, tuple(files)), known[name])

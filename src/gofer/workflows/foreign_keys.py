@@ -1,4 +1,4 @@
-"""Keys that people bring from other systems, and what a workflow file has in their place."""
+"""Hints for keys of other systems: what to write in a workflow file instead."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -35,7 +35,7 @@ _WORKFLOW: Mapping[str, str] = dict(
         }
     )
 )
-"""What to write instead of a key of a workflow; `$kind` stands for a kind of trigger."""
+"""What to write instead of a key of a workflow; `$kind` is replaced by a kind of trigger."""
 
 SCHEDULE: Mapping[str, str] = dict(
     _each(
@@ -64,12 +64,12 @@ _PEOPLE = ("user", "users", "author", "actor", "sender", "from_user")
 
 
 def workflow_keys(kind: str) -> Mapping[str, str]:
-    """Return what to write instead of keys of a workflow, with a kind of trigger as the example."""
+    """Return the hints for keys of a workflow, with a kind of trigger as the example."""
     return {name: hint.replace("$kind", kind) for name, hint in _WORKFLOW.items()}
 
 
 def condition_hint(name: str, keys: Collection[str]) -> str | None:
-    """Return what to write instead of a condition that its trigger does not have; None where nothing is known."""
+    """Return the hint for a condition that its trigger does not have, or None if there is no hint."""
     meant = _CONDITIONS.get(name)
     if meant in keys:
         return f"Write `{meant}`."

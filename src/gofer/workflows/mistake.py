@@ -1,4 +1,4 @@
-"""Mistakes in the files that people edit. Each kind has the name of a rule and one sentence."""
+"""Mistakes in the files that people edit. Each mistake breaks a rule, and each rule has one sentence of explanation."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,12 +143,12 @@ RULES: Mapping[Rule, str] = {
 
 
 HINTS: Collection[Rule] = frozenset(("unlisted-destination", "unmentioned-tool", "unpriced-model"))
-"""Rules that may be right to break: what they find is told, and keeps nothing from running."""
+"""Rules that a file may break for a good reason. Gofer reports such a mistake and still runs the workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a file: line and column, both counted from 1."""
+    """A position in a file: line and column, both counted from 1."""
 
     line: int = 1
     column: int = 1
@@ -170,18 +170,18 @@ class Mistake:
     """What to write instead: one sentence."""
 
     def __post_init__(self) -> None:
-        # Sentences quote what a person typed, and a terminal must not act on that.
+        # Sentences quote the file, and a terminal must not interpret control characters from it.
         object.__setattr__(self, "message", _printable(self.message))
         object.__setattr__(self, "hint", _printable(self.hint))
 
     @override
     def __str__(self) -> str:
-        said = f"{'Hint: ' if self.is_hint else ''}{self.message} {self.hint}"
-        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {said}"
+        sentence = f"{'Hint: ' if self.is_hint else ''}{self.message} {self.hint}"
+        return f"{_printable(str(self.file))}:{self.place.line}:{self.place.column}: {sentence}"
 
     @property
     def is_hint(self) -> bool:
-        """Whether it is no mistake after all, only worth a look."""
+        """Whether the mistake is only a hint, which does not keep the workflow from running."""
         return self.rule in HINTS
 
     def to_json(self) -> dict[str, object]:
@@ -198,13 +198,13 @@ def _printable(text: str) -> str:
 
 
 def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Return each mistake once, by file and place."""
+    """Return the mistakes without duplicates, sorted by file and place."""
     once = dict.fromkeys(mistakes)
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
 
 
 def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raise ConfigError with every mistake, one a line; does nothing when there are none, or only hints."""
+    """Raise ConfigError with every mistake, one per line. Hints are not mistakes and raise nothing."""
     mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))

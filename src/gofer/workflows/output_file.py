@@ -1,4 +1,4 @@
-"""The schema in the JSON file that `output` names, with the place of each value, and every mistake of both."""
+"""The JSON file that `output` names: its schema, the place of each value, and every mistake."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 class _Broken(Exception):
-    """The rest of the file cannot be read."""
+    """A syntax error after which the rest of the file cannot be read."""
 
     def __init__(self, at: int, message: str, hint: str, rule: Rule = "not-json") -> None:
         super().__init__(message)
@@ -32,9 +32,9 @@ class _Broken(Exception):
 
 
 def read_json(file: Path) -> Source:
-    """Return the file as values with their places; what is wrong with it as JSON stands in its mistakes.
+    """Return the values of the file with their places.
 
-    Never raises.
+    Errors in the JSON are listed in `mistakes`; nothing is raised.
     """
     text, mistakes = read_text(file)
     if text is None:
@@ -52,7 +52,7 @@ def read_json(file: Path) -> Source:
 
 
 class _Reader:
-    """Reads a text from left to right; `_at` is the index of the next character."""
+    """The JSON parser: reads a text from left to right. `_at` is the index of the next character."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file = file
@@ -64,12 +64,12 @@ class _Reader:
         self.mistakes: list[Mistake] = []
 
     def place(self, at: int) -> Place:
-        """Return the place of a character."""
+        """Return the place of the character at an index."""
         line = bisect_right(self._lines, at)
         return Place(line, at - self._lines[line - 1] + 1)
 
     def whole(self) -> object:
-        """Return the one value of the text. Raises _Broken."""
+        """Return the value of the whole text. Raises _Broken."""
         value = self._value(())
         if self._next():
             raise _Broken(self._at, "More text stands behind the end of the value.", "Remove it.")
@@ -113,7 +113,7 @@ class _Reader:
         return result
 
     def _skipped(self, loc: Loc, name: str) -> None:
-        """Read a value that stands for nothing; the places of the first one stay."""
+        """Read the value of a duplicate key without changing the places of the first value."""
         values = self.values
         keys = self.keys
         self.values = {}
@@ -123,7 +123,7 @@ class _Reader:
         self.keys = keys
 
     def _items(self, opening: str, closing: str) -> Iterator[None]:
-        """Stop before each item of an object or a list, for the caller to read it."""
+        """Yield before each item of an object or a list; the caller reads the item."""
         opened = self._at
         self._at += 1
         if self._next() == closing:
@@ -147,7 +147,7 @@ class _Reader:
                     raise _Broken(self._at, message, "Write commas between the items and none behind the last.")
 
     def _next(self) -> str:
-        """Return the next character that is no space; empty at the end."""
+        """Return the next character that is not white space; empty at the end. Raises _Broken for a comment."""
         space = _SPACE.match(self._text, self._at)
         if space:
             self._at = space.end()
@@ -184,10 +184,10 @@ class _Reader:
         try:
             return _decoder.decode(word)
         except ValueError as error:
-            raise _Broken(begun, f"`{word[:80]}` is no JSON value.", _meant(word)) from error
+            raise _Broken(begun, f"`{word[:80]}` is no JSON value.", _value_hint(word)) from error
 
 
-def _meant(word: str) -> str:
+def _value_hint(word: str) -> str:
     if word.lower() in _LITERALS or word == "None":
         return f"Write `{'null' if word == 'None' else word.lower()}`."
     if word[0] in "-+.0123456789" or word.lower() in ("nan", "infinity"):
@@ -196,11 +196,11 @@ def _meant(word: str) -> str:
 
 
 EDITORS = ("workflow.schema.json", "defaults.schema.json", "subagent.schema.json")
-"""Files that are for editors; `gofer schema` prints them."""
+"""Schema files for editors, which `gofer schema` prints. They are not schemas of answers."""
 
 
 def output_name(source: Source) -> str | None:
-    """Return the file that a workflow names as its `output`; None when it names none."""
+    """Return the file name in a workflow's `output`; None when `output` is not a file name."""
     name = source.fields.get("output")
     if isinstance(name, str):
         return name
@@ -208,13 +208,13 @@ def output_name(source: Source) -> str | None:
 
 
 def schema_files(folder: Path) -> list[Path]:
-    """Return the .json files of a folder that can only be schemas of workflows, in the order of their names."""
+    """Return the .json files of a folder except hidden files and schemas for editors, sorted by name."""
     files = (path for path in folder.glob("*.json") if not path.name.startswith(".") and path.name not in EDITORS)
     return sorted(path for path in files if path.is_file())
 
 
 def read_output(source: Source) -> tuple[Schema | None, list[Mistake]]:
-    """Return the schema in the file that a workflow names, or None; and what is wrong with both. Never raises."""
+    """Return the schema in the file that a workflow names, or None, and the mistakes of both files. Never raises."""
     name = output_name(source)
     if name is None:
         return None, []
@@ -234,8 +234,8 @@ def _read(file: Path) -> tuple[Schema | None, list[Mistake]]:
         return None, list(found.mistakes)
     mistakes = list(found.mistakes)
     for flaw in flaws(found.value):
-        message = invalid_schema(flaw.way, flaw.why)
-        mistakes.append(Mistake(file, found.place(flaw.way), "invalid-schema", message, flaw.instead))
+        message = invalid_schema(flaw.path, flaw.reason)
+        mistakes.append(Mistake(file, found.place(flaw.path), "invalid-schema", message, flaw.hint))
     return (None if mistakes else found.fields), mistakes
 
 
@@ -243,7 +243,7 @@ def _is_file(file: Path) -> bool:
     try:
         return file.is_file()
     except (OSError, ValueError):
-        # ValueError: a name with a zero byte in it.
+        # ValueError: the name contains a zero byte.
         return False
 
 

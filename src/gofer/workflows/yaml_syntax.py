@@ -12,9 +12,9 @@ from gofer.workflows.mistake import START, Mistake, Place, Rule
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
 _NAME = re.compile(r"(?:#(?=[^\s#][^\n]*[,\]}])|:(?=[^\s,\]}:])|@)[^,\]}\n]*")
-"""A channel, an emoji or a handle: it ends with a comma."""
+"""The beginning of an unquoted channel, emoji or handle. It ends at a comma."""
 _TEXT = re.compile(r"[*%`|>](?:[^,\]}\n]|,(?! ))*")
-"""A pattern or a cron expression, which may hold commas."""
+"""An unquoted pattern or cron expression, which may contain commas."""
 _KEY = re.compile(r"([A-Za-z_][\w.-]*: )\s*$")
 
 
@@ -24,12 +24,12 @@ class Unquoted:
 
     place: Place
     key: str
-    """The key that it stands behind, with its colon and a space; empty in a list."""
+    """The key before the value, with a colon and a space; empty in a list."""
     value: str
 
     @property
     def message(self) -> str:
-        """What YAML makes of it."""
+        """How YAML misreads the value."""
         match self.value[0]:
             case "#":
                 return f"YAML reads `{self.value[:80]}` and the rest of its line as a comment."
@@ -48,14 +48,14 @@ class Unquoted:
 
 
 def first_unquoted(text: str) -> Unquoted | None:
-    """Return the first value in brackets that needs quotes and has none; each character is looked at once."""
+    """Return the first value in brackets that needs quotes and has none. Time is linear in the length of the text."""
     depth = 0
     at = 0
     last = "\n"
     while at < len(text):
         char = text[at]
         spaced = not at or text[at - 1].isspace()
-        # A value begins behind a bracket, a comma or a new line, and behind a colon or a dash with a space.
+        # A value begins after a bracket, a comma or a new line, and after a colon or a dash followed by a space.
         begins = last in "[{,\n" or (last in ":-" and spaced)
         if depth and begins and (odd := _NAME.match(text, at) or _TEXT.match(text, at)):
             return _unquoted(text, odd)
@@ -83,7 +83,8 @@ _PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<v
 _HOLDS_KEY = re.compile(r":(\s|$)")
 _BRACKETS = {"[": "]", "{": "}"}
 
-Words = tuple[Rule, str, str]
+Finding = tuple[Rule, str, str]
+"""The rule, what is wrong, and what to write instead."""
 
 
 def explain_error(file: Path, text: str, error: Exception) -> Mistake:
@@ -108,7 +109,7 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
         hint = "Write a colon and a space behind its key."
         return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
     if "flow" in context and "did not find" in problem:
-        # The parser stops behind the dollar of a mark such as `${{ secrets.X }}`.
+        # The parser stops after the dollar sign of a placeholder such as `${{ secrets.X }}`.
         for begins, message, hint in templates(line):
             if begins == at.column - 2:
                 return Mistake(file, Place(at.line, begins + 1), "template", message, hint)
@@ -116,7 +117,7 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
     return Mistake(file, at, *_in_line(problem, context, line, at.column))
 
 
-def _unclosed(text: str, begun: Place) -> Words:
+def _unclosed(text: str, begun: Place) -> Finding:
     line = text.splitlines()[begun.line - 1 : begun.line]
     opened = "".join(line)[begun.column - 1 : begun.column]
     if opened not in _BRACKETS:
@@ -125,8 +126,8 @@ def _unclosed(text: str, begun: Place) -> Words:
     return "not-yaml", message, f"Write commas between the items and `{_BRACKETS[opened]}` at the end."
 
 
-def _in_line(problem: str, context: str, line: str, column: int) -> Words:
-    """Return what is wrong within one line."""
+def _in_line(problem: str, context: str, line: str, column: int) -> Finding:
+    """Return the mistake of a single line."""
     char = line[column - 1 : column]
     if "mapping values are not allowed" in problem:
         return _colon(line)
@@ -145,7 +146,7 @@ def _in_line(problem: str, context: str, line: str, column: int) -> Words:
     return "not-yaml", f"The file is not YAML: {words}.", "Write one `key: value` a line."
 
 
-def _colon(line: str) -> Words:
+def _colon(line: str) -> Finding:
     pair = _PAIR.fullmatch(line)
     if pair and _HOLDS_KEY.search(pair["value"]):
         message = (
@@ -156,7 +157,7 @@ def _colon(line: str) -> Words:
     return "not-yaml", message, "Begin it in the same column as the keys around it, with `: ` behind each."
 
 
-def _misplaced(line: str, column: int) -> Words:
+def _misplaced(line: str, column: int) -> Finding:
     if line[: column - 1].strip():
         return "not-yaml", "More text stands behind a value that has ended.", "Put all of the value between two quotes."
     message = "The line begins in another column than the lines it belongs to."
@@ -164,7 +165,7 @@ def _misplaced(line: str, column: int) -> Words:
 
 
 def _quoted(line: str) -> str:
-    """Return the line as it should be: its value in quotes."""
+    """Return the hint to quote the value of the line."""
     pair = _PAIR.fullmatch(line)
     if pair is None or len(line) > 200:
         return "Put the value in double quotes."

@@ -54,7 +54,7 @@ CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(600)} | {"d600": 
 
 
 @pytest.mark.parametrize(
-    ("schema", "way", "why"),
+    ("schema", "path", "reason"),
     [
         ([], "", "no mapping"),
         (5, "", "no mapping"),
@@ -79,15 +79,15 @@ CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(600)} | {"d600": 
         (nested(LEVELS_LIMIT + 1), "", "within one another"),
     ],
 )
-def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, way: str, why: str) -> None:
+def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, path: str, reason: str) -> None:
     (flaw,) = flaws(schema)
-    assert ".".join(str(part) for part in flaw.way) == way
-    assert why in flaw.why
+    assert ".".join(str(part) for part in flaw.path) == path
+    assert reason in flaw.reason
 
 
 def test_everything_that_is_wrong_with_a_schema_is_told_at_once() -> None:
     wrong = properties(a={"type": "strnig", "pattern": "("}, b={"$ref": "x"}) | {"required": "a"}
-    assert [flaw.way for flaw in flaws(wrong)] == [
+    assert [flaw.path for flaw in flaws(wrong)] == [
         ("properties", "a", "pattern"),
         ("properties", "a", "type"),
         ("properties", "b", "$ref"),
