@@ -19,7 +19,9 @@ def granted_skills(skills: Skills, known: Mapping[str, Skill]) -> Mapping[str, S
     if missing := sorted(names - set(known)):
         raise ConfigError(f"There is no skill {missing[0]!r}; create skills/{missing[0]}/SKILL.md or correct its name.")
     if too_large(skills, known):
-        raise ConfigError(f"The skills of one workflow have {SIZE_LIMIT} bytes at most; name fewer in `allowed`.")
+        raise ConfigError(
+            f"The skills of this workflow are larger than {SIZE_LIMIT} bytes together; list fewer in `allowed`."
+        )
     return {name: known[name] for name in sorted(names)}
 
 

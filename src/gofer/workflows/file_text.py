@@ -24,7 +24,7 @@ def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
         return None, [Mistake(file, START, "unreadable-file", "The file cannot be read.", "Create it or correct it.")]
     if len(raw) > SIZE_LIMIT:
         message = f"The file is larger than {SIZE_LIMIT} bytes."
-        return None, [Mistake(file, START, "too-large", message, "Keep what is needed.")]
+        return None, [Mistake(file, START, "too-large", message, "Shorten it.")]
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -46,8 +46,16 @@ def templates(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield each template placeholder: its index in the text, what is wrong, and what to do instead."""
     for found in _MARKS.finditer(text):
         mark = found[0]
-        message = f"`{mark[:80]}` stays as it is, because prompts and workflow files are not templates."
+        message = f"`{mark[:80]}` is not filled in, because prompts and workflow files are not templates."
         if _SECRET.search(mark):
-            yield found.start(), message, "Remove it; a secret is a setting of the process, and no text holds one."
+            yield (
+                found.start(),
+                message,
+                "Remove it; secrets are settings of the deployment and never belong in a text.",
+            )
         else:
-            yield found.start(), message, "Say in words what is meant, or put it in backticks if it is an example."
+            yield (
+                found.start(),
+                message,
+                "Describe the value in words, or put the placeholder in backticks if it is an example.",
+            )

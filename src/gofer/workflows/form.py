@@ -62,13 +62,13 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     """Return the validated file, or None if it is invalid, and every mistake in it."""
     mistakes = [*source.mistakes, *_templates(source)]
     if source.value is None and not mistakes:
-        hint = "Write what docs/workflow-file.md asks for, or delete the file."
+        hint = "Write the keys that docs/workflow-file.md describes, or delete the file."
         return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
     if source.value is None:
         return None, mistakes
     if not source.is_mapping:
-        hint = "Write one `key: value` a line, as docs/workflow-file.md shows."
-        return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is no list of keys.", hint)]
+        hint = "Write one `key: value` per line, as docs/workflow-file.md shows."
+        return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is not a list of keys.", hint)]
     try:
         filled = form.model_validate(source.value)
     except ValidationError as error:

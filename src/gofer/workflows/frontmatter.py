@@ -90,7 +90,7 @@ def skill_name(name: str) -> str:
 
 def _name(given: object, folder: str) -> list[str]:
     if not isinstance(given, str) or not given.strip():
-        return ["`name` is no text"]
+        return ["`name` is not text"]
     name = skill_name(given)
     quoted = f"`name: {name[:80]}`"
     checks = [
@@ -100,9 +100,9 @@ def _name(given: object, folder: str) -> list[str]:
         ("--" in name, f"{quoted} has two hyphens in a row"),
         (
             not all(char.isalnum() or char == "-" for char in name),
-            f"{quoted} has more than letters, digits and hyphens",
+            f"{quoted} contains characters other than letters, digits and hyphens",
         ),
-        (unicodedata.normalize("NFKC", folder) != name, f"{quoted} is not what its folder is called, `{folder[:80]}`"),
+        (unicodedata.normalize("NFKC", folder) != name, f"{quoted} is not the name of its folder, `{folder[:80]}`"),
     ]
     return [sentence for is_wrong, sentence in checks if is_wrong]
 
@@ -110,7 +110,7 @@ def _name(given: object, folder: str) -> list[str]:
 def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[str]:
     if not isinstance(value, str) or not (blank or value.strip()):
         if value is not None:
-            return [f"`{key}` is no text"]
+            return [f"`{key}` is not text"]
         return [f"`{key}` is missing"]
     if len(value) > limit:
         return [f"`{key}` is longer than {limit} characters"]
@@ -120,7 +120,7 @@ def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[s
 def _read(text: str) -> Value:
     """Return the value of a YAML text; an empty text is its own value. Raises ValueError."""
     if _ODD_ENDS.search(text):
-        raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
+        raise ValueError("has an invisible line separator among its fields; type the line again")
     root: list[object] = []
     stack = [_Open(root)]
     at = 0
@@ -131,7 +131,7 @@ def _read(text: str) -> Value:
                 start = event.start_mark.index
                 _nothing_hidden(text[at:start])
                 if event.style in "|>" and not _BLOCK.match(text, start):
-                    raise ValueError(f"has something right behind a `{event.style}`; begin the text on the next line")
+                    raise ValueError(f"has text right after a `{event.style}`; begin the text on the next line")
                 at = event.end_mark.index
         _nothing_hidden(text[at:])
     except yaml.MarkedYAMLError as error:
@@ -181,7 +181,7 @@ def _nothing_hidden(between: str) -> None:
     if "\t" in (outside := _COMMENT.sub("", between)):
         raise ValueError("has a tab outside of quotes; write spaces")
     if "\n\ufeff" in outside:
-        raise ValueError("has a byte order mark among its fields, which no editor shows; write the line anew")
+        raise ValueError("has an invisible byte order mark among its fields; type the line again")
 
 
 def _plain(event: yaml.NodeEvent, tag: str | None, flow: bool | None = False) -> None:

@@ -76,7 +76,7 @@ def milliseconds(duration: str) -> int:
     """Return the milliseconds of a text such as `24 hours`. Raises ValueError for any other text."""
     found = re.fullmatch(_DURATION, duration)
     if found is None or (length := int(found[1]) * _UNITS[found[2]]) > _LONGEST:
-        raise ValueError("no length of time")
+        raise ValueError("not a duration")
     return length
 
 
@@ -84,13 +84,13 @@ def _duration(value: str) -> str:
     try:
         milliseconds(value)
     except ValueError as error:
-        raise PydanticCustomError("duration", "no length of time") from error
+        raise PydanticCustomError("duration", "not a duration") from error
     return value
 
 
 def _approver(value: str) -> str:
     if not re.fullmatch(_APPROVER, value):
-        raise PydanticCustomError("approver", "nobody who can be asked")
+        raise PydanticCustomError("approver", "not an approver")
     return value
 
 

@@ -223,7 +223,11 @@ def _script(path: Path, file: str, code: Path | None) -> Script | None:
         return load_script(code or path.parent.parent, file)
     except ValueError as error:
         if code is not None:
-            _log.error("the workflow %s has no script here: %s; deploy the version that has it", path.stem, error)
+            _log.error(
+                "this deployment lacks the script of the workflow %s: %s; deploy the version that contains the script",
+                path.stem,
+                error,
+            )
             return None
         raise ConfigError(f"The script of {path} cannot be used: {error}.") from error
 

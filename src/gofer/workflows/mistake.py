@@ -77,68 +77,84 @@ RULES: Mapping[Rule, str] = {
     "anchor": "YAML anchors and aliases are refused: a few lines of them can stand for gigabytes.",
     "byte-order-mark": "The file begins with an invisible byte order mark.",
     "control-character": "The file holds a character that YAML does not allow.",
-    "duplicate-key": "A key stands twice in one mapping, so one of its values would be lost.",
+    "duplicate-key": "A key occurs twice in one mapping, so one of its values would be lost.",
     "duplicate-tool": "A tool is listed twice.",
     "duplicate-trigger": (
-        "One event starts two workflows, or one of them twice, and neither names the place more specifically."
+        "One event starts two workflows, or one workflow twice, and neither trigger is more specific about the place."
     ),
-    "empty-file": "The file says nothing.",
-    "empty-prompt": "A prompt or the preamble holds no text.",
-    "file-name": "A name of a workflow or a subagent, its file without `.yaml`, is not made of a-z, 0-9 and `-`.",
+    "empty-file": "The file is empty.",
+    "empty-prompt": "A prompt or the preamble contains no text.",
+    "file-name": (
+        "The name of a workflow or a subagent is its file name without `.yaml`, and may contain only a-z, 0-9 and `-`."
+    ),
     "ignored-file": "The file looks like a workflow or a subagent, but Gofer reads only `*.yaml`.",
-    "invalid-schema": "An `output` is no JSON Schema, or one that Gofer does not take.",
-    "invalid-skill": "A skill is not of the form that skills have.",
-    "missing-destination": "No run of a workflow may call one of its tools, because `writes` lists no place for it.",
+    "invalid-schema": "An `output` is not a JSON Schema, or it uses a part of JSON Schema that Gofer does not support.",
+    "invalid-skill": "A skill does not follow the Agent Skills format.",
+    "missing-destination": (
+        "A workflow lists a tool that its runs can never call, because `writes` lists no destination for that tool."
+    ),
     "missing-file": "A prompt or a skill names a file of this repository, or of its own folder, that does not exist.",
-    "missing-key": "A key that every workflow needs is not there.",
-    "missing-prompt": "The prompt or the preamble that is named does not exist.",
+    "missing-key": "A required key is missing.",
+    "missing-prompt": "A file names a prompt or a preamble that does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",
-    "missing-skill": "The skill that is named does not exist.",
-    "missing-script": "The script that is named, or a neighbour that it imports, does not exist.",
-    "not-a-mapping": "The file is YAML, but no list of `key: value`.",
+    "missing-skill": "A file names a skill that does not exist.",
+    "missing-script": (
+        "A workflow names a script that does not exist, or the script imports a module of "
+        "`coordinators/` that does not exist."
+    ),
+    "not-a-mapping": "The file is YAML, but not a mapping of `key: value`.",
     "not-json": "The file is not JSON.",
     "not-utf-8": "The file is not UTF-8 text.",
     "not-yaml": "The file is not YAML.",
     "out-of-range": "A value is too small, too large, too short or too long.",
-    "prompt-elsewhere": "A prompt or the preamble does not stand beside the workflow files.",
-    "schema-elsewhere": "The schema file that `output` names does not stand beside the workflow files.",
-    "subagent-circle": "Subagents ask one another in a circle.",
-    "subagents-too-deep": "More than three subagents stand below one another.",
-    "tab": "A tab stands where YAML wants spaces.",
-    "tag": "A YAML tag such as `!!str` is refused: the keys decide what a value is.",
-    "template": "A text holds a mark such as `${{ … }}` or `{{ … }}`, which nothing replaces.",
-    "template-without-output": "A `reply_template` stands where no `output` gives it fields.",
-    "too-deep": "The values are nested too deep.",
+    "prompt-elsewhere": "A prompt or the preamble is not in the folder of the workflow files.",
+    "schema-elsewhere": "The schema file that `output` names is not in the folder of the workflow files.",
+    "subagent-circle": "Subagents call one another in a circle.",
+    "subagents-too-deep": "Subagents call one another more than three levels deep.",
+    "tab": "A line is indented with a tab, and YAML requires spaces.",
+    "tag": "YAML tags such as `!!str` are refused: each key decides the type of its value.",
+    "template": (
+        "A text contains a placeholder such as `${{ … }}` or `{{ … }}`, and Gofer does not fill in placeholders."
+    ),
+    "template-without-output": "A workflow has a `reply_template` but no `output` with fields for it.",
+    "too-deep": "The values are nested too deeply.",
     "too-large": "The file is larger than any workflow, prompt or schema needs to be.",
-    "script-await": "A script calls without `await`, so that nothing happens.",
-    "script-catch": "A script catches everything, also what ends its run.",
-    "script-effect": "A script does by itself what only its `run` may do: clock, chance, files, network, processes.",
-    "script-elsewhere": "A workflow names a script that is no `.py` file of `coordinators/`.",
+    "script-await": "A script calls an asynchronous function without `await`, so the call never happens.",
+    "script-catch": "A script catches every exception, including those that end its run.",
+    "script-effect": (
+        "A script uses a clock, random numbers, files, the network or processes itself instead of calling its `run`."
+    ),
+    "script-elsewhere": "A workflow names a script that is not a `.py` file in `coordinators/`.",
     "script-entry": "A script has no `async def coordinate(run)` with one parameter.",
-    "script-import": "A script imports what scripts do not have.",
+    "script-import": "A script imports a module that scripts cannot import.",
     "script-syntax": "A script is not Python.",
-    "skill-import": "A script of a skill imports what the sandbox does not have.",
+    "skill-import": "A script of a skill imports a module that the sandbox does not have.",
     "skill-script": "A script of a skill is not Python.",
-    "tool-declaration": "A tool of `tools/` lacks what every tool has, or has the name of another one.",
-    "tool-import": "A module of `tools/` imports what tools do not have, or cannot be imported.",
-    "tool-syntax": "A module of `tools/` is not Python.",
-    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its file does not give it.",
-    "unknown-argument": "A prompt or a skill calls a tool with an argument that it does not have.",
-    "unknown-field": "A `reply_template` names a field that `output` does not have.",
-    "unknown-key": "A key does not exist.",
-    "unknown-role": "A workflow wants a model by a role that `defaults.yaml` does not have.",
+    "tool-declaration": "A tool in `tools/` lacks a required part, or another tool has the same name.",
+    "tool-import": "A module in `tools/` imports a module that tools cannot import, or fails when Gofer imports it.",
+    "tool-syntax": "A module in `tools/` is not Python.",
+    "tool-not-granted": (
+        "A prompt or a script names a tool, a subagent or a skill that its workflow or subagent file does not list."
+    ),
+    "unknown-argument": "A prompt or a skill calls a tool with an argument that the tool does not have.",
+    "unknown-field": "A `reply_template` names a field that is not in `output`.",
+    "unknown-key": "A file contains a key that Gofer does not know.",
+    "unknown-role": "A workflow or a subagent asks for a model role that `defaults.yaml` does not define.",
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
     "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
-    "unknown-value": "A value is none of those that the key allows.",
+    "unknown-value": "A value is not among the values that its key allows.",
     "unlisted-destination": (
-        "A hint: a text names a place in a system that its workflow writes to, and `writes` lacks it."
+        "A hint: a text names a place in a system that its workflow writes to, and `writes` does not list that place."
     ),
-    "unmentioned-tool": "A hint: a prompt names some of its tools, and this one nowhere.",
-    "unpriced-model": "A hint: the price of a model is not known, so `tokens` limits its runs, and `usd` does not.",
+    "unmentioned-tool": "A hint: a prompt mentions some tools of its workflow, but not this one.",
+    "unpriced-model": (
+        "A hint: the price of a model is unknown, so the limit `tokens` applies to its runs and the "
+        "limit `usd` does not."
+    ),
     "unreadable-file": "The file cannot be read.",
-    "unused-prompt": "No workflow, and no subagent, uses the Markdown file.",
+    "unused-prompt": "No workflow or subagent uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
-    "wrong-type": "A value is of another type than its key wants, such as a number where text belongs.",
+    "wrong-type": "A value has the wrong type for its key, such as a number where the key takes text.",
 }
 
 
@@ -210,4 +226,4 @@ def refuse(mistakes: Sequence[Mistake]) -> None:
         raise ConfigError(str(mistakes[0]))
     if mistakes:
         lines = "\n".join(f"  {mistake}" for mistake in mistakes)
-        raise ConfigError(f"{len(mistakes)} mistakes are in the files of this Gofer; correct each.\n{lines}")
+        raise ConfigError(f"{len(mistakes)} mistakes are in the workflow files; correct each of them.\n{lines}")

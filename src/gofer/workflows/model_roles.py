@@ -46,7 +46,7 @@ class EndpointForm(Strict):
     @classmethod
     def _url(cls, value: str) -> str:
         if not is_base_url(value):
-            raise mistake("This is no base URL.", "Write one such as https://api.example.com/v1.")
+            raise mistake("This is not a base URL.", "Write a URL such as https://api.example.com/v1.")
         return value.rstrip("/")
 
     @field_validator("key")
@@ -54,8 +54,9 @@ class EndpointForm(Strict):
     def _variable(cls, value: str) -> str:
         if value and value != OPENAI_KEY and not KEY.fullmatch(value):
             raise mistake(
-                "This is no variable of a model's key.",
-                "Write the name of a variable that begins with `MODEL_KEY_`, as MODEL_KEY_ANTHROPIC; never the key.",
+                "This is not the name of a variable for a model key.",
+                "Write the name of a variable that begins with `MODEL_KEY_`, such as MODEL_KEY_ANTHROPIC, never "
+                "the key itself.",
             )
         return value
 
@@ -102,7 +103,9 @@ class RoleModel(Strict):
         try:
             encode(value)
         except ValueError as error:
-            raise mistake("JSON has no such number as one of these parameters.", "Write a finite number.") from error
+            raise mistake(
+                "One of these parameters is a number that JSON cannot express.", "Write a finite number."
+            ) from error
         return value
 
 

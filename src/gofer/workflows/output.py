@@ -21,9 +21,9 @@ from gofer.workflows.output_schema import Checks, Schema, matcher
 
 ANSWER_LIMIT = 40_000
 """The longest answer that Gofer parses, in characters."""
-PEOPLE = "People read its values as text, which code makes of them; programs read the object."
+PEOPLE = "Gofer turns its values into text for people; programs read the object."
 """The sentence about the readers of a workflow's answer."""
-ASKER = "The agent or script that asked you reads the object."
+ASKER = "The agent or script that called you reads the object."
 """The sentence about the readers of a subagent's answer."""
 PROBLEMS = 10
 """The most mistakes that one message to the model lists."""
@@ -55,7 +55,7 @@ def problems(schema: Schema, value: Mapping[str, object]) -> list[str]:
         found = [_best([error]) for error in islice(_validator(schema).iter_errors(value), PROBLEMS)]
     except OverflowError:
         # `multipleOf` divides, and JSON integers may be too large for a float.
-        return ["the whole: a number is too large"]
+        return ["the whole answer: a number is too large"]
     return [f"{_place(error)}: {error.message[:QUOTED]}" for error in found]
 
 
@@ -69,7 +69,7 @@ def _unfenced(text: str) -> str:
 
 
 def _place(error: ValidationError) -> str:
-    return error.json_path.removeprefix("$").removeprefix(".") or "the whole"
+    return error.json_path.removeprefix("$").removeprefix(".") or "the whole answer"
 
 
 def _pattern(validator: object, pattern: str, value: object, schema: object) -> Iterator[ValidationError]:
@@ -83,7 +83,7 @@ def _pattern(validator: object, pattern: str, value: object, schema: object) -> 
 def _unique(validator: object, wanted: bool, value: object, schema: object) -> Iterator[ValidationError]:
     items = as_list(value)
     if wanted and len({encode(_plain(item)) for item in items}) < len(items):
-        yield ValidationError("an item stands twice")
+        yield ValidationError("two items are equal")
 
 
 def _plain(value: object) -> object:

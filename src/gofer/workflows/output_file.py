@@ -41,7 +41,7 @@ def read_json(file: Path) -> Source:
         return Source(file, mistakes=tuple(mistakes))
     if not text.strip():
         hint = "Write a JSON object, or delete the file."
-        return Source(file, mistakes=(*mistakes, Mistake(file, START, "empty-file", "The file says nothing.", hint)))
+        return Source(file, mistakes=(*mistakes, Mistake(file, START, "empty-file", "The file is empty.", hint)))
     reader = _Reader(file, text)
     try:
         value = reader.whole()
@@ -72,7 +72,7 @@ class _Reader:
         """Return the value of the whole text. Raises _Broken."""
         value = self._value(())
         if self._next():
-            raise _Broken(self._at, "More text stands behind the end of the value.", "Remove it.")
+            raise _Broken(self._at, "Text follows after the end of the value.", "Remove it.")
         return value
 
     def _value(self, loc: Loc) -> object:
@@ -99,10 +99,10 @@ class _Reader:
                 raise _Broken(begun, "A key in double quotes is missing here.", 'Write `"key": value`.')
             name = self._string()
             if self._next() != ":":
-                raise _Broken(self._at, "A colon is missing behind the key.", 'Write `"key": value`.')
+                raise _Broken(self._at, "A colon is missing after the key.", 'Write `"key": value`.')
             self._at += 1
             if name in result:
-                message = f"The key `{name[:80]}` stands here again; it was set in line {self.keys[*loc, name].line}."
+                message = f"The key `{name[:80]}` is repeated here; line {self.keys[*loc, name].line} sets it first."
                 self.mistakes.append(
                     Mistake(self._file, self.place(begun), "duplicate-key", message, "Keep one of them.")
                 )
@@ -139,12 +139,12 @@ class _Reader:
                     comma = self._at
                     self._at += 1
                     if self._next() == closing:
-                        raise _Broken(comma, "A comma stands behind the last item.", "Remove it.")
+                        raise _Broken(comma, "A comma follows the last item.", "Remove it.")
                 case "":
                     raise _Broken(opened, f"The `{opening}` that opens here is not closed.", f"Close it: `{closing}`.")
                 case _:
                     message = f"A comma or a `{closing}` is missing here."
-                    raise _Broken(self._at, message, "Write commas between the items and none behind the last.")
+                    raise _Broken(self._at, message, "Write commas between the items and no comma after the last item.")
 
     def _next(self) -> str:
         """Return the next character that is not white space; empty at the end. Raises _Broken for a comment."""
@@ -152,7 +152,7 @@ class _Reader:
         if space:
             self._at = space.end()
         if self._text.startswith(("//", "/*", "#"), self._at):
-            raise _Broken(self._at, "A comment stands here.", "Remove it; JSON has none.")
+            raise _Broken(self._at, "JSON does not allow comments.", "Remove the comment.")
         return self._text[self._at : self._at + 1]
 
     def _string(self) -> str:
@@ -165,11 +165,13 @@ class _Reader:
             case "" | "\n" | "\r":
                 raise _Broken(begun, "The quote that opens here is not closed in its line.", 'Close it with `"`.')
             case _:
-                raise _Broken(end, "A control character stands in a text.", r"Write it as in `\t` or `\u0007`.")
+                raise _Broken(
+                    end, "A text contains a control character.", r"Write it as an escape, such as `\t` or `\u0007`."
+                )
         try:
             return str(_decoder.decode(self._text[begun : end + 1]))
         except json.JSONDecodeError as error:
-            message = "A backslash gives the character behind it a meaning, and this one has none."
+            message = "A backslash begins an escape, and this escape does not exist."
             raise _Broken(begun + error.pos, message, r"Write `\\` for a backslash.") from error
 
     def _word(self) -> object:
@@ -184,7 +186,7 @@ class _Reader:
         try:
             return _decoder.decode(word)
         except ValueError as error:
-            raise _Broken(begun, f"`{word[:80]}` is no JSON value.", _value_hint(word)) from error
+            raise _Broken(begun, f"`{word[:80]}` is not a JSON value.", _value_hint(word)) from error
 
 
 def _value_hint(word: str) -> str:
@@ -220,7 +222,7 @@ def read_output(source: Source) -> tuple[Schema | None, list[Mistake]]:
         return None, []
     place = source.place(("output",))
     if "/" in name or "\\" in name or name in (".", ".."):
-        hint = "Write the name of a file that stands beside this one."
+        hint = "Write the name of a file in the folder of this file."
         return None, [Mistake(source.file, place, "schema-elsewhere", f"`{name[:80]}` is a path.", hint)]
     file = source.file.parent / name
     if not name or not _is_file(file):
@@ -249,10 +251,13 @@ def _is_file(file: Path) -> bool:
 
 def _missing(file: Path, name: str) -> tuple[str, str]:
     if not name:
-        return "`output` is empty.", "Write a JSON Schema or the name of a .json file beside this one, or remove it."
+        return (
+            "`output` is empty.",
+            "Write a JSON Schema or the name of a .json file in the folder of this file, or remove `output`.",
+        )
     if any(path.name == name and path.is_dir() for path in file.parent.iterdir()):
-        return f"`{name[:80]}` is a folder.", "Write the name of a .json file that stands beside this one."
-    message = f"There is no file `{name[:80]}` beside this one."
+        return f"`{name[:80]}` is a folder.", "Write the name of a .json file in the folder of this file."
+    message = f"There is no file `{name[:80]}` in the folder of this file."
     meant = close_match(name, [path.name for path in schema_files(file.parent)])
     if not meant:
         return message, "Create it, or remove `output`."

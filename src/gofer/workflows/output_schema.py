@@ -30,7 +30,7 @@ LEVELS_LIMIT = 40
 QUOTED = 200
 """The most characters of a quotation in a message."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-LOOK_UP = "Write a JSON Schema; docs/workflow-file.md says which."
+LOOK_UP = "Write a JSON Schema as docs/workflow-file.md describes."
 
 _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose values map names of the author to schemas."""
@@ -38,7 +38,7 @@ _DATA = ("enum", "const", "default", "examples", "required", "dependentRequired"
 """Keywords that contain plain values instead of schemas."""
 _REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "patternProperties")
 _TYPES = "Write `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or a list of them."
-_DEEP = f"more than {LEVELS_LIMIT} parts stand within one another, with those it refers to"
+_DEEP = f"its parts are nested deeper than {LEVELS_LIMIT} levels, references included"
 
 Schema = Mapping[str, object]
 SchemaPath = tuple[int | str, ...]
@@ -71,16 +71,16 @@ def flaws(schema: object) -> list[Flaw]:
         if isinstance(schema, dict):
             reason = "it has no `type: object`"
         else:
-            reason = "it is no mapping of keywords"
+            reason = "it is not a mapping of keywords"
         return [
-            Flaw((), reason, "Write a JSON Schema with `type: object`, or the name of a .json file that holds one.")
+            Flaw((), reason, "Write a JSON Schema with `type: object`, or the name of a .json file that contains one.")
         ]
     if known["type"] != "object":
-        return [Flaw(("type",), "an answer is one object", "Write `object`.")]
+        return [Flaw(("type",), "an answer must be one object", "Write `object`.")]
     if too_large := _too_large(known):
         return [too_large]
     if known.get("$schema", DIALECT) != DIALECT:
-        return [Flaw(("$schema",), "this names another dialect", f"Leave it out, or write {DIALECT}.")]
+        return [Flaw(("$schema",), "this names an unsupported dialect", f"Leave it out, or write {DIALECT}.")]
     found = _Census(known).flaws()
     if any(not flaw.path for flaw in found):
         # A schema over our limits may also exceed the recursion limit of the meta-schema's validator.
@@ -98,7 +98,7 @@ def _no_schema(written: str) -> tuple[Flaw, ...]:
 def _flaw(error: ValidationError) -> Flaw:
     path = tuple(error.absolute_path)
     if path[-1:] == ("type",) and isinstance(error.instance, str):
-        return Flaw(path, f"{_cut(error.instance)!r} is no type", _TYPES)
+        return Flaw(path, f"{_cut(error.instance)!r} is not a type", _TYPES)
     return Flaw(path, _cut(error.message))
 
 
@@ -110,7 +110,7 @@ def _too_large(schema: Schema) -> Flaw | None:
     except (TypeError, ValueError) as error:
         return Flaw((), f"the schema is not JSON: {_cut(str(error))}", "Write numbers, text, lists and mappings only.")
     if size > SCHEMA_LIMIT:
-        return Flaw((), f"the schema is longer than {SCHEMA_LIMIT} characters", "Ask for less.")
+        return Flaw((), f"the schema is longer than {SCHEMA_LIMIT} characters", "Reduce the schema.")
     return None
 
 
@@ -138,7 +138,7 @@ class _Census:
         try:
             self._count(self._root, (), 1)
         except _TooMuch as error:
-            return [Flaw((), str(error), "Ask for less.")]
+            return [Flaw((), str(error), "Reduce the schema.")]
         return self._found
 
     def _count(self, schema: object, path: SchemaPath, level: int) -> _Size:
@@ -156,8 +156,8 @@ class _Census:
     def _part(self, keyword: str, value: object, path: SchemaPath, level: int) -> _Size:
         if keyword in _REFUSED or (keyword == "$schema" and len(path) > 1):
             # A part with a dialect of its own would be validated by that dialect, whose patterns backtrack.
-            hint = "Name the properties, and parts of it under `$defs`."
-            self._found.append(Flaw(path, "Gofer does not take this keyword here", hint))
+            hint = "List the properties by name, and define shared parts under `$defs`."
+            self._found.append(Flaw(path, "Gofer does not support this keyword here", hint))
             return _Size(0, 0)
         if keyword == "pattern":
             self._check_pattern(value, path)
@@ -178,7 +178,7 @@ class _Census:
         try:
             matcher(str(value))
         except ValueError as error:
-            self._found.append(Flaw(path, str(error), "Write one without look-around and back-references."))
+            self._found.append(Flaw(path, str(error), "Write a pattern without look-around and back-references."))
 
     def _referred(self, ref: str, path: SchemaPath, level: int) -> _Size:
         start, _, name = ref.rpartition("/")
@@ -186,15 +186,15 @@ class _Census:
         definitions = as_object(self._root.get(where))
         if start not in ("#/$defs", "#/definitions") or name not in definitions:
             hint = "Refer to `#/$defs/…`, and define it there."
-            self._found.append(Flaw(path, f"`$ref: {_cut(ref)}` leads nowhere in this schema", hint))
+            self._found.append(Flaw(path, f"`$ref: {_cut(ref)}` refers to nothing in this schema", hint))
             return _Size()
         if ref not in self._sizes:
             self._sizes[ref] = None
             self._sizes[ref] = self._count(definitions[name], (where, name), level + 1)
         size = self._sizes[ref]
         if size is None:
-            reason = f"`$ref: {_cut(ref)}` leads round in a circle"
-            self._found.append(Flaw(path, reason, "Write as many levels as are wanted."))
+            reason = f"`$ref: {_cut(ref)}` refers to itself, directly or through others"
+            self._found.append(Flaw(path, reason, "Write out as many levels as you need."))
         return size or _Size()
 
 
@@ -208,7 +208,7 @@ def matcher(pattern: str) -> TypeAdapter[str]:
         return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
     except BadPattern as error:
         reason = " ".join(str(error).rpartition("error: ")[2].split())
-        raise ValueError(f"{pattern[:80]!r} is no pattern: {_cut(reason)}") from error
+        raise ValueError(f"{pattern[:80]!r} is not a pattern: {_cut(reason)}") from error
 
 
 def _cut(text: str) -> str:

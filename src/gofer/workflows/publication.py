@@ -80,15 +80,19 @@ def read_files(root: Path) -> Mapping[str, str]:
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*")):
         name = path.relative_to(root)
         if path.is_symlink():
-            raise ConfigError(f"{name} is a link, which cannot be published; put the file itself there.")
+            raise ConfigError(f"{name} is a link, and links cannot be published; replace the link by the file itself.")
         if not path.is_file() or any(part.startswith(".") for part in name.parts):
             continue
         try:
             files[name.as_posix()] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{name} is not UTF-8 text; save it as such, or put it elsewhere.") from error
+            raise ConfigError(
+                f"{name} is not UTF-8 text; save it as UTF-8 text, or move it out of the published folders."
+            ) from error
     if sum(map(len, files.values())) > LIMIT:
-        raise ConfigError(f"{', '.join(FOLDERS)} hold more than {LIMIT} characters; keep what workflows need.")
+        raise ConfigError(
+            f"{', '.join(FOLDERS)} contain more than {LIMIT} characters; remove files that no workflow needs."
+        )
     return files
 
 
@@ -101,7 +105,7 @@ def read_publication(raw: bytes) -> Publication:
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
     if found.sha256[:12] != name.rpartition("-")[2] or not all(map(_plain, files)):
-        raise Corrupt(f"The bundle {name[:40]} is not what was written; publish again, or roll back.")
+        raise Corrupt(f"The bundle {name[:40]} was changed after it was published; publish again, or roll back.")
     return found
 
 

@@ -119,7 +119,7 @@ def read_pointer(raw: bytes) -> Current:
     value = json_object(raw, "The pointer to the published workflows")
     current = Current(as_text(value.get("name")), as_text(value.get("at")))
     if not is_name(current.name):
-        raise Corrupt(f"The pointer {POINTER} names no bundle; publish again, or roll back.")
+        raise Corrupt(f"The pointer {POINTER} does not name a bundle; publish again, or roll back.")
     return current
 
 
@@ -131,11 +131,14 @@ def encode_compiled(compiled: Compiled) -> bytes:
 
 def read_compiled(raw: bytes) -> Compiled:
     """Return the data of a routes file. Raises Corrupt unless its bytes are those that were published."""
-    value = dict(json_object(raw, "The small part of the published workflows"))
+    value = dict(json_object(raw, "The routes file of the published workflows"))
     sha256 = value.pop("sha256", None)
     check_format(value)
     if hashlib.sha256(encode(value)).hexdigest() != sha256:
-        raise Corrupt("The small part of the published workflows is not what was written; publish again, or roll back.")
+        raise Corrupt(
+            "The routes file of the published workflows was changed after it was published; publish again, "
+            "or roll back."
+        )
     return compiled_from_json(as_text(value.get("name")), value)
 
 
@@ -158,8 +161,10 @@ def json_object(raw: bytes, name: str) -> Mapping[str, object]:
 def check_format(value: Mapping[str, object]) -> None:
     """Raise Corrupt for an object in a format version that this Gofer does not know."""
     if value.get("format") != FORMAT:
-        versions = f"are of the form {value.get('format')!r}, and this Gofer reads {FORMAT}"
-        raise Corrupt(f"The published workflows {versions}; deploy the Gofer that published them, or roll back.")
+        versions = f"have the format version {value.get('format')!r}, and this Gofer reads version {FORMAT}"
+        raise Corrupt(
+            f"The published workflows {versions}; deploy the version of Gofer that published them, or roll back."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +219,12 @@ class Live(Generic[T]):
             self._cached = await self._read(self._cached)
         except (TemporaryError, Corrupt, ConfigError, TimeoutError) as error:
             if self._cached is None:
-                raise TemporaryError(f"There are no workflows to go by: {error}") from error
-            _log.warning("the workflows stay those of %s: %s", self._cached.name or "the deploy", error or "no answer")
+                raise TemporaryError(f"No workflows are loaded: {error}") from error
+            _log.warning(
+                "the workflows could not be reloaded, so those of %s stay live: %s",
+                self._cached.name or "the deploy",
+                error or "no answer",
+            )
         return self._cached.value
 
     async def _read(self, cached: _Cached[T] | None) -> _Cached[T]:
@@ -233,7 +242,7 @@ class Live(Generic[T]):
             raise Corrupt(f"The bundle {current.name} is missing; publish again, or roll back.")
         # Loading reads and checks files; a thread keeps the event loop free for other runs.
         value = await asyncio.to_thread(self._load, found.body)
-        _log.info("the workflows are those of %s", current.name)
+        _log.info("the workflows of %s are live", current.name)
         return _Cached(current.name, value)
 
     def _unpublished(self) -> _Cached[T]:

@@ -36,12 +36,16 @@ class ScheduleForm(Strict):
     def _with_its_key(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        raise mistake("A schedule is one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`.")
+        raise mistake(
+            "A schedule has exactly one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`."
+        )
 
     @model_validator(mode="after")
     def _one_schedule(self) -> "ScheduleForm":
         if len([text for text in (self.cron, self.every, self.at) if text is not None]) != 1:
-            raise mistake("A schedule is one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`.")
+            raise mistake(
+                "A schedule has exactly one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`."
+            )
         if self.every is not None and self.zone is not None:
             raise mistake("An interval is the same in every time zone.", "Remove `zone`, or write a `cron`.")
         try:

@@ -92,7 +92,7 @@ class Skills(Strict):
     @model_validator(mode="after")
     def _not_both(self) -> "Skills":
         if both := sorted({*self.prohibited} & {*self.required, *(self.allowed or ())}):
-            raise mistake(f"`{both[0][:80]}` is prohibited, and granted beside it.", "Remove it from one of the lists.")
+            raise mistake(f"`{both[0][:80]}` is both prohibited and granted.", "Remove it from one of the lists.")
         return self
 
 
@@ -221,8 +221,8 @@ def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations]
         "approve": (Approve | None, None),
     }
     descriptions = {
-        "owner": f"Who answers for it: a {workplace} channel or group.",
-        "approve": f"Calls that somebody has to approve in {workplace} before they are made.",
+        "owner": f"The {workplace} channel or group that is responsible for the workflow.",
+        "approve": f"The tool calls that need an approval in {workplace}.",
     }
     fields: dict[str, Any] = {}
     for name, (annotation, default) in keys.items():
@@ -230,7 +230,9 @@ def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations]
     form = create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, **fields)
     form.FOREIGN = workflow_keys(kinds[0].name)
     form.ADDED = {
-        "owner": f'Add `owner: "#channel"` with the {workplace} channel or the group that answers for the workflow.',
+        "owner": (
+            f'Add `owner: "#channel"` with the {workplace} channel or the group that is responsible for the workflow.'
+        ),
         "when": f"Add `when: [{kinds[0].name}]`, or another trigger that starts the workflow.",
     }
     return form
@@ -337,19 +339,19 @@ class Defaults(Strict):
     @classmethod
     def _channel(cls, value: str) -> str:
         if value and not _CHANNEL.fullmatch(value):
-            raise mistake("This is no channel.", 'Write its name, as "#ai-logs", or its id.')
+            raise mistake("This is not a channel.", 'Write its name, such as "#ai-logs", or its id.')
         return value
 
     @field_validator("log_links")
     @classmethod
     def _link(cls, value: str) -> str:
         if value and not (_LINK.fullmatch(value) and ("{run}" in value or "{trace}" in value)):
-            raise mistake("This is no link to one run.", "Write a URL that holds {run} or {trace}.")
+            raise mistake("This is not a link to a single run.", "Write a URL that contains {run} or {trace}.")
         return value
 
 
 def defaults_form(workplace: str) -> type[Defaults]:
     """Return the form of `agents/defaults.yaml` with descriptions that name the workplace."""
-    channel = f'The public {workplace} channel that a summary of each run is posted to, as "#name" or id; '
+    channel = f'The public {workplace} channel for summaries of all runs, as "#name" or id. '
     fields: dict[str, Any] = {"ai_logs": (str, Field("", description=f"{channel}By default Gofer posts no summaries."))}
     return create_model("Defaults", __base__=Defaults, __doc__=Defaults.__doc__, **fields)

@@ -39,7 +39,7 @@ def load_script(root: Path, file: str) -> Script:
     """Return the script of a file below `root`. Raises ValueError whose message says what is wrong with the script."""
     name = script_name(file)
     if name is None:
-        raise ValueError(f"a script is named as {FOLDER}/<name>.py, with a-z, 0-9 and _")
+        raise ValueError(f"a script is a file {FOLDER}/<name>.py with a name of a-z, 0-9 and _")
     sources: dict[str, str] = {}
     wanted = [name]
     while wanted:
@@ -99,4 +99,4 @@ def _parsed(module: str, text: str) -> ast.Module:
         return parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else 1
-        raise ValueError(f"{FOLDER}/{module}.py is no Python in line {line}") from error
+        raise ValueError(f"{FOLDER}/{module}.py is not valid Python in line {line}") from error

@@ -29,12 +29,12 @@ _CHANNEL = re.compile(r"#[^\s,#]+")
 _WITHOUT_SIGN = ("project", "emoji", "repository")
 """Keys whose values never begin with `#`."""
 _ADDED = {
-    "description": "Add `description: …` with one sentence on what it does.",
-    "channels": 'Add `channels: "#incidents"` with the channels that the trigger listens in, or `channels: any`.',
+    "description": "Add `description: …` with one sentence about what the workflow or subagent does.",
+    "channels": 'Add `channels: "#incidents"` with the channels of the trigger, or `channels: any`.',
     "emoji": "Add `emoji: eyes` with the name of the emoji that starts the workflow.",
     "database": "Add `database: …` with the name, the id or the link of the database.",
     "tools": "Add `tools: […]` with the tools that need approval.",
-    "by": "Add `by: requester`, or the people who may decide.",
+    "by": "Add `by: requester`, or the people who may approve.",
 }
 """Hints for required keys of any form, where the description of the key alone does not say how to add it."""
 _MOST_KEYS = 8
@@ -108,7 +108,7 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     if around.LISTED:
         return message, around.LISTED
     if not keys:
-        return message, "Remove it; there are none."
+        return message, "Remove it; no keys are allowed here."
     return message, f"Remove it; the keys are {_listed(keys)}."
 
 
@@ -138,11 +138,11 @@ def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if comment and _takes_text(form, loc):
-        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
+        message = f"{name} is empty, because YAML reads `#` and the rest of the line as a comment."
         return message, f"Write `{_uncommented(loc, comment[1])}`."
     if loc == ("approve",):
         return f"{name} is empty.", _as_mapping(source, form, loc)
-    return f"{name} is empty.", "Write its value, or remove the key."
+    return f"{name} is empty.", "Write a value, or remove the key."
 
 
 def _takes_text(form: type[Strict], loc: Loc) -> bool:
@@ -195,7 +195,7 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if value is None and comment and wanted in ("text", "a list"):
-        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
+        message = f"{name} is empty, because YAML reads `#` and the rest of the line as a comment."
         return message, f"Write `{_with_key(loc, _channels(comment[1], wanted))}`."
     if wanted == "text" and (key := _only_key(value)):
         message = f"YAML reads `{key[:80]}:` as a key, because it ends with a colon."
@@ -247,7 +247,7 @@ def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
         # A tool with options is a mapping with its name as the only key.
         names = [next(iter(as_object(item)), item) for item in named[:5]]
         tools = ", ".join(name[:80] for name in names if isinstance(name, str))
-        return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names who decides."
+        return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names the approvers."
     outer = _form_at(form, loc[:-1])
     if str(loc[-1]) in {*_keys(outer)} - {*_parts(outer)}:
         return "Write a mapping of keys."
@@ -297,7 +297,7 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
         case "too_short":
             return f"{name} is empty.", "List at least one."
         case "finite_number":
-            return f"{name} is {word}, which nothing can be counted against.", "Write a number."
+            return f"{name} is {word}, which is not a finite number.", "Write a number."
         case kind if kind in _BOUNDS:
             key, words = _BOUNDS[kind]
             bound = context.get(key)
@@ -307,19 +307,25 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
                 named = bound
             return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {named}."
         case "one_tool":
-            return f"{name} is not one tool.", "Begin each with a dash of its own."
+            return f"{name} is not one tool.", "Begin each item with its own dash."
         case "duration":
-            hint = "Write a number and a unit, 30 days at most, such as `30 minutes`, `24 hours` or `2 days`."
-            return f"{name} cannot be `{word}`, which is no length of time.", hint
+            hint = (
+                "Write a number and a unit, such as `30 minutes`, `24 hours` or `2 days`; the longest duration "
+                "is 30 days."
+            )
+            return f"{name} cannot be `{word}`, which is not a duration.", hint
         case "approver":
             hint = "Write `requester`, a user group such as `@leads`, or a member ID such as `U0123ABCD`."
-            return f"{name} cannot be `{word}`, which is nobody who can be asked.", hint
+            return f"{name} cannot be `{word}`, which is not an approver.", hint
         case "one_trigger":
-            return f"{name} is not one trigger.", "Begin each with a dash of its own."
+            return f"{name} is not one trigger.", "Begin each item with its own dash."
         case "string_pattern_mismatch" if loc[:1] == ("who",):
-            return f"{name} is `{word}`, which names nobody.", f"Write {_listed(GROUPS)}, an @handle or a user id."
+            return (
+                f"{name} is `{word}`, which is not a person or a group.",
+                f"Write {_listed(GROUPS)}, an @handle or a user id.",
+            )
         case _:
-            return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
+            return f"{name} does not fit.", "docs/workflow-file.md describes the allowed values."
 
 
 def _described(value: object, word: str) -> str:

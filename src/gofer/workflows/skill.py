@@ -113,12 +113,12 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
             # The size is checked before the file is read, because the file may be very large.
             left -= path.stat().st_size
             if left < 0 or len(contents) == FILES:
-                limit = f"{FILES} and {SIZE_LIMIT} bytes"
-                raise ConfigError(f"{file}: The files of a skill are {limit} at most; take out what no run reads.")
+                limit = f"{FILES} files and {SIZE_LIMIT} bytes"
+                raise ConfigError(f"{file}: A skill may have at most {limit}; remove files that no run reads.")
             contents[name] = path.read_bytes()
     except (OSError, RuntimeError) as error:
         # RuntimeError: links that form a circle.
-        raise ConfigError(f"{file}: The folder of the skill cannot be read whole: {error}.") from error
+        raise ConfigError(f"{file}: The folder of the skill cannot be read: {error}.") from error
     return contents
 
 

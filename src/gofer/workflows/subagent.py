@@ -27,10 +27,10 @@ FOLDER = "subagents"
 _HEAD = """\
 # Subagents
 
-`subagent` hands a piece of the work to one of these, each in a window of its own. It knows nothing of this \
-conversation: write into `prompt` all that it needs, and pass files by their ids. Its answer comes back, a long one as \
-a file. Ask for several in one turn, and they work at once. Ask where much has to be read for a short answer, or where \
-parts are independent; do small things yourself."""
+The tool `subagent` gives a part of the work to one of these subagents. A subagent does not see this conversation: \
+write everything it needs into `prompt`, and pass files by their ids. You get its answer as the result, a long answer \
+as a file. Several calls in one turn run in parallel. Use a subagent when a short answer needs much reading, or when \
+parts of the work are independent; do small things yourself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _load(file: Path, subagent: Subagent, roles: Roles, known: Mapping[str, Skil
     prompt = prompt_of(file, subagent.prompt)
     text, _ = read_text(prompt)
     if text is None:
-        raise ConfigError(f"The prompt {prompt} cannot be read as text; create it.")
+        raise ConfigError(f"The prompt {prompt} cannot be read as text; create it or correct its name.")
     output = cast(Schema | None, subagent.output)
     skills = granted_skills(subagent.own_skills, known)
     required = [required_text(skills[name], files=subagent.needs_own_run) for name in subagent.skills.required]

@@ -19,13 +19,13 @@ _HEADER = re.compile(r"[a-z0-9_-]{1,100}", re.ASCII | re.IGNORECASE)
 
 def _checked_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise mistake(f"`{value[:40]}` is no name for a webhook.", "Use a-z, 0-9 and `-`, such as `new-hire`.")
+        raise mistake(f"`{value[:40]}` is not a name for a webhook.", "Use a-z, 0-9 and `-`, such as `new-hire`.")
     return value
 
 
 def _checked_header(value: str) -> str:
     if not _HEADER.fullmatch(value):
-        raise mistake(f"`{value[:40]}` is no name of a header.", "Write one such as `X-Signature`.")
+        raise mistake(f"`{value[:40]}` is not a header name.", "Write a name such as `X-Signature`.")
     return value
 
 
@@ -61,10 +61,13 @@ class HmacForm(Strict):
     @model_validator(mode="after")
     def _template(self) -> "HmacForm":
         if self.template.count("{body}") != 1:
-            raise mistake("The template does not hold `{body}` once.", 'Write one such as "{timestamp}.{body}".')
+            raise mistake(
+                "The template must contain `{body}` exactly once.", 'Write a template such as "{timestamp}.{body}".'
+            )
         if ("{timestamp}" in self.template) != (self.timestamp_header is not None):
             raise mistake(
-                "`{timestamp}` in the template and `timestamp_header` go together.", "Write both of them, or neither."
+                "`{timestamp}` in the template and the key `timestamp_header` need each other.",
+                "Write both, or neither.",
             )
         return self
 
@@ -87,12 +90,13 @@ class JwtForm(Strict):
     def _keys(self) -> "JwtForm":
         if "HS256" in self.algorithms and (len(self.algorithms) > 1 or self.jwks is not None):
             raise mistake(
-                "HS256 has a secret and the others have public keys.", "Write `algorithms: [HS256]` without `jwks`."
+                "HS256 uses a secret, and the other algorithms use public keys.",
+                "Write `algorithms: [HS256]` without `jwks`.",
             )
         if "HS256" not in self.algorithms and self.jwks is None:
-            raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file beside this one.")
+            raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file in the folder of this file.")
         if not isinstance(self.jwks, str | dict | None):
-            raise mistake("`jwks` is neither a file nor a mapping.", "Write `jwks: keys.json`, or `{keys: […]}`.")
+            raise mistake("`jwks` is neither a file name nor a mapping.", "Write `jwks: keys.json`, or `{keys: […]}`.")
         return self
 
 
@@ -111,7 +115,7 @@ class AuthForm(Strict):
     @model_validator(mode="after")
     def _one(self) -> "AuthForm":
         if len([form for form in (self.standard, self.bearer, self.hmac, self.jwt) if form is not None]) != 1:
-            raise mistake("A webhook has one way to prove who calls.", f"Write {_WAYS}.")
+            raise mistake("A webhook needs exactly one way to authenticate its callers.", f"Write {_WAYS}.")
         return self
 
 
@@ -121,7 +125,7 @@ _WAYS = "`standard`, `bearer`, `{hmac: {…}}` or `{jwt: {…}}`"
 def _auth(value: object) -> object:
     if isinstance(value, str):
         if value not in ("standard", "bearer"):
-            raise mistake(f"`{value[:40]}` is no way to prove who calls.", f"Write {_WAYS}.")
+            raise mistake(f"`{value[:40]}` is not a way to authenticate callers.", f"Write {_WAYS}.")
         return {value: {}}
     return value
 
@@ -152,7 +156,7 @@ def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object
     for path, form in found:
         value = _compiled(form, path.parent)
         if form.name in compiled and compiled[form.name] != value:
-            problem = f"{first[form.name].name} says something else of the webhook {form.name}"
+            problem = f"{first[form.name].name} defines the webhook {form.name} differently"
             raise ConfigError(f"{path}: {problem}; write the same `auth`, `key` and `private` in both.")
         first.setdefault(form.name, path)
         compiled[form.name] = value
@@ -182,12 +186,12 @@ def _keys(jwks: object, folder: Path) -> list[Mapping[str, object]]:
     if isinstance(jwks, str):
         text, _ = read_text(folder / jwks)
         if text is None:
-            raise ConfigError(f"The keys {where} cannot be read as text; save the issuer's JWKS there.")
+            raise ConfigError(f"The JWKS file {where} cannot be read as text; save the issuer's JWKS there.")
         try:
             jwks = cast(object, json.loads(text))
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{where} is not JSON; save the issuer's JWKS there.") from error
     keys = [as_object(key) for key in as_list(as_object(jwks).get("keys"))]
     if jwks is not None and not keys:
-        raise ConfigError(f"{where} holds no `keys`; save the issuer's JWKS there.")
+        raise ConfigError(f"{where} contains no `keys`; save the issuer's JWKS there.")
     return keys

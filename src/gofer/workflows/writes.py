@@ -49,7 +49,7 @@ class Listable:
 class Destinations(Strict):
     """Where the runs may write besides the place they were asked in."""
 
-    MEMBER: ClassVar[str] = "a system that a workflow can name places of"
+    MEMBER: ClassVar[str] = "a system in which a workflow can list places"
     EVERY: ClassVar[Mapping[str, str]] = {}
     """The entry that stands for all public places of a system, by system."""
 
@@ -105,4 +105,4 @@ def _entries(one: Listable) -> object:
 def refuse_pattern(value: str, hint: str) -> None:
     """Raise the mistake of an entry that contains `*`."""
     if "*" in value:
-        raise mistake(f"`{value[:80]}` holds `*`, which stands for nothing in `writes`.", hint)
+        raise mistake(f"`{value[:80]}` contains `*`, but `writes` has no patterns.", hint)

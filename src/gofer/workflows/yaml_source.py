@@ -102,7 +102,7 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
     """Return the mistakes that make it unsafe or impossible to build values from the text."""
     if odd := Reader.NON_PRINTABLE.search(text):
         place = after(text[: odd.start()])
-        message = f"The character U+{ord(odd[0]):04X} cannot stand in YAML."
+        message = f"YAML does not allow the character U+{ord(odd[0]):04X}."
         return [Mistake(file, place, "control-character", message, "Remove it.")]
     mistakes: list[Mistake] = []
     try:
@@ -138,10 +138,14 @@ def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str,
             return (
                 "anchor",
                 f"`*{name[:80]}` is an alias.",
-                "Write the value itself, or quote it if the asterisk is meant.",
+                "Write the value itself, or quote it if the asterisk belongs to the text.",
             )
         case yaml.NodeEvent(anchor=str(name)):
-            return "anchor", f"`&{name[:80]}` is an anchor.", "Remove it, or quote the value if the ampersand is meant."
+            return (
+                "anchor",
+                f"`&{name[:80]}` is an anchor.",
+                "Remove it, or quote the value if the ampersand belongs to the text.",
+            )
         case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
             return "tag", f"`{tag.replace(_TAG, '!!')[:80]}` is a tag.", "Remove it; quote the value if it is text."
         case yaml.CollectionStartEvent() if depth > DEPTH_LIMIT:
@@ -182,7 +186,7 @@ class _Reader:
                 self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", *_no_key(key)))
             elif name in result:
                 first = self.keys[*path, name]
-                message = f"The key `{name[:80]}` stands here again; it was set in line {first.line}."
+                message = f"The key `{name[:80]}` is repeated here; line {first.line} sets it first."
                 self.mistakes.append(Mistake(self._file, _place(key), "duplicate-key", message, "Keep one of them."))
             else:
                 self.keys[*path, name] = _place(key)
@@ -193,7 +197,7 @@ class _Reader:
 def _no_key(key: object) -> tuple[str, str]:
     match key:
         case yaml.MappingNode():
-            return "A key is a mapping.", "Write `key: value`; nothing fills in `{{ … }}` in these files."
+            return "A key is a mapping.", "Write `key: value`; Gofer does not fill in `{{ … }}` in these files."
         case yaml.SequenceNode():
             return "A key is a list.", "Write `key: value`."
         case _:

@@ -148,12 +148,12 @@ class Publisher:
         """Make an earlier bundle live again, with its schedules. Raises as `publish`."""
         found = await self.bundles.read(bundle_key(name)) if is_name(name) else None
         if found is None:
-            raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
+            raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` lists the bundles.")
         try:
             wanted = read_publication(found.body)
             catalog = read_catalog(found.body, self.code, self.form)
         except Corrupt as error:
-            raise ConfigError(f"{error} It is the one that was asked for.") from error
+            raise ConfigError(f"{error} This is the bundle that you named.") from error
         if not dry:
             # A publisher that crashed may not have written the routes file.
             await self.bundles.create(routes_key(name), wanted.routes())
@@ -177,9 +177,9 @@ class Publisher:
             overtaken = await self._overtaken(compiled.name, live)
         await self._settle(compiled)
         if overtaken:
-            remedy = "look what it changed with `gofer publish --dry-run`, then publish again"
+            remedy = "see with `gofer publish --dry-run` what changed, then publish again"
             raise Overtaken(
-                f"Somebody else published {overtaken} meanwhile, and {compiled.name} is not live; {remedy}."
+                f"Someone else published {overtaken} at the same time, so {compiled.name} is not live; {remedy}."
             )
         return done
 
@@ -194,7 +194,7 @@ class Publisher:
             return ""
         if current:
             return current.name
-        return "something"
+        return "another bundle"
 
     async def _settle(self, mine: Compiled) -> None:
         """Set the schedules to exactly those of the live bundle.
@@ -217,7 +217,10 @@ class Publisher:
             await write(left, self.timetable)
             await clear(left, self.timetable)
             settled = current.name
-        raise TemporaryError("Others publish all the time; set the schedules right with `gofer publish` later.")
+        raise TemporaryError(
+            "Others are publishing at the same time, so the schedules may be incomplete; run `gofer "
+            "publish` again later."
+        )
 
     async def _compiled(self, name: str) -> Compiled | None:
         found = await self.bundles.read(bundle_key(name))
@@ -232,7 +235,7 @@ class Publisher:
             if not await self.bundles.create(key, body):
                 found = await self.bundles.read(key)
                 if found is None or found.body != body:
-                    raise TemporaryError(f"Something else stands under {key}; publish again.")
+                    raise TemporaryError(f"The store holds a different object under {key}; publish again.")
 
     async def _live_bundle(self) -> _LiveBundle:
         found = await self.bundles.read(POINTER)
@@ -246,7 +249,7 @@ class Publisher:
             body = bundle.body if bundle else b""
             return replace(live, publication=read_publication(body), catalog=read_catalog(body, self.code, self.form))
         except (Corrupt, ConfigError) as error:
-            _log.warning("what is live cannot be compared: %s", error)
+            _log.warning("the live bundle cannot be compared with the new one: %s", error)
             return live
 
     async def _current(self) -> Current | None:
