@@ -277,7 +277,7 @@ class ScriptRun(Run):
     ) -> SubagentFinished | ToolResult:
         self._ledger.account(asked.call)
         step = self._step
-        known = self._bundle.loaded.asks
+        known = self._bundle.loaded.direct_subagents
         if finished := step.own.replay.answers.get(asked.call):
             return finished
         if isinstance(refused := step.own.progress.outcomes.get(asked.call), ToolResult):

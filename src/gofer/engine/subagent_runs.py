@@ -118,9 +118,9 @@ class Subagents:
         Raises ToolError when there is no such subagent or file, Limited when nothing is left for it, Parked when it
         waits, and what `WorkingStep.call` raises.
         """
-        loaded = self.bundle.loaded.asks.get(asked.name)
+        loaded = self.bundle.loaded.direct_subagents.get(asked.name)
         if loaded is None:
-            names = ", ".join(list(self.bundle.loaded.asks)[:_SHOWN]) or "none"
+            names = ", ".join(list(self.bundle.loaded.direct_subagents)[:_SHOWN]) or "none"
             raise ToolError(f"There is no subagent {asked.name[:64]!r}. There are: {names}.", code="no_such_subagent")
         if not loaded.subagent.needs_own_run and not asked.files:
             return await self._question(step, asked, loaded, gate, kept)

@@ -55,16 +55,10 @@ GROUPS = ("members", "guests", "externals", "bots", "everyone")
 _PERSON = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
 
 
-def _listed(value: object) -> object:
-    if isinstance(value, str):
-        return [value]
-    return value
-
-
 Person = Annotated[str, Field(pattern=_PERSON)]
 Who = Annotated[
     tuple[Person, ...],
     Field(min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=Name | tuple[Person, ...]),
+    BeforeValidator(listed, json_schema_input_type=Name | tuple[Person, ...]),
 ]
 """People: a word for a group of people, an `@handle` of a person or a user group, or an id. A single text is a list."""

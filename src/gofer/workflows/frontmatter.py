@@ -135,7 +135,9 @@ def _read(text: str) -> Value:
                 at = event.end_mark.index
         _nothing_hidden(text[at:])
     except yaml.MarkedYAMLError as error:
-        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        line = ""
+        if error.problem_mark:
+            line = f" in line {error.problem_mark.line + 1}"
         raise ValueError(f"has fields that are not YAML{line}: {_explained(error.problem or '')}") from error
     except yaml.YAMLError as error:
         raise ValueError("has a character that YAML does not allow") from error
@@ -158,7 +160,10 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
         case yaml.ScalarEvent(value=value):
             _plain(event, event.tag)
             # YAML gives a bare equals sign a type of its own, so it is not text.
-            _put(stack[-1], {} if value == "=" and not event.style else value)
+            if value == "=" and not event.style:
+                _put(stack[-1], {})
+            else:
+                _put(stack[-1], value)
         case yaml.SequenceStartEvent():
             _plain(event, event.tag, event.flow_style)
             stack.append(_Open([]))

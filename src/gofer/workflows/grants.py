@@ -51,8 +51,10 @@ class Grant(Strict):
         if len(fields) != 1:
             raise PydanticCustomError("one_tool", "one tool")
         ((name, options),) = fields.items()
+        if options is None:
+            return {"name": name, "once": None}
         try:
-            return {"name": name, "once": ToolOptions.model_validate({} if options is None else options).once}
+            return {"name": name, "once": ToolOptions.model_validate(options).once}
         except ValidationError as error:
             raise ValidationError.from_exception_data("tool", [_below(name, one) for one in error.errors()]) from None
 

@@ -57,7 +57,7 @@ class Loaded:
     """The required skills and those that the model may load, by name."""
 
     @property
-    def asks(self) -> Mapping[str, LoadedSubagent]:
+    def direct_subagents(self) -> Mapping[str, LoadedSubagent]:
         """The subagents that the workflow may call itself, by name."""
         listed = self.workflow.subagents
         return {name: loaded for name, loaded in self.subagents.items() if listed is None or name in listed}
@@ -95,7 +95,7 @@ class Catalog:
 
     def windows(self) -> dict[str, int]:
         """Return the context window of each model in tokens, by name, without models of unknown windows."""
-        known = {model.name: model.ability for one in self.workflows.values() for model in one.every_model()}
+        known = {model.name: model.ability for loaded in self.workflows.values() for model in loaded.every_model()}
         return {name: ability.window for name, ability in known.items() if ability and ability.window}
 
     def schedules(self) -> list[tuple[str, object]]:
@@ -149,7 +149,7 @@ def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, lo
         item = replace(
             _load(path, workflow, defaults, roles, preamble, skills), subagents=_callable_subagents(workflow, subagents)
         )
-        if workflow.coordinator == "llm" and (offered := subagents_section(item.asks)):
+        if workflow.coordinator == "llm" and (offered := subagents_section(item.direct_subagents)):
             item = replace(item, system=f"{item.system}\n\n{offered}")
         if workflow.coordinator == "script" and (script := _script(path, workflow.coordinator_script, code)):
             scripts[script.file] = script
@@ -160,8 +160,11 @@ def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, lo
 
 def _callable_subagents(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
     """Return the subagents that a workflow may call, directly or through others."""
-    every = subagents if workflow.coordinator == "script" else ()
-    return reached(subagents, every if workflow.subagents is None else workflow.subagents)
+    if workflow.subagents is not None:
+        return reached(subagents, workflow.subagents)
+    if workflow.coordinator == "script":
+        return reached(subagents, subagents)
+    return {}
 
 
 def workflow_files(folder: Path) -> list[Path]:
@@ -199,7 +202,9 @@ def _load(
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = dict(granted_skills(workflow.skills, known))
         required = [required_text(skills[name]) for name in workflow.skills.required]
-        form = instructions(output, PEOPLE) if output is not None else ""
+        form = ""
+        if output is not None:
+            form = instructions(output, PEOPLE)
         # The parts that most workflows share come first, so that providers can cache a longer common beginning of
         # requests.
         shared = [preamble, planning(workflow.plan)]

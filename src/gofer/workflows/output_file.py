@@ -158,7 +158,9 @@ class _Reader:
     def _string(self) -> str:
         begun = self._at
         found = _STRING.match(self._text, begun)
-        end = found.end() if found else begun
+        end = begun
+        if found:
+            end = found.end()
         match self._text[end : end + 1]:
             case '"':
                 self._at = end + 1
@@ -177,9 +179,9 @@ class _Reader:
     def _word(self) -> object:
         begun = self._at
         found = _WORD.match(self._text, begun)
-        word = found[0] if found else ""
-        if not word:
-            raise _Broken(begun, "A value is missing here.", "Write one, or remove what leads to it.")
+        if not found:
+            raise _Broken(begun, "A value is missing here.", "Write one, or remove its key or its comma.")
+        word = found[0]
         self._at = begun + len(word)
         if word in _LITERALS:
             return _LITERALS[word]
@@ -190,8 +192,10 @@ class _Reader:
 
 
 def _value_hint(word: str) -> str:
-    if word.lower() in _LITERALS or word == "None":
-        return f"Write `{'null' if word == 'None' else word.lower()}`."
+    if word == "None":
+        return "Write `null`."
+    if word.lower() in _LITERALS:
+        return f"Write `{word.lower()}`."
     if word[0] in "-+.0123456789" or word.lower() in ("nan", "infinity"):
         return "Write a number of common size, such as `10` or `0.5`."
     return "Put text in double quotes."
@@ -238,7 +242,9 @@ def _read(file: Path) -> tuple[Schema | None, list[Mistake]]:
     for flaw in flaws(found.value):
         message = invalid_schema(flaw.path, flaw.reason)
         mistakes.append(Mistake(file, found.place(flaw.path), "invalid-schema", message, flaw.hint))
-    return (None if mistakes else found.fields), mistakes
+    if mistakes:
+        return None, mistakes
+    return found.fields, mistakes
 
 
 def _is_file(file: Path) -> bool:

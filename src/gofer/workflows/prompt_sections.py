@@ -30,8 +30,8 @@ def planning(plan: Plan) -> str:
 def required_text(skill: Skill, *, files: bool = True) -> str:
     """Return the section of a required skill; with `files`, also the list of its other files."""
     text = f"# Skill: {skill.name}\n\n{skill.body}"
-    if files and (told := other_files(skill)):
-        return f"{text}\n\n{told}"
+    if files and (listing := other_files(skill)):
+        return f"{text}\n\n{listing}"
     return text
 
 

@@ -228,7 +228,9 @@ class Live(Generic[T]):
         return self._cached.value
 
     async def _read(self, cached: _Cached[T] | None) -> _Cached[T]:
-        patience = None if cached is None else self._patience
+        patience = None
+        if cached is not None:
+            patience = self._patience
         async with asyncio.timeout(patience):
             pointer = await self._bundles.read(POINTER)
         if pointer is None:

@@ -1,7 +1,7 @@
 """The routes from events to workflows: a look-up in compiled JSON, without YAML and pydantic."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -57,8 +57,10 @@ class _KindRoutes:
     def near(self, facts: Mapping[str, object]) -> Iterator[Route]:
         """Yield the routes that facts may match."""
         yield from self.others
-        sought = _words(facts[self.fact]) if self.fact in facts else self.by_word
-        for word in sought:
+        words: Iterable[str] = self.by_word
+        if self.fact in facts:
+            words = _words(facts[self.fact])
+        for word in words:
             yield from self.by_word.get(word, ())
 
 

@@ -67,7 +67,9 @@ class ScheduleForm(Strict):
     def _kind_and_text(self) -> tuple[Kind, str]:
         if self.cron is not None:
             return "cron", self.cron
-        return ("every", self.every) if self.every is not None else ("at", self.at or "")
+        if self.every is not None:
+            return "every", self.every
+        return "at", self.at or ""
 
 
 def _guessed(text: str) -> str:

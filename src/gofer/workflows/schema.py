@@ -118,11 +118,15 @@ class Context(Strict):
 
 def _false_as_off(value: object) -> object:
     """Return "off" for false, because YAML reads a bare off as false."""
-    return "off" if value is False else value
+    if value is False:
+        return "off"
+    return value
 
 
 def _named_model(value: object) -> object:
-    return {"name": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"name": value}
+    return value
 
 
 def _checked_output(value: object) -> object:
@@ -288,7 +292,9 @@ class Subagent(Strict):
     @property
     def own_skills(self) -> Skills:
         """The skills of the subagent, which may load only skills that its file lists."""
-        return self.skills if self.skills.allowed is not None else self.skills.model_copy(update={"allowed": ()})
+        if self.skills.allowed is not None:
+            return self.skills
+        return self.skills.model_copy(update={"allowed": ()})
 
     @property
     def needs_own_run(self) -> bool:

@@ -56,11 +56,15 @@ class Modules:
         folder, _, module = name.partition(".")
         if level or folder != self._name:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
-        found = self.load(module) if module else self._folder
+        found = self._folder
+        if module:
+            found = self.load(module)
         for imported in fromlist or ():
             if not module and imported in self._sources:
                 self.load(imported)
-        return found if fromlist else self._folder
+        if fromlist:
+            return found
+        return self._folder
 
 
 def file_of(module: str, folder: str = FOLDER) -> str:
@@ -71,7 +75,10 @@ def file_of(module: str, folder: str = FOLDER) -> str:
 def place_of(error: BaseException, script: Script) -> str:
     """Return the `file:line` of an error in the script; only the script's file when the error happened elsewhere."""
     found = line_of(error, {file_of(module) for module in script.sources})
-    return script.file if found is None else f"{found[0]}:{found[1]}"
+    if found is None:
+        return script.file
+    file, line = found
+    return f"{file}:{line}"
 
 
 def line_of(error: BaseException, files: Collection[str]) -> tuple[str, int] | None:

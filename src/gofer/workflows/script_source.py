@@ -98,5 +98,7 @@ def _parsed(module: str, text: str) -> ast.Module:
     try:
         return parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = error.lineno if isinstance(error, SyntaxError) else 1
+        line = 1
+        if isinstance(error, SyntaxError):
+            line = error.lineno
         raise ValueError(f"{FOLDER}/{module}.py is not valid Python in line {line}") from error

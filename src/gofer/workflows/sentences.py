@@ -276,7 +276,10 @@ def _quoted(word: str) -> str:
 
 def invalid_schema(loc: Loc, reason: str) -> str:
     """Return the message about a part of a schema that cannot be used. `reason` is the end of a sentence."""
-    return f"{_named(loc) if loc else 'The schema'} cannot be used: {reason}."
+    part = "The schema"
+    if loc:
+        part = _named(loc)
+    return f"{part} cannot be used: {reason}."
 
 
 _BOUNDS = {

@@ -113,7 +113,7 @@ def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapp
                 filled[source.file] = subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
     loaded = {file.stem: _load(file, subagent, roles, known) for file, subagent in filled.items()}
-    return {name: _with_subagents_section(item, loaded) for name, item in loaded.items()}
+    return {name: _with_subagents_section(subagent, loaded) for name, subagent in loaded.items()}
 
 
 def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mapping[str, LoadedSubagent]:
@@ -154,7 +154,9 @@ def _load(file: Path, subagent: Subagent, roles: Roles, known: Mapping[str, Skil
     output = cast(Schema | None, subagent.output)
     skills = granted_skills(subagent.own_skills, known)
     required = [required_text(skills[name], files=subagent.needs_own_run) for name in subagent.skills.required]
-    form = instructions(output, ASKER) if output is not None else ""
+    form = ""
+    if output is not None:
+        form = instructions(output, ASKER)
     parts = [text.strip(), *required, form, planning(subagent.plan)]
     system = "\n\n".join(part for part in parts if part)
     return LoadedSubagent(subagent, system, roles.of(subagent.model.name), skills)

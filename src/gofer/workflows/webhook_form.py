@@ -30,7 +30,9 @@ def _checked_header(value: str) -> str:
 
 
 def _checked_key(value: str) -> str:
-    return value if value.startswith("/") else _checked_header(value)
+    if value.startswith("/"):
+        return value
+    return _checked_header(value)
 
 
 HookName = Annotated[str, AfterValidator(_checked_name)]
@@ -177,13 +179,16 @@ def _compiled_auth(auth: AuthForm, folder: Path) -> dict[str, object]:
         named = {"issuer": form.issuer, "audience": form.audience, "leeway": form.leeway}
         keys = _keys(form.jwks, folder)
         return {"kind": "jwt", **named, "algorithms": list(form.algorithms), "keys": keys}
-    return {"kind": "bearer" if auth.bearer is not None else "standard"}
+    if auth.bearer is not None:
+        return {"kind": "bearer"}
+    return {"kind": "standard"}
 
 
 def _keys(jwks: object, folder: Path) -> list[Mapping[str, object]]:
     """Return the keys of a JWKS, inline or in a file."""
-    where = str(folder / jwks) if isinstance(jwks, str) else "jwks"
+    where = "jwks"
     if isinstance(jwks, str):
+        where = str(folder / jwks)
         text, _ = read_text(folder / jwks)
         if text is None:
             raise ConfigError(f"The JWKS file {where} cannot be read as text; save the issuer's JWKS there.")

@@ -100,7 +100,11 @@ class Trigger(Strict):
         """Read `- kind`, `- kind:` and `- kind: {}` as the same."""
         if isinstance(value, str):
             return {value: {}}
-        kinds: dict[str, object] = {kind: {} if what is None else what for kind, what in as_object(value).items()}
+        kinds: dict[str, object] = {}
+        for kind, conditions in as_object(value).items():
+            kinds[kind] = conditions
+            if conditions is None:
+                kinds[kind] = {}
         return kinds or value
 
     @model_serializer
@@ -174,7 +178,9 @@ def trigger_form(kinds: Sequence[TriggerKind]) -> type[Trigger]:
     """Return the form of one trigger of these kinds."""
     fields: dict[str, Any] = {}
     for kind in kinds:
-        alias = None if kind.name == kind.field else kind.name
+        alias = None
+        if kind.name != kind.field:
+            alias = kind.name
         fields[kind.field] = (kind.form | None, Field(default=None, alias=alias))
     form = create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
     form.FOREIGN = _foreign(kinds)

@@ -94,7 +94,9 @@ def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
         return Source(file, lines, mistakes=(*mistakes, *refused))
     reader = _Reader(file)
     node = cast(yaml.Node | None, yaml.compose(text, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
-    value = None if node is None else reader.read(node, ())
+    value = None
+    if node is not None:
+        value = reader.read(node, ())
     return Source(file, lines, value, reader.values, reader.keys, reader.words, (*mistakes, *reader.mistakes))
 
 
@@ -181,7 +183,9 @@ class _Reader:
     def _mapping(self, node: yaml.MappingNode, path: Loc) -> dict[str, object]:
         result: dict[str, object] = {}
         for key, value in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            name = None
+            if isinstance(key, yaml.ScalarNode):
+                name = key.value
             if not name:
                 self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", *_no_key(key)))
             elif name in result:

@@ -230,7 +230,7 @@ def test_a_folder_of_films_is_not_read(tmp_path: Path) -> None:
     (home / "film").unlink()
     for number in range(FILES + 1):
         (home / f"{number}.md").write_text("x")
-    assert f"{FILES} and" in refused(home)
+    assert f"{FILES} files and" in refused(home)
 
 
 def test_links_in_a_circle_and_files_nobody_may_read_are_told(tmp_path: Path) -> None:

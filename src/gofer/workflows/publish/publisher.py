@@ -51,7 +51,9 @@ def difference(before: Catalog | None, after: Catalog) -> Difference:
 
     None stands for a catalog that is missing or unreadable.
     """
-    old: Mapping[str, object] = _contents(before) if before else dict[str, object]()
+    old: Mapping[str, object] = {}
+    if before:
+        old = _contents(before)
     new = _contents(after)
     return Difference(
         added=sorted(new.keys() - old.keys()),

@@ -74,11 +74,12 @@ def entry_of(plan: Planned, now: datetime) -> Entry:
     """Return the entry of a schedule. The name depends only on the workflow's name and the schedule."""
     name = f"{plan.workflow[:47]}-{hashlib.sha256(plan.id.encode()).hexdigest()[:16]}"
     event = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
+    starts = None
     if isinstance(plan.schedule, Every):
         starts = next_after(plan.schedule, now)
-    else:
-        starts = None
-    late = OLDEST if plan.catch_up else HEARD
+    late = HEARD
+    if plan.catch_up:
+        late = OLDEST
     return Entry(
         name=name,
         expression=expression(plan.schedule),
@@ -96,7 +97,8 @@ async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime)
     delivery may be under way.
     """
     existing = set(await timetable.names())
-    coming = {one.name: one for plan in plans if next_after(plan.schedule, now) for one in [entry_of(plan, now)]}
+    entries = [entry_of(plan, now) for plan in plans if next_after(plan.schedule, now)]
+    coming = {entry.name: entry for entry in entries}
     recent = {entry_of(plan, now).name for plan in plans if next_after(plan.schedule, now - OLDEST)}
     both = sorted(coming.keys() & existing)
     stored = await asyncio.gather(*(timetable.entry(name) for name in both))
