@@ -1,4 +1,4 @@
-"""What workflows say of their answers: the schema files that `output` names, and the fields of `reply_template`."""
+"""Mistakes in the answers of workflows: the schema files that `output` names, and the fields of `reply_template`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ from gofer.workflows.yaml_source import Source
 
 
 def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield mistakes in schema files that workflows name, and JSON files that none of them names."""
+    """Yield the mistakes in named schema files, and a mistake for each JSON file that no workflow names."""
     for source in workflows:
         yield from read_output(source)[1]
-    # Which schema a workflow means cannot be determined while the workflow cannot be read.
+    # An unreadable workflow may use any schema, so no schema can be called unused.
     if all(source.is_mapping for source in workflows):
         yield from _unused(folder, {output_name(source) for source in workflows})
 
@@ -29,11 +29,11 @@ def _unused(folder: Path, used: set[str | None]) -> Iterator[Mistake]:
 
 
 _LISTED = 20
-"""Fields that a hint lists at most."""
+"""The most fields that a hint lists."""
 
 
 def check_replies(workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield templates without an `output`, and the fields of templates that their `output` does not have."""
+    """Yield templates of workflows without `output`, and template fields that are not in `output`."""
     for source in workflows:
         template = source.fields.get("reply_template")
         if isinstance(template, str) and template:
@@ -49,7 +49,7 @@ def _check(source: Source, template: str) -> Iterator[Mistake]:
         return
     schema = _schema(source)
     if schema is None:
-        # What is wrong with the schema is told by itself.
+        # The check of the schema reports its own mistakes.
         return
     known = fields_in(schema)
     for name in fields_of(template):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.check.explain import Explanation, Way, explain
+from gofer.check.explain import DeliveryPath, Explanation, explain
 from gofer.sources.slack.interactivity import InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.workflows.routes import Routes, read_routes
@@ -23,7 +23,9 @@ NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "
 
 
 def explained(raw: bytes | str, routes: Routes = ROUTES) -> list[Explanation]:
-    return list(explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), Way(SlackReceiver(()), routes)))
+    return list(
+        explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), DeliveryPath(SlackReceiver(()), routes))
+    )
 
 
 def one(raw: bytes | str) -> Explanation:
@@ -149,7 +151,7 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> Non
 def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
     button = {"type": "button", "action_id": "approve", "value": "x", "action_ts": "1795262400.5"}
     payload = {"type": "block_actions", "user": {"id": "U1"}, "actions": [button]}
-    (told,) = explain("f.json", json.dumps(payload).encode(), Way(InteractivityReceiver(()), ROUTES))
+    (told,) = explain("f.json", json.dumps(payload).encode(), DeliveryPath(InteractivityReceiver(()), ROUTES))
     assert (told.actor, told.bot, told.workflows) == ("U1", False, ())
     assert (
         told.ignored_because == "it is the press of a button, which starts nothing and is kept for the run that asked"
