@@ -74,8 +74,8 @@ def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known:
         module = modules[company_tool.module]
         place = _place_of(module, company_tool.declared.act)
         if company_tool.name in known or company_tool.name in tools:
-            message = f"There is a tool `{company_tool.name}` already."
-            hint = "Give the function a name of its own."
+            message = f"Another tool has the name `{company_tool.name}`."
+            hint = "Give the function another name."
             mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
             continue
         try:
@@ -85,8 +85,8 @@ def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known:
         except ConfigError as error:
             mistakes.append(_wrong(module.file, place, "tool-declaration", str(error)))
         except (PydanticUserError, RecursionError):
-            message = f"The argument class of `{company_tool.name}` has no schema."
-            hint = "Define the classes that it uses above it, and none inside itself."
+            message = f"The argument class of `{company_tool.name}` cannot be turned into a JSON Schema."
+            hint = "Define the classes that it uses before it, and do not use a class inside itself."
             mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
     return Found(tools, mistakes)
 
@@ -127,7 +127,7 @@ def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistak
                 yield from _check_asyncio(module, node, name)
             case ast.ImportFrom(level=level, module=name) if level:
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
-                yield _import(module, node, "This import begins with a dot.", hint)
+                yield _import(module, node, "Relative imports do not work in tools.", hint)
             case ast.ImportFrom(module=str(name), names=names) if name in ("gofer", FOLDER):
                 for alias in names:
                     yield from _check_import(module, node, f"{name}.{alias.name}", declared)
@@ -137,11 +137,11 @@ def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistak
             case ast.ImportFrom(module=str(name)):
                 yield from _check_import(module, node, name, declared)
             case ast.Attribute(value=ast.Name(id="os"), attr="environ" | "getenv" | "environb" as name):
-                message = f"`os.{name}` reads variables that the tool does not name."
-                hint = "Name them in `secrets=` or `settings=`, and read them by `call.secret` and `call.setting`."
+                message = f"`os.{name}` reads environment variables that the tool does not declare."
+                hint = "Declare them in `secrets=` or `settings=`, and read them with `call.secret` and `call.setting`."
                 yield _import(module, node, message, hint)
             case ast.Attribute(value=ast.Name(id="os"), attr="system" | "popen" as name):
-                message = f"`os.{name}` starts programs, which a tool does not."
+                message = f"`os.{name}` starts programs, and tools must not start programs."
                 yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
             case _:
                 pass
@@ -153,14 +153,14 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
     root = name.split(".")[0]
     reason = next((why for banned, why in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None)
     if reason in _OUTSIDE:
-        message = f"`{name[:_QUOTED]}` {reason[0]}, which a tool does through `call.http` alone."
+        message = f"`{name[:_QUOTED]}` {reason[0]}, and tools may do that only through `call.http`."
         yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
     elif root == "gofer" and name != API and not name.startswith(f"{API}."):
-        message = f"`{name[:_QUOTED]}` is a part of Gofer that tools of a company do not have."
-        yield _import(module, node, message, f"Import from `{API}` alone.")
+        message = f"`{name[:_QUOTED]}` is an internal part of Gofer, which tools cannot import."
+        yield _import(module, node, message, f"Import only from `{API}`.")
     elif root not in (*sys.stdlib_module_names, "gofer", FOLDER) and not is_declared(root, declared):
-        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
-        yield _import(module, node, message, "Add it to `dependencies` there, or do without it.")
+        message = f"`{root[:_QUOTED]}` is not a package that pyproject.toml declares."
+        yield _import(module, node, message, "Add it to `dependencies` in pyproject.toml, or remove the import.")
 
 
 def _names_of_asyncio(module: Module) -> set[str]:
@@ -200,9 +200,9 @@ def _is_loop(value: ast.expr) -> bool:
 
 def _check_asyncio(module: Module, node: ast.AST, name: str) -> Iterator[Mistake]:
     if name in _CONNECTIONS:
-        message = f"`{name}` speaks to other machines, which a tool does through `call.http` alone."
+        message = f"`{name}` opens network connections, and tools may do that only through `call.http`."
     elif name in _PROGRAMS:
-        message = f"`{name}` starts programs, which a tool does not."
+        message = f"`{name}` starts programs, and tools must not start programs."
     else:
         return
     yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")

@@ -33,7 +33,7 @@ def check_destinations(
             continue
         blocked.add(system)
         named_system = tool.target.system or system
-        message = f"No run of this workflow may call `{tool.name}`: its `writes` lists no place of {named_system}."
+        message = f"No run of this workflow may call `{tool.name}`, because `writes` lists no place in {named_system}."
         hint = _writes_hint(DESTINATIONS[system], root, source, workflow)
         yield Mistake(source.file, source.key(loc), "missing-destination", message, hint)
     for system, listable in DESTINATIONS.items():
@@ -61,7 +61,7 @@ def _writes_hint(listable: Listable, root: Path, source: Source, workflow: Workf
         for _, _, name in names.found():
             example = f'["{listable.named.sign}{name}"]'
     entry = f"{listable.system}: {example}"
-    return f"Write `writes: {{{entry}}}` with the places it is to write to, or remove the tool."
+    return f"Write `writes: {{{entry}}}` with the places that runs may write to, or remove the tool."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ def _unlisted(names: _Names, placed: Collection[AnyTool], tools: Mapping[str, An
     for file, place, name in names.found():
         written = f"{names.named.sign}{name}"
         if written not in one_by_one:
-            message = f"`{written}` is named here, and `writes` of {names.source.file.name} does not list it."
-            hint = f'Write `writes: {{{system}: ["{written}"]}}` there if runs are to write to it.'
+            message = f"`{written}` is named here, but `writes` of {names.source.file.name} does not list it."
+            hint = f'Write `writes: {{{system}: ["{written}"]}}` there if runs should write to it.'
             yield Mistake(file, place, "unlisted-destination", message, hint)
 
 
@@ -112,8 +112,8 @@ def _unlisted_links(root: Path, source: Source, workflow: Workflow, listable: Li
     entries = {listable.plain(entry) for entry in workflow.writes.entries(system)}
     for file, place, name in _found(root, source, workflow, listable.linked):
         if name.casefold() not in entries:
-            message = f"`{name}` is named here, and `writes` of {source.file.name} does not list it."
-            hint = f"Write `writes: {{{system}: [{name}]}}` there if runs are to write to it."
+            message = f"`{name}` is named here, but `writes` of {source.file.name} does not list it."
+            hint = f"Write `writes: {{{system}: [{name}]}}` there if runs should write to it."
             yield Mistake(file, place, "unlisted-destination", message, hint)
 
 

@@ -67,7 +67,7 @@ def foresee(kind: str, matched: Sequence[Route], facts: Facts) -> Foresight:
 def _verdict(winning: Sequence[Standing], beaten: Sequence[Standing]) -> str:
     if not beaten:
         return ""
-    return f"{_listed(winning)} wins over {_listed(beaten)}, because it names the place more specifically"
+    return f"{_listed(winning)} wins over {_listed(beaten)}, because its trigger names the place more specifically"
 
 
 def _ranking(standings: Sequence[Standing]) -> str:
@@ -166,7 +166,7 @@ def explain(file: str, raw: bytes, delivery: DeliveryPath) -> Iterator[Explanati
 def _payloads(raw: bytes) -> list[object]:
     """Return the payloads of a file that is one JSON value. Raises BadRequest."""
     if not raw.strip():
-        raise BadRequest(400, "There is no payload.")
+        raise BadRequest(400, "The file contains no payload.")
     value = decode(raw)
     return as_list(value) or [value]
 
@@ -198,16 +198,18 @@ def _translated(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
         return Explanation(file, error=str(error))
     match arrival:
         case Handshake():
-            return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
+            return Explanation(file, ignored_because="it is the sender's test of the URL, which Gofer answers at once")
         case Registration():
-            return Explanation(file, ignored_because="it offers the secret that its sender will sign with")
+            return Explanation(
+                file, ignored_because="it offers the secret with which the sender will sign its deliveries"
+            )
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Stop(by=by, actor=actor):
-            reason = f"it starts nothing: it stops what is under way there, by {by}"
+            reason = f"it starts no workflow: it stops the running runs of its conversation, by {by}"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Click(actor=actor):
-            reason = "it is the press of a button, which starts nothing and is kept for the run that asked"
+            reason = "it is the click of a button, which starts no workflow and is stored for the run that asked"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
             return _event(file, event, delivery.routes)

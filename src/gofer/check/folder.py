@@ -85,7 +85,7 @@ def _names(folder: Path, kind: str) -> Iterator[Mistake]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
             message = f"Gofer does not read files that end in {path.suffix}."
-            yield Mistake(path, START, "ignored-file", message, f"Call it `{path.stem}.yaml`.")
+            yield Mistake(path, START, "ignored-file", message, f"Rename it to `{path.stem}.yaml`.")
         elif path.suffix == ".yaml" and (kind, path.name) != ("workflow", DEFAULTS) and not _NAME.fullmatch(path.stem):
             better = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or kind
             message = f"`{path.stem}` cannot be the name of a {kind}."

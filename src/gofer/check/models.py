@@ -85,7 +85,8 @@ def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[t
 
 def _no_price(source: Source, loc: Loc, model: ServedModel) -> Mistake:
     message = (
-        f"The price of the model `{model.name[:80]}` is not known, so `tokens` limits its runs, and `usd` does not."
+        f"The price of the model `{model.name[:80]}` is unknown, so the limit `tokens` applies to its "
+        f"runs and `usd` does not."
     )
     hint = "Add `price: {input: …, output: …}` to it under `models` in defaults.yaml."
     return Mistake(source.file, source.place(loc), "unpriced-model", message, hint)
@@ -98,7 +99,7 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     if meant:
         hint = f"Write `{meant}`."
     else:
-        hint = f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
+        hint = f"Add `models: {{{name[:80]}: …}}` to the file, or write the name of a model."
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)
 
 
@@ -116,7 +117,7 @@ def model_table(folder: Path, look_up: LookUp) -> str:
 def price_text(price: Price | None) -> str:
     """Return a price as text for people."""
     if price is None:
-        return "not known: `tokens` limits its runs"
+        return "unknown: only `tokens` limits its runs"
     base = f"{price.input:g}, {price.cached_input:g}, {price.output:g}"
     above = [f"; above {tokens:,}: {price_text(more)}" for tokens, more in price.above]
     return "".join([base, *above])
@@ -126,7 +127,7 @@ def window_text(model: ServedModel) -> str:
     """Return the window of a model as text for people."""
     window = (model.ability or TEXT_ONLY).window
     if not window:
-        return "not known"
+        return "unknown"
     return f"{window:,}"
 
 

@@ -18,9 +18,9 @@ _ROOMS = ("agents", "coordinators", "skills", "subagents")
 _OWN = ("assets", "references", "scripts")
 """Folders of a skill whose files its text names by paths relative to the skill."""
 _BASE_TOOL_HINTS = {
-    "plan": "With `plan: off`, which subagents have unless they say otherwise, there is none; do without it here.",
-    "subagents": "Only those that may ask some have it; name them in `subagents`, or do without it here.",
-    "skills": "Only those that may load some have it; name them in `skills`, or do without it here.",
+    "plan": "Runs with `plan: off`, the default of subagents, do not have it; change `plan`, or remove it here.",
+    "subagents": "Only runs that may call subagents have it; list some in `subagents`, or remove it here.",
+    "skills": "Only runs that may load skills have it; list some in `skills`, or remove it here.",
 }
 """The hint for a tool of every run that the runs of this file do not have, by the feature it belongs to."""
 
@@ -131,14 +131,14 @@ def _argument_hint(argument: str, fields: Sequence[str]) -> str:
         return f"Write `{meant}`."
     if fields:
         return f"Its arguments are: {', '.join(fields[:12])}."
-    return "It has none."
+    return "The tool has no arguments; remove it."
 
 
 def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     """Yield a mistake when the runs that read the page do not have the tool."""
     tool = known.tools[word.text]
     if page.holder is not None and not page.holder.has_tool(tool, known.skills):
-        hint = _BASE_TOOL_HINTS.get(tool.base, "Add it to `tools`, or do without it here.")
+        hint = _BASE_TOOL_HINTS.get(tool.base, "Add it to `tools`, or remove it here.")
         yield _not_granted(page, page.holder, word.place, f"tool `{tool.name}`", hint)
 
 
@@ -167,10 +167,10 @@ def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         if meant:
             hint = f"Write `{meant}`."
         else:
-            hint = "Create skills/<name>/SKILL.md, or do without it."
+            hint = "Create skills/<name>/SKILL.md, or remove the name."
         yield Mistake(page.file, word.place, "missing-skill", f"There is no skill `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_skill(word.text):
-        hint = "Allow it in `skills`, or do without it here."
+        hint = "Allow it in `skills`, or remove it here."
         yield _not_granted(page, page.holder, word.place, f"skill `{word.text}`", hint)
 
 
@@ -180,10 +180,10 @@ def _subagent(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         if meant:
             hint = f"Write `{meant}`."
         else:
-            hint = "Create it in subagents/, or do without it."
+            hint = "Create it in subagents/, or remove the name."
         yield Mistake(page.file, word.place, "unknown-subagent", f"There is no subagent `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_subagent(word.text):
-        hint = "Add it to `subagents`, or do without it here."
+        hint = "Add it to `subagents`, or remove it here."
         yield _not_granted(page, page.holder, word.place, f"subagent `{word.text}`", hint)
 
 

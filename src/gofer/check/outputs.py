@@ -43,8 +43,8 @@ def check_replies(workflows: Sequence[Source]) -> Iterator[Mistake]:
 def _check(source: Source, template: str) -> Iterator[Mistake]:
     place = source.place(("reply_template",))
     if source.fields.get("output") is None:
-        message = "There is no `output` whose fields the template could show."
-        hint = "Write the `output` of the workflow, or remove `reply_template`: a text is the answer itself."
+        message = "The workflow has no `output` with fields for the template."
+        hint = "Add `output` to the workflow, or remove `reply_template`, because a text answer is posted unchanged."
         yield Mistake(source.file, place, "template-without-output", message, hint)
         return
     schema = _schema(source)
@@ -54,7 +54,7 @@ def _check(source: Source, template: str) -> Iterator[Mistake]:
     known = fields_in(schema)
     for name in fields_of(template):
         if name not in known:
-            message = f"`{{{name[:80]}}}` is no top-level field of `output`."
+            message = f"`{{{name[:80]}}}` is not a top-level field of `output`."
             yield Mistake(source.file, place, "unknown-field", message, _hint(name, known))
 
 
@@ -70,7 +70,7 @@ def _schema(source: Source) -> Schema | None:
 def _hint(name: str, known: Sequence[str]) -> str:
     if meant := close_match(name, known):
         return f"Write `{{{meant}}}`."
-    braces = "For braces that people read write `{{` and `}}`."
+    braces = "To show braces to people, write `{{` and `}}`."
     if not known:
-        return f"Name the fields under `properties` of `output`. {braces}"
+        return f"List the fields under `properties` of `output`. {braces}"
     return f"The fields are {', '.join(known[:_LISTED])}. {braces}"

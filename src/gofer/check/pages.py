@@ -77,8 +77,8 @@ def _unmentioned(source: Source, prompt: str, others: Sequence[str], known: Know
         return
     for loc, name in tools:
         if not known.tools[name].base and not any(name in text for text in (prompt, *others)):
-            message = f"The prompt names other tools, and not `{name}`."
-            hint = "Say in it when to use this one, or take it out of `tools`."
+            message = f"The prompt mentions other tools, but not `{name}`."
+            hint = "Say in the prompt when to use this tool, or remove it from `tools`."
             yield Mistake(source.file, source.key(loc), "unmentioned-tool", message, hint)
 
 
@@ -127,7 +127,7 @@ def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, k
     for use in uses:
         if _is_path(use.name):
             message = f"`{use.name[:80]}` is a path."
-            hint = "Write the name of a file that stands beside this one."
+            hint = "Write the name of a file in the folder of this file."
             yield Mistake(use.source.file, use.source.place(use.loc), "prompt-elsewhere", message, hint)
         else:
             yield from _checked(folder / use.name, use, known)
@@ -158,13 +158,13 @@ def _is_path(name: str) -> bool:
 
 def _checked(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
     if not _exists(file):
-        message = f"There is no file `{use.name[:80]}` beside this one."
+        message = f"There is no file `{use.name[:80]}` in the folder of this file."
         yield Mistake(use.source.file, use.source.place(use.loc), "missing-prompt", message, _prompt_hint(file))
         return
     text, mistakes = read_text(file)
     yield from mistakes
     if text is not None and not text.strip():
-        yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
+        yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Describe the task of the workflow.")
     yield from check_page(page_of(file, text or "", Holder(use.source, "workflow") if use.is_prompt else None), known)
 
 
@@ -179,12 +179,12 @@ def _prompt_hint(file: Path) -> str:
     meant = close_match(file.name, [path.name for path in sorted(file.parent.glob("*.md"))])
     if meant:
         return f"Write `prompt: {meant}`, or create the file."
-    return "Create it, or name another with `prompt`."
+    return "Create the file, or name another file with `prompt`."
 
 
 def unused_prompts(folder: Path, used: Collection[str], kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:
     """Yield a mistake for each Markdown file of a folder that no workflow or subagent uses."""
     for path in sorted(folder.glob("*.md")):
         if path.name not in used and path.name != "README.md":
-            hint = f"Name it with `prompt` in a {kind}, write `{path.stem}.yaml` for it, or delete it."
+            hint = f"Name it with `prompt` in a {kind}, create `{path.stem}.yaml`, or delete it."
             yield Mistake(path, START, "unused-prompt", f"No {kind} uses this file.", hint)

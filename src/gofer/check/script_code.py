@@ -12,15 +12,15 @@ from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.script_source import FOLDER, nodes
 from gofer.workflows.sentences import close_match
 
-_CLOCK = ("reads the clock or waits", "Use `run.now()`; whoever waits starts a run later.")
-_CHANCE = ("is left to chance", "Use `run.random()`, which gives the same whenever the script is run again.")
-_FILES = ("reads or writes files", "Use a tool with `run.call`; names of paths are made with `PurePosixPath`.")
-_NETWORK = ("speaks to other machines", "Use a tool with `run.call`.")
-_PROCESS = ("starts something beside the script", "Use a tool with `run.call`; `run.gather` waits for several calls.")
-_SYSTEM = ("asks the machine or its environment", "Use what the event says, or a tool with `run.call`.")
-_TASKS = ("waits outside of the run", "Use `run.gather` to wait for several things at once.")
-_CODE = ("runs text as code", "Write the code itself.")
-_PEOPLE = ("speaks to a terminal", "Return what people are to read, or use a tool with `run.call`.")
+_CLOCK = ("reads the clock or waits", "Use `run.now()`; to wait, start another run later.")
+_CHANCE = ("returns random values", "Use `run.random()`, which returns the same value when the script is replayed.")
+_FILES = ("reads or writes files", "Use a tool with `run.call`; for path names alone, use `PurePosixPath`.")
+_NETWORK = ("opens network connections", "Use a tool with `run.call`.")
+_PROCESS = ("starts threads or processes", "Use a tool with `run.call`; `run.gather` waits for several calls.")
+_SYSTEM = ("reads the machine or its environment", "Use the values of the event, or a tool with `run.call`.")
+_TASKS = ("runs tasks outside of the run", "Use `run.gather` to wait for several calls at once.")
+_CODE = ("runs text as code", "Write the code directly in the script.")
+_PEOPLE = ("reads from or writes to a terminal", "Return the text for people, or use a tool with `run.call`.")
 _LEAVING = ("leaves the process", "Use `return`.")
 
 Effect = tuple[str, str]
@@ -113,7 +113,7 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
                 for alias in names:
                     yield from _check_import(module, node, alias.name, declared)
             case ast.ImportFrom(level=level, module=name) if level:
-                message = "This import begins with a dot."
+                message = "Relative imports do not work in scripts."
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
                 yield Mistake(module.file, module.place(node), "script-import", message, hint)
             case ast.ImportFrom(module=str(name), names=names):
@@ -121,8 +121,8 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
             case ast.Attribute() | ast.Name():
                 yield from _check_name(module, node, known, own)
             case ast.ExceptHandler() if _catches_all(node):
-                message = "This catches everything, also that the run is over."
-                hint = "Catch `ToolFailed` or `Exception`; where it has to be everything, end with `raise`."
+                message = "This catches every exception, including those that end the run."
+                hint = "Catch `ToolFailed` or `Exception`; to catch everything, end the handler with `raise`."
                 yield Mistake(module.file, module.place(node), "script-catch", message, hint)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
                 if _of_run(node.value, runs(module.tree)):
@@ -258,13 +258,13 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
     if effect := next((effect for banned, effect in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None):
         yield _forbidden(module, node, name, effect)
     elif root == "gofer" and name != API:
-        message = f"`{name[:_QUOTED]}` is a part of Gofer that scripts do not have."
-        yield Mistake(module.file, module.place(node), "script-import", message, f"Import from `{API}` alone.")
+        message = f"`{name[:_QUOTED]}` is an internal part of Gofer, which scripts cannot import."
+        yield Mistake(module.file, module.place(node), "script-import", message, f"Import only from `{API}`.")
     elif root == FOLDER:
         yield from _check_neighbour(module, node, name.partition(".")[2])
     elif root not in (*sys.stdlib_module_names, "gofer") and not is_declared(root, declared):
-        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
-        hint = "Add it to `dependencies` there, or do without it."
+        message = f"`{root[:_QUOTED]}` is not a package that pyproject.toml declares."
+        hint = "Add it to `dependencies` in pyproject.toml, or remove the import."
         yield Mistake(module.file, module.place(node), "script-import", message, hint)
 
 
@@ -285,7 +285,7 @@ def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mista
         if meant:
             hint = f"Write `{FOLDER}.{meant}`."
         else:
-            hint = "Create the file, or do without it."
+            hint = "Create the file, or remove the import."
         message = f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`."
         yield Mistake(module.file, module.place(node), "missing-script", message, hint)
 
@@ -301,5 +301,5 @@ def _plain(name: str) -> str:
 
 
 def _forbidden(module: Module, node: ast.AST, name: str, reason: Effect) -> Mistake:
-    message = f"`{name[:_QUOTED]}` {reason[0]}, which only `run` may do in a script."
+    message = f"`{name[:_QUOTED]}` {reason[0]}, and in a script only `run` may do that."
     return Mistake(module.file, module.place(node), "script-effect", message, reason[1])

@@ -49,8 +49,8 @@ def check_scripts(
             message = "The key `coordinator_script` is missing."
             yield Mistake(source.file, source.key(("coordinator",)), "missing-key", message, hint)
         elif (name := script_name(file)) is None:
-            message = f"`{file[:80]}` is no script of `{FOLDER}/`."
-            hint = f"Write `{FOLDER}/<name>.py`, with a-z, 0-9 and `_`."
+            message = f"`{file[:80]}` is not a script in `{FOLDER}/`."
+            hint = f"Write `{FOLDER}/<name>.py` with a name of a-z, 0-9 and `_`."
             yield Mistake(source.file, source.place(_KEY), "script-elsewhere", message, hint)
         elif not (root / FOLDER / f"{name}.py").is_file():
             yield _missing(root, source, file, name)
@@ -63,7 +63,7 @@ def _missing(root: Path, source: Source, file: str, name: str) -> Mistake:
     if meant:
         hint = f"Write `{FOLDER}/{meant}.py`."
     else:
-        hint = f"Create it, with `{_ENTRY}`."
+        hint = f"Create the file with the function `{_ENTRY}`."
     return Mistake(source.file, source.place(_KEY), "missing-script", f"There is no file `{file[:80]}`.", hint)
 
 
@@ -103,8 +103,8 @@ def read_module(file: Path, rule: Rule = "script-syntax") -> tuple[Module | None
         reason = error.msg[:200]
     except (ValueError, RecursionError, MemoryError):
         place = START
-        reason = "it holds a zero byte or is nested too deep"
-    message = f"This is no Python: {reason}."
+        reason = "it contains a zero byte or is nested too deeply"
+    message = f"This is not valid Python: {reason}."
     return None, [*mistakes, Mistake(file, place, rule, message, "Correct the line.")]
 
 
@@ -114,16 +114,16 @@ def _check_entry(module: Module) -> Iterator[Mistake]:
         match node:
             case ast.AsyncFunctionDef(name="coordinate", args=arguments):
                 if _parameters(arguments) != 1:
-                    message = "`coordinate` is called with one argument, the run."
+                    message = "Gofer calls `coordinate` with one argument, the run."
                     yield Mistake(module.file, module.place(node), "script-entry", message, hint)
                 return
             case ast.FunctionDef(name="coordinate"):
-                message = "`coordinate` is not `async`, so it cannot wait for a call."
+                message = "`coordinate` is not `async`, so it cannot await a call."
                 yield Mistake(module.file, module.place(node), "script-entry", message, hint)
                 return
             case _:
                 pass
-    yield Mistake(module.file, START, "script-entry", "The script has no `coordinate`.", hint)
+    yield Mistake(module.file, START, "script-entry", "The script has no function `coordinate`.", hint)
 
 
 def _parameters(arguments: ast.arguments) -> int:
@@ -143,16 +143,14 @@ def _check_uses(module: Module, source: Source, tools: Tools, subagents: Collect
                 source.fields["subagents"]
             ):
                 message = f"The workflow in {source.file.name} does not have the subagent `{quoted}`."
-                hint = "Add it to `subagents`, or do without it here."
+                hint = "Add it to `subagents`, or remove it here."
                 yield Mistake(module.file, use.place, "tool-not-granted", message, hint)
         elif use.name not in tools.every:
             hint = tool_hint(use.name, tools.every)
             yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{quoted}`.", hint)
         elif use.name not in granted(source) and use.name not in tools.base:
             message = f"The workflow in {source.file.name} does not have the tool `{quoted}`."
-            yield Mistake(
-                module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."
-            )
+            yield Mistake(module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or remove it here.")
 
 
 def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake]:

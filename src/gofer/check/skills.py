@@ -53,7 +53,7 @@ def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
         except ConfigError as error:
             # The error is one sentence, with the hint in a second sentence for some errors.
             message, _, hint = str(error).removeprefix(f"{skill_file(home)}: ").partition(". ")
-            instruction = hint or "docs/write-a-skill.md shows one."
+            instruction = hint or "docs/write-a-skill.md shows a correct skill."
             sentence = f"{message.removesuffix('.')[:_LONGEST]}."
             yield Mistake(skill_file(home), START, "invalid-skill", sentence, instruction)
         else:
@@ -78,8 +78,8 @@ def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake
 def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
     """Yield a mistake when the skills of a workflow or a subagent are too large together."""
     if too_large(chosen, skills):
-        message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
-        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
+        message = f"The skills listed here are larger than {SIZE_LIMIT} bytes together, and every run stores a copy."
+        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "List fewer in `skills.allowed`.")
 
 
 def _skill_hint(name: str, known: Sequence[str]) -> str:
@@ -102,8 +102,8 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
             yield Mistake(file, Place(line), "skill-script", "This is not Python.", "Correct it, or remove the file.")
             continue
         for node, name in _missing_imports(tree):
-            message = f"The sandbox has no `{name[:80]}`, so that this script cannot run."
-            hint = f"Do without it, or keep the file outside of {SCRIPTS}."
+            message = f"The sandbox has no `{name[:80]}`, so this script cannot run."
+            hint = f"Remove the import, or move the file out of {SCRIPTS}."
             yield Mistake(file, Place(node.lineno, node.col_offset + 1), "skill-import", message, hint)
 
 

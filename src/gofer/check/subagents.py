@@ -48,15 +48,15 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
         return
     prompt = prompt_of(source.file, name)
     if not prompt.is_file():
-        message = f"There is no file `{prompt.name[:80]}` beside this one."
+        message = f"There is no file `{prompt.name[:80]}` in the folder of this file."
         place = source.place(("prompt",)) if name else START
-        hint = "Create it: what the model is told before the question."
+        hint = "Create the file with the instructions for the model."
         yield Mistake(source.file, place, "missing-prompt", message, hint)
         return
     text, mistakes = read_text(prompt)
     yield from mistakes
     if text is not None and not text.strip():
-        yield Mistake(prompt, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
+        yield Mistake(prompt, START, "empty-prompt", "The prompt is empty.", "Describe the task of the subagent.")
 
 
 def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
@@ -66,11 +66,17 @@ def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
         name = source.file.stem
         place = source.place(("subagents",))
         if path := _circle(calls, name):
-            message = f"These subagents ask one another in a circle: {' -> '.join(path)}."
-            yield Mistake(source.file, place, "subagent-circle", message, "Take one of them from `subagents`.")
+            message = f"These subagents call one another in a circle: {' -> '.join(path)}."
+            yield Mistake(source.file, place, "subagent-circle", message, "Remove one of them from `subagents`.")
         elif len(path := _longest(calls, name, ())) > DEPTH:
-            message = f"{len(path)} subagents stand below one another here: {' -> '.join(path)}."
-            yield Mistake(source.file, place, "subagents-too-deep", message, f"At most {DEPTH} may; take one away.")
+            message = f"Subagents call one another {len(path)} levels deep here: {' -> '.join(path)}."
+            yield Mistake(
+                source.file,
+                place,
+                "subagents-too-deep",
+                message,
+                f"At most {DEPTH} levels are allowed; remove one from `subagents`.",
+            )
 
 
 def _called(source: Source) -> Sequence[str]:

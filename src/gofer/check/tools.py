@@ -48,7 +48,7 @@ def _approved(source: Source, has: Collection[str], tools: Collection[str]) -> I
             continue
         place = source.place(("approve", "tools", at))
         if name in tools:
-            message = f"`{name}` is to be approved, and this workflow does not have it."
+            message = f"`approve` names `{name}`, but this workflow does not list that tool."
             hint = "List it under `tools`, or remove it here."
             yield Mistake(source.file, place, "tool-not-granted", message, hint)
         else:

@@ -96,8 +96,11 @@ def _mistake(claim: _Claim, other: _Claim) -> Mistake:
     if other.source is claim.source:
         message = f"`{kind}` is listed twice."
         return Mistake(claim.source.file, place, "duplicate-trigger", message, "Remove one of them.")
-    message = f"`{kind}` starts the workflow in {other.source.file.name} already."
-    hint = f"Remove it from one of them, or narrow one so that no event fits both.{_narrower(claim, other)}"
+    message = f"An event that matches `{kind}` here may also start the workflow in {other.source.file.name}."
+    hint = (
+        f"Remove the trigger from one of them, or add conditions so that no event matches "
+        f"both.{_narrower(claim, other)}"
+    )
     return Mistake(claim.source.file, place, "duplicate-trigger", message, hint)
 
 
@@ -107,8 +110,8 @@ def _narrower(claim: _Claim, other: _Claim) -> str:
     if not example:
         return ""
     if len({"", *_place_facts(claim.trigger), *_place_facts(other.trigger)}) > 2:
-        return " Write the places of both by name, or of both by id: a name and an id cannot be compared here."
-    return f" Where one of them names the place more specifically, such as `{example}`, it wins there."
+        return " Write the places of both by name, or of both by id; the check cannot compare a name with an id."
+    return f" A trigger that names the place more specifically, such as `{example}`, wins over the other."
 
 
 def _place_facts(trigger: Trigger) -> Iterator[str]:

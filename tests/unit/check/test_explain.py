@@ -76,7 +76,7 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
         (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
         (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),
         (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
-        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops what is under way", "U0NEWCO0", False),
+        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops the running runs", "U0NEWCO0", False),
         (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
         (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
@@ -97,8 +97,8 @@ def test_an_event_that_no_workflow_waits_for_says_so() -> None:
 @pytest.mark.parametrize(
     ("raw", "sentence"),
     [
-        (b"", "There is no payload"),
-        (b"\n \n", "There is no payload"),
+        (b"", "The file contains no payload"),
+        (b"\n \n", "The file contains no payload"),
         (b"{", "not JSON"),
         (b"\xff\xfe{}", "not text in UTF-8"),
         (b"\x1f\x8b\x08{}", "compressed with gzip"),
@@ -154,7 +154,8 @@ def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
     (told,) = explain("f.json", json.dumps(payload).encode(), DeliveryPath(InteractivityReceiver(()), ROUTES))
     assert (told.actor, told.bot, told.workflows) == ("U1", False, ())
     assert (
-        told.ignored_because == "it is the press of a button, which starts nothing and is kept for the run that asked"
+        told.ignored_because
+        == "it is the click of a button, which starts no workflow and is stored for the run that asked"
     )
 
 
