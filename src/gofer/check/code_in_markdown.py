@@ -84,7 +84,9 @@ class _Open:
 
     def add(self, text: Word) -> None:
         """Add a text in quotes to the last named argument."""
-        argument = self.arguments[-1].text if self.arguments else ""
+        argument = ""
+        if self.arguments:
+            argument = self.arguments[-1].text
         self.strings.append((argument, text))
 
     def closed(self) -> Call:

@@ -212,7 +212,9 @@ def _check_neighbours(module: Module, node: ast.Import | ast.ImportFrom) -> Iter
     for name in neighbours(ast.Module([node], []), FOLDER):
         if not (module.file.parent / f"{name}.py").is_file():
             meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
-            hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+            hint = "Create the file, or remove the import."
+            if meant:
+                hint = f"Write `{FOLDER}.{meant}`."
             yield _import(module, node, f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`.", hint)
 
 

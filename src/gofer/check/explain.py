@@ -135,8 +135,10 @@ class DeliveryPath:
     def request(self, body: bytes) -> RawRequest:
         """Return the request that would deliver a body."""
         named = any(name.lower() == "content-type" for name, _ in self.headers)
-        form = [("Content-Type", FORM)] if is_form(body) and not self.whole and not named else []
-        return RawRequest("POST", self.path, [*self.headers, *form], body)
+        headers = [*self.headers]
+        if is_form(body) and not self.whole and not named:
+            headers.append(("Content-Type", FORM))
+        return RawRequest("POST", self.path, headers, body)
 
 
 def explain(file: str, raw: bytes, delivery: DeliveryPath) -> Iterator[Explanation]:
@@ -188,7 +190,9 @@ def _payload(file: str, payload: object, delivery: DeliveryPath) -> Explanation:
 
 
 def _explained(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
-    return Explanation(file, error=_TOO_LARGE) if len(body) > BODY_LIMIT else _translated(file, body, delivery)
+    if len(body) > BODY_LIMIT:
+        return Explanation(file, error=_TOO_LARGE)
+    return _translated(file, body, delivery)
 
 
 def _translated(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
@@ -237,8 +241,12 @@ def _event(file: str, event: Event, routes: Routes) -> Explanation:
 
 
 def _id(actor: Actor | None) -> str | None:
-    return actor.id if actor else None
+    if actor is None:
+        return None
+    return actor.id
 
 
 def _bot(actor: Actor | None) -> bool | None:
-    return actor.kind == "bot" if actor else None
+    if actor is None:
+        return None
+    return actor.kind == "bot"

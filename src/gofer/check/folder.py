@@ -38,7 +38,9 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
-    defaults = read_source(path) if path.exists() else Source(path)
+    defaults = Source(path)
+    if path.exists():
+        defaults = read_source(path)
     mistakes = [*_names(folder, "workflow"), *_names(folder.parent / SUBAGENTS, "subagent")]
     filled: Defaults | None = Defaults()
     if path.exists():
@@ -82,7 +84,9 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
 
 
 def _names(folder: Path, kind: str) -> Iterator[Mistake]:
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
         if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
             message = f"Gofer does not read files that end in {path.suffix}."
             yield Mistake(path, START, "ignored-file", message, f"Rename it to `{path.stem}.yaml`.")

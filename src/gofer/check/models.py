@@ -48,8 +48,10 @@ def _choice(source: Source) -> tuple[Loc, str]:
     if isinstance(model, str):
         return ("model",), model
     name = as_object(model).get("name")
-    # A name of a wrong type is reported by the check of the form.
-    return ("model", "name"), name if isinstance(name, str) else "default"
+    if not isinstance(name, str):
+        # The check of the form reports a name of a wrong type.
+        name = "default"
+    return ("model", "name"), name
 
 
 def _once(found: Iterator[tuple[ServedModel, Mistake]]) -> Iterator[Mistake]:

@@ -210,8 +210,10 @@ def _missing(page: Page, word: Word, home: Path) -> Iterator[Mistake]:
         beside = []
     folder = word.text.rpartition("/")[0]
     meant = close_match(file.name, beside)
-    if meant:
-        hint = f"Write `{f'{folder}/{meant}' if folder else meant}`."
-    else:
+    if not meant:
         hint = "Create it, or correct its name."
+    elif folder:
+        hint = f"Write `{folder}/{meant}`."
+    else:
+        hint = f"Write `{meant}`."
     yield Mistake(page.file, word.place, "missing-file", f"There is no file `{word.text[:80]}`.", hint)

@@ -25,12 +25,10 @@ def skill_names(root: Path) -> list[str]:
 
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
     """Return the page of a prompt, or of the preamble, which has no holder."""
-    source = holder.source if holder is not None else None
-    if source is not None:
-        own = set(_words(read_output(source)[0] or source.fields.get("output")))
-    else:
-        own = ()
-    return Page(file, text, holder, own)
+    if holder is None:
+        return Page(file, text)
+    schema = read_output(holder.source)[0] or holder.source.fields.get("output")
+    return Page(file, text, holder, set(_words(schema)))
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
@@ -60,11 +58,13 @@ def check_hints(
     """Yield hints about tools that workflows and subagents list, and that no text for their models mentions."""
     skills = [_read(skill_file(known.root / SKILLS / name)) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
-    house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
+    shared = ""
+    if isinstance(preamble, str):
+        shared = _read(folder / preamble) or ""
     for source in workflows:
         name = source.fields.get("prompt", "")
         if isinstance(name, str) and "/" not in name and (prompt := _read(folder / prompt_name(source.file, name))):
-            yield from _unmentioned(source, prompt, [house, *skills], known)
+            yield from _unmentioned(source, prompt, [shared, *skills], known)
     for source in subagents:
         if (file := _prompt_of(source)) and (prompt := _read(file)):
             yield from _unmentioned(source, prompt, skills, known)
@@ -165,7 +165,10 @@ def _checked(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
     yield from mistakes
     if text is not None and not text.strip():
         yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Describe the task of the workflow.")
-    yield from check_page(page_of(file, text or "", Holder(use.source, "workflow") if use.is_prompt else None), known)
+    holder = None
+    if use.is_prompt:
+        holder = Holder(use.source, "workflow")
+    yield from check_page(page_of(file, text or "", holder), known)
 
 
 def _exists(file: Path) -> bool:

@@ -20,12 +20,15 @@ def sarif(mistakes: Sequence[Mistake]) -> dict[str, object]:
 
 
 def _result(mistake: Mistake, rule: int) -> dict[str, object]:
+    level = "error"
+    if mistake.is_hint:
+        level = "note"
     region = {"startLine": mistake.place.line, "startColumn": mistake.place.column}
     location = {"artifactLocation": {"uri": _uri(mistake.file)}, "region": region}
     return {
         "ruleId": mistake.rule,
         "ruleIndex": rule,
-        "level": "note" if mistake.is_hint else "error",
+        "level": level,
         "message": {"text": clean(f"{mistake.message} {mistake.hint}")},
         "locations": [{"physicalLocation": location}],
     }

@@ -89,7 +89,9 @@ class Module:
         """Return the place at which a node begins. Python counts columns in bytes, and `Place` in characters."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        text = ""
+        if line <= len(self.lines):
+            text = self.lines[line - 1]
         return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
 
 
@@ -248,7 +250,9 @@ def _check_name(module: Module, node: ast.AST, known: Mapping[str, str], own: Co
         effect = next((effect for name, effect in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
     else:
         whole = first
-        effect = None if first in own else BUILTINS.get(first)
+        effect = None
+        if first not in own:
+            effect = BUILTINS.get(first)
     if effect is not None:
         yield _forbidden(module, node, whole, effect)
 

@@ -98,7 +98,9 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
         try:
             tree = ast.parse(skill.files[path])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
+            line = 1
+            if isinstance(error, SyntaxError):
+                line = error.lineno or 1
             yield Mistake(file, Place(line), "skill-script", "This is not Python.", "Correct it, or remove the file.")
             continue
         for node, name in _missing_imports(tree):

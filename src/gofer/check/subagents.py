@@ -49,7 +49,9 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
     prompt = prompt_of(source.file, name)
     if not prompt.is_file():
         message = f"There is no file `{prompt.name[:80]}` in the folder of this file."
-        place = source.place(("prompt",)) if name else START
+        place = START
+        if name:
+            place = source.place(("prompt",))
         hint = "Create the file with the instructions for the model."
         yield Mistake(source.file, place, "missing-prompt", message, hint)
         return

@@ -49,8 +49,10 @@ def _claims(source: Source) -> Iterator[_Claim]:
             trigger = TriggerForm.model_validate(item)
         except ValidationError:
             continue
-        loc = ("when", at) if isinstance(item, str) else ("when", at, trigger.kind)
-        yield _Claim(source, loc, trigger)
+        if isinstance(item, str):
+            yield _Claim(source, ("when", at), trigger)
+        else:
+            yield _Claim(source, ("when", at, trigger.kind), trigger)
 
 
 def _overlapping(
@@ -69,7 +71,9 @@ def _overlapping(
 def _may_meet(one: Where, other: Where) -> bool:
     """Return whether one event may match both. For the texts of `says`, one text must contain the other."""
     for fact in one.keys() & other.keys():
-        may_share = _one_contains if fact == "says" else overlap
+        may_share = overlap
+        if fact == "says":
+            may_share = _one_contains
         if not any(may_share(a, b) for a in one[fact] for b in other[fact]):
             return False
     return True

@@ -161,7 +161,7 @@ def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
             "import httpx2\nfrom gofer.tool import",
             (
                 "3:1 tool-import `httpx2` opens network connections, and tools may do that only through `call.http`"
-                " alone. Send with `await call.http.send(HttpRequest(…))`."
+                ". Send with `await call.http.send(HttpRequest(…))`."
             ),
         ),
         (
