@@ -1,4 +1,4 @@
-"""`gofer backup FOLDER`: a consistent copy of the state of this machine, also while Gofer serves."""
+"""`gofer backup FOLDER`: copies the state of this machine consistently, even while Gofer serves."""
 
 import argparse
 import json
@@ -35,16 +35,16 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write the backup and print what it holds."""
+    """Write the backup and print its size."""
     variables = process_variables()
     place = read_place(variables, "", "")
     if place.away:
         raise ConfigError("GOFER_TABLE names a Gofer on AWS, which DynamoDB and S3 keep earlier versions of.")
     passphrase = new_passphrase(variables, asking())
-    made = take_backup(place.data, arguments.folder, passphrase, SystemClock(), progress("copied"))
+    result = take_backup(place.data, arguments.folder, passphrase, SystemClock(), progress("copied"))
     if arguments.json:
-        print(json.dumps(asdict(made)))
+        print(json.dumps(asdict(result)))
     else:
-        size = f"runs: {made.runs}, files: {made.files}, {made.bytes / 1e6:.1f} MB"
-        print(f"{arguments.folder} is a backup of {moment(made.at)} ({size}).", file=sys.stderr)
+        size = f"runs: {result.runs}, files: {result.files}, {result.bytes / 1e6:.1f} MB"
+        print(f"{arguments.folder} is a backup of {moment(result.at)} ({size}).", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""`gofer check`: shows the mistakes in the files that people edit."""
+"""`gofer check`: lists the mistakes in the files that people edit."""
 
 import argparse
 import json
@@ -43,7 +43,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print every mistake; one a line unless another form is asked for."""
+    """Print every mistake, one per line unless an option chooses another format."""
     found = in_order(mistake for path in arguments.paths or ["agents"] for mistake in _check(Path(path)))
     if arguments.json:
         print(json.dumps([mistake.to_json() for mistake in found], indent=2))
@@ -63,10 +63,10 @@ def execute(arguments: argparse.Namespace) -> int:
 def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
         raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
-    if skills := next((one for one in (path, *path.parents) if one.name == SKILLS), None):
+    if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
         return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     folder = _folder(path)
-    # Beside the folder of workflows other YAML may stand, as the template of a deployment.
+    # The parent of agents/ may contain other YAML files, such as the template of a deployment.
     if (folder / "agents").is_dir() or not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
     if path.is_dir():
@@ -90,8 +90,8 @@ def _folder(path: Path) -> Path:
 def _summary(found: Sequence[Mistake]) -> str:
     wrong = [mistake for mistake in found if not mistake.is_hint]
     hints = len(found) - len(wrong)
-    told = f" {hints} hint{'s' * (hints != 1)}." if hints else ""
+    notes = f" {hints} hint{'s' * (hints != 1)}." if hints else ""
     if not wrong:
-        return f"No mistakes.{told}"
+        return f"No mistakes.{notes}"
     files = len({mistake.file for mistake in wrong})
-    return f"{len(wrong)} mistake{'s' * (len(wrong) != 1)} in {files} file{'s' * (files != 1)}.{told}"
+    return f"{len(wrong)} mistake{'s' * (len(wrong) != 1)} in {files} file{'s' * (files != 1)}.{notes}"

@@ -1,4 +1,4 @@
-"""`gofer demo`: shows what Gofer does, without an account and on this machine only."""
+"""`gofer demo`: shows Gofer on this machine with simulated systems, without any account."""
 
 import argparse
 import asyncio
@@ -26,7 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Play the tour, then serve until it is interrupted."""
+    """Play the tour, then serve until the person interrupts the command."""
     if arguments.port is not None:
         port = arguments.port
     elif arguments.exit:
@@ -36,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return asyncio.run(_demo(port, arguments.exit))
 
 
-async def _demo(port: int, leave: bool) -> int:
+async def _demo(port: int, stop: bool) -> int:
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
         working(embedded.worker, embedded.clockwork, embedded.watcher),
@@ -46,12 +46,12 @@ async def _demo(port: int, leave: bool) -> int:
         print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
         print(f"Words come from {embedded.model}.", flush=True)
         tour = Tour(embedded.simulated.slack, embedded.state.store, embedded.state.blobs, print)
-        came_out = await _play(tour, embedded)
-        if leave:
+        succeeded = await _play(tour, embedded)
+        if stop:
             print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
         else:
             await _serve_on(embedded)
-    if came_out:
+    if succeeded:
         return 0
     return 1
 
@@ -64,7 +64,7 @@ async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
         if simulated.jira and simulated.notion and simulated.github:
             scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
             await scenes.play()
-        # The answer of the next process links to the prompt on the pages of this one.
+        # The process that the tour kills posts links to this process's pages.
         environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}
         await killed_between_a_call_and_its_outcome(tour, environment)
     except TourFailed as error:

@@ -1,4 +1,4 @@
-"""`gofer explain`: what each of these raw payloads would start, or the one reason why it starts nothing."""
+"""`gofer explain`: prints which workflows each payload would start, or the reason why it starts none."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ from gofer.sources.workflow_files import load_catalog
 
 
 def _payload(source: str, header: str) -> str:
-    """Return the options of an example, with the header that says what happened where the source has one."""
+    """Return an example command, with the header that names the kind of event if the source has one."""
     named = f'--header "{header}" ' if header else ""
     return f"  gofer explain --source {source} {named}{MANUALS[source].payload}"
 
@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print one line of JSON for each payload."""
     headers = read_headers(arguments)
     hook = read_hook(arguments)
-    come_in = way(load_catalog(Path("agents")), arguments.source, headers, hook)
+    delivery = way(load_catalog(Path("agents")), arguments.source, headers, hook)
     failed = False
     for name in arguments.files:
         try:
@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
             print(Explanation(name, error="The file cannot be read.").to_json())
             failed = True
             continue
-        for explanation in explain(name, raw, come_in):
+        for explanation in explain(name, raw, delivery):
             print(explanation.to_json())
             failed = failed or explanation.error is not None
     if failed:

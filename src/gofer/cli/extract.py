@@ -1,4 +1,4 @@
-"""`gofer extract`: print the text that an agent would get from a document."""
+"""`gofer extract`: prints the text that a model would read of a document."""
 
 import argparse
 import asyncio
@@ -58,12 +58,12 @@ def execute(arguments: argparse.Namespace) -> int:
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name, arguments))
-            failed = failed or isinstance(said, str)
+            result = asyncio.run(_read(children, name, arguments))
+            failed = failed or isinstance(result, str)
             if arguments.json:
-                print(_line(name, said), flush=True)
+                print(_line(name, result), flush=True)
             else:
-                _show(name, said, several=len(arguments.files) > 1)
+                _show(name, result, several=len(arguments.files) > 1)
     finally:
         children.close()
     if failed:
@@ -72,9 +72,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
-    """Return the document, or the sentence that says why there is none."""
+    """Return the document, or a sentence that says why it cannot be read."""
     try:
-        # One byte more than may be read is enough to be refused.
+        # Reading stops one byte after the limit, which is enough to refuse the file.
         data = await asyncio.to_thread(_bytes, name)
     except FileNotFoundError:
         return "There is no such file; look at its name."
@@ -82,8 +82,8 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
         return "This is a folder; name the files in it."
     except (OSError, ValueError):
         return "The file cannot be read; look whether you may read it."
-    called = "" if name == "-" else name
-    reading = asyncio.ensure_future(_extracted(children, data, called, arguments))
+    file_name = "" if name == "-" else name
+    reading = asyncio.ensure_future(_extracted(children, data, file_name, arguments))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -96,9 +96,9 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
 
 async def _extracted(children: Children, data: bytes, name: str, arguments: argparse.Namespace) -> Document:
     if arguments.member:
-        taken = await member_of(children, data, arguments.member, name=Path(name).name)
-        data = taken.data
-        name = taken.name
+        entry = await member_of(children, data, arguments.member, name=Path(name).name)
+        data = entry.data
+        name = entry.name
     wanted = Wanted(
         first_page=arguments.first_page,
         last_page=arguments.last_page,
@@ -115,32 +115,32 @@ def _bytes(name: str) -> bytes:
         return file.read(LARGEST + 1)
 
 
-def _line(name: str, said: Document | str) -> str:
+def _line(name: str, result: Document | str) -> str:
     fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "notes": [], "error": None}
-    if isinstance(said, str):
-        fields["error"] = said
+    if isinstance(result, str):
+        fields["error"] = result
     else:
-        fields |= {"media_type": said.kind.media_type, "text": said.text, "notes": said.notes}
-        if said.missing:
-            fields["missing"] = incomplete(said.missing, "The text", _option)
+        fields |= {"media_type": result.kind.media_type, "text": result.text, "notes": result.notes}
+        if result.missing:
+            fields["missing"] = incomplete(result.missing, "The text", _option)
     return one_line(json.dumps(fields, ensure_ascii=False))
 
 
-def _show(name: str, said: Document | str, *, several: bool) -> None:
-    if isinstance(said, str):
-        print(f"gofer: {name}: {said}", file=sys.stderr)
+def _show(name: str, result: Document | str, *, several: bool) -> None:
+    if isinstance(result, str):
+        print(f"gofer: {name}: {result}", file=sys.stderr)
         return
     if several:
         print(f"==> {name} <==")
-    for note in said.notes:
+    for note in result.notes:
         print(f"gofer: {name}: {note}", file=sys.stderr)
-    if said.missing:
-        print(f"gofer: {name}: {incomplete(said.missing, 'The text', _option)}", file=sys.stderr)
-    print(said.text, flush=True)
+    if result.missing:
+        print(f"gofer: {name}: {incomplete(result.missing, 'The text', _option)}", file=sys.stderr)
+    print(result.text, flush=True)
 
 
 def _option(gap: Missing) -> str:
-    """Return the options that get a missing part; empty where this command has none."""
+    """Return the options that read a missing part; empty if this command has no such option."""
     if gap.tool != "extract_file" or not gap.arguments:
         return ""
     return " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in gap.arguments.items())

@@ -1,6 +1,6 @@
-"""The commands of `gofer`, and what a failure of one means.
+"""The command `gofer`: its subcommands, its help and its exit codes.
 
-Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
+Exit codes: 0 success, 1 the command failed, 2 the input was wrong, 130 interrupted.
 """
 
 import argparse
@@ -39,7 +39,7 @@ COMMANDS = {
     "backup": "copy the state of this machine into a folder, also while Gofer serves",
     "restore": "put a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
 }
-"""Subcommands, each a module of this folder: only the one that is asked for is imported."""
+"""The subcommands with their purpose. Each is a module of this folder, imported only when it runs."""
 
 _EXAMPLES = f"""examples:
   gofer demo                 keep serving: open the page it prints and mention Gofer there
@@ -61,7 +61,7 @@ class Command(Protocol):
     """A module of this folder that is a subcommand."""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        """Declare its options."""
+        """Add the options of the command to the parser."""
         ...
 
     def execute(self, arguments: argparse.Namespace) -> int:
@@ -70,7 +70,7 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the `gofer` command."""
+    """Run the command `gofer` and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a stack trace.
         if isinstance(stream, io.TextIOWrapper):
@@ -80,9 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(name, words)
     except ConfigError as error:
-        # Several mistakes are a line each.
+        # An error with several mistakes has one mistake per line.
         for line in str(error).splitlines():
-            # Lines of a list stand below the sentence that announces them.
+            # Indented lines are list items below the first line.
             print(line if line.startswith(" ") else f"gofer: {line}", file=sys.stderr)
         return 2
     except GoferError as error:
@@ -124,7 +124,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 def _command(name: str) -> Command:
     module = f"gofer.cli.{name}"
     if module not in sys.modules:
-        # Modules are kept: to look for garbage among them, again and again, is a fifth of the start of `gofer serve`.
+        # Imported modules are never garbage. Searching them for garbage takes a fifth of the start of `gofer serve`.
         gc.disable()
         importlib.import_module(module)
         gc.freeze()

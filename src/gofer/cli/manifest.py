@@ -1,4 +1,4 @@
-"""`gofer manifest`: the manifests of the apps that the workflows of this folder need."""
+"""`gofer manifest`: prints the manifests of the apps that the workflows of this folder need."""
 
 import argparse
 import json
@@ -48,21 +48,21 @@ def execute(arguments: argparse.Namespace) -> int:
         raise ConfigError("--sign-in needs --url: with --socket the pages are on your own machine.")
     catalog = load_catalog(Path.cwd() / "agents")
     workflows = [loaded.workflow for loaded in catalog.workflows.values()]
-    # Nothing is called: the tools are asked only for what they would need.
+    # The tools are not called; the manifest needs only their permissions.
     tools = tuple(build_tools(read_settings({})).values())
     sign_in = f"{url}{CALLBACK}" * arguments.sign_in
     address = AppAddress(arguments.name.strip(), url, arguments.socket, sign_in)
     for app in APPS:
         _check_name(app, address.name)
-        made = app.manifest(workflows, tools, address)
-        print(json.dumps(made, indent=2) if arguments.json else yaml.safe_dump(made, sort_keys=False).rstrip())
+        document = app.manifest(workflows, tools, address)
+        print(json.dumps(document, indent=2) if arguments.json else yaml.safe_dump(document, sort_keys=False).rstrip())
     return 0
 
 
 def _check_name(app: AppSpec, name: str) -> None:
     if not 0 < len(name) <= app.longest_name:
-        told = f"--name must have 1 to {app.longest_name} characters"
-        raise ConfigError(f"{told}; {app.system} takes no longer name of an app.")
+        limit = f"--name must have 1 to {app.longest_name} characters"
+        raise ConfigError(f"{limit}; {app.system} takes no longer name of an app.")
 
 
 def _checked(url: str, socket: bool) -> str:
@@ -74,7 +74,7 @@ def _checked(url: str, socket: bool) -> str:
         return ""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for a port that is none
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         parts = urlsplit("")
     if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment:

@@ -1,4 +1,4 @@
-"""`gofer publish`: makes workflows live on AWS without a deploy, and earlier ones live again."""
+"""`gofer publish`: makes workflows live on AWS without a deploy, and rolls back to earlier ones."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from gofer.app.catalog import mistakes, price_list
 from gofer.app.operations import Place
-from gofer.cli.arguments import OPENERS, chosen_place, number, place_options, told
+from gofer.cli.arguments import OPENERS, chosen_place, nonempty, number, place_options
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import refuse
 from gofer.workflows.model_roles import FILE as PRICE_LIST
@@ -33,10 +33,10 @@ Exit codes: 0 fine, 1 somebody else published meanwhile or AWS did not answer, 2
 
 
 class Opener(Protocol):
-    """The module that opens a stage for publishing."""
+    """A module that opens a stage for publishing."""
 
     def open_publisher(self, place: Place, root: Path) -> AbstractContextManager[Publisher]:
-        """Publish to a stage. Raises ConfigError."""
+        """Return the publisher of a stage. Raises ConfigError."""
         ...
 
 
@@ -45,11 +45,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="only list what was published")
-    what.add_argument("--roll-back", type=told, metavar="NAME", help="make an earlier bundle live again")
+    what.add_argument("--roll-back", type=nonempty, metavar="NAME", help="make an earlier bundle live again")
     parser.add_argument("--dry-run", action="store_true", help="only say what would change")
     parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N (default 20)")
-    shown = "{name, before, moved, workflows, schedules}, or of --list {current, at, bundles}, on stdout"
-    parser.add_argument("--json", action="store_true", help=shown)
+    keys = "{name, before, moved, workflows, schedules}, or of --list {current, at, bundles}, on stdout"
+    parser.add_argument("--json", action="store_true", help=keys)
     place_options(parser)
     parser.epilog = _EXAMPLES
 

@@ -1,4 +1,4 @@
-"""`gofer purge`: delete now what its time has come for."""
+"""`gofer purge`: deletes the contents of old runs now."""
 
 import argparse
 import asyncio
@@ -19,7 +19,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Delete what is due and say how much it was."""
+    """Delete the contents that are due, and print the numbers of runs."""
     with operations(arguments) as opened:
         purged = asyncio.run(_purge(opened, arguments.older_than))
     if arguments.json:

@@ -1,4 +1,4 @@
-"""`gofer restore FOLDER`: the state of a backup in an empty GOFER_DATA, with its unfinished runs held."""
+"""`gofer restore FOLDER`: restores a backup into an empty GOFER_DATA, with its unfinished runs held."""
 
 import argparse
 import json
@@ -31,8 +31,8 @@ Exit codes: 0 it is restored, 1 the backup is damaged or a disk refused, 2 the f
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer restore`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that `gofer backup` wrote")
-    told = "{at, deleted, keyless, held: ids of runs, private: the number of private runs held} on stdout"
-    parser.add_argument("--json", action="store_true", help=told)
+    keys = "{at, deleted, keyless, held: ids of runs, private: the number of private runs held} on stdout"
+    parser.add_argument("--json", action="store_true", help=keys)
     parser.epilog = _EXAMPLES
 
 
@@ -60,10 +60,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _summary(restored: RestoredState, folder: Path, data: Path) -> str:
-    what = f"{data} is as {folder} had it at {moment(restored.backup_at)}."
+    state = f"{data} is as {folder} had it at {moment(restored.backup_at)}."
     deleted = f"Runs whose contents were deleted because their time had come: {restored.deleted}."
     held = f"Unfinished runs that wait for `gofer retry RUN`: {len(restored.held)}."
     if restored.keyless:
-        why = "because they were deleted while it was made"
-        deleted = f"{deleted} Runs that had no key in the backup, {why}: {restored.keyless}."
-    return f"{what} {deleted} {held}"
+        reason = "because they were deleted while it was made"
+        deleted = f"{deleted} Runs that had no key in the backup, {reason}: {restored.keyless}."
+    return f"{state} {deleted} {held}"

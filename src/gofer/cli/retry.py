@@ -1,4 +1,4 @@
-"""`gofer retry RUN`: another attempt for an abandoned or a parked run."""
+"""`gofer retry RUN`: continues an abandoned or a parked run."""
 
 import argparse
 import asyncio
@@ -6,7 +6,7 @@ import json
 import sys
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed, operations, place_options
+from gofer.cli.arguments import listed_run, operations, place_options
 from gofer.runtime.retry import Retried, retry
 from gofer.values.outside import random_id
 
@@ -55,6 +55,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:
-    # Who has the whole id of a run that is not listed knows of it already.
-    head = await opened.stores.journals.head(prefix) or await listed(opened.stores.journals, prefix)
+    # A person who has the complete id of an unlisted run already knows about it.
+    head = await opened.stores.journals.head(prefix) or await listed_run(opened.stores.journals, prefix)
     return head.run, await retry(head.run, opened.stores, opened.clock, random_id())

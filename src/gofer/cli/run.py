@@ -1,4 +1,4 @@
-"""`gofer run WORKFLOW --event FILE`: one workflow, run on one event in this process."""
+"""`gofer run WORKFLOW --event FILE`: runs one workflow on one event in this process."""
 
 import argparse
 import asyncio
@@ -72,10 +72,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the workflow and prints its answer."""
+    """Run the workflow and print its answer."""
     settings = process_settings()
     _check_options(arguments, settings)
-    given = _given(arguments)
+    given = _read_event(arguments)
     event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, given, SystemClock().now())
     if arguments.live_tools:
         _check_credentials(settings, event.source)
@@ -101,7 +101,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if result["status"] == "done" else 1
 
 
-def _given(arguments: argparse.Namespace) -> EventInput:
+def _read_event(arguments: argparse.Namespace) -> EventInput:
     headers = read_headers(arguments)
     hook = read_hook(arguments)
     if arguments.event is None:
@@ -116,7 +116,7 @@ def _given(arguments: argparse.Namespace) -> EventInput:
 
 def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     done = outcome.done
-    status, reason = _standing(outcome, ends=ends)
+    status, reason = _status(outcome, ends=ends)
     return {
         "run": outcome.run,
         "workflow": done.workflow,
@@ -136,25 +136,27 @@ def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     }
 
 
-def _standing(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
-    """Return the status of a run and its reason, also where it did not end."""
+def _status(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
+    """Return the status of a run and its reason, even if the run did not finish."""
     done = outcome.done
     if done.finished is not None:
         return done.finished.status, done.finished.reason
     if done.parked is None:
         return "needs_attention", "the run did not end"
-    why = done.why_parked.rstrip(".")
+    parked_reason = done.why_parked.rstrip(".")
     if ends:
-        return "needs_attention", f"it {why or 'is parked'}; with mocks it ends here"
-    is_parked = f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}."
+        return "needs_attention", f"it {parked_reason or 'is parked'}; with mocks it ends here"
+    is_parked = (
+        f"Run {outcome.run} is parked{_until(done.parked, parked_reason, done.last_at)}: {parked_reason or 'it waits'}."
+    )
     if outcome.simulated:
         return "parked", f"{is_parked} Its simulated world ended with this command; start it again to go on."
     return "parked", f"{is_parked} Start gofer serve with GOFER_DATA={outcome.data}; it continues by itself."
 
 
-def _until(parked: RunParked, why: str, now: int) -> str:
-    """Return until when a run waits, unless the reason says so by itself."""
-    if ATTEMPTS in why:
+def _until(parked: RunParked, reason: str, now: int) -> str:
+    """Return the time at which a parked run continues; empty if the reason contains it."""
+    if ATTEMPTS in reason:
         return ""
     return f" until {moment(parked.until, now)}"
 
@@ -164,7 +166,7 @@ def _names(systems: Sequence[str]) -> str:
 
 
 def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Raise ConfigError for options that contradict each other, or that would post a script's words for real."""
+    """Raise ConfigError for contradictory options, and for options that would post scripted answers to real systems."""
     if arguments.mocks is not None and arguments.world is not None:
         raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
     if not arguments.live_tools:
@@ -182,7 +184,7 @@ def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
 
 
 def _check_credentials(settings: Settings, source: str) -> None:
-    """Raise ConfigError where the real system that the event comes from cannot be reached."""
+    """Raise ConfigError when the token of the event's source is not set."""
     spec = BY_SOURCE.get(source)
     if spec is not None and not settings.sources[spec.token]:
         raise ConfigError(
@@ -191,7 +193,7 @@ def _check_credentials(settings: Settings, source: str) -> None:
 
 
 def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
-    """Return the world to simulate; None where the real systems are used."""
+    """Return the data of the simulated systems; None when the run uses the real systems."""
     if arguments.live_tools:
         return None
     path = arguments.world
@@ -205,7 +207,7 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
 
 
 def _mocks(path: str | None) -> Overrides | None:
-    """Return what a file says that tools give; None without mocks."""
+    """Return the tool results in a file of mocks; empty without a file, and None without --mocks."""
     if not path:
         return None if path is None else {}
     try:
@@ -217,7 +219,7 @@ def _mocks(path: str | None) -> Overrides | None:
 
 
 def _scripts(path: str | None) -> Sequence[Script] | None:
-    """Return what the offline model says; None leaves the model to the settings."""
+    """Return the scripts of the offline model; None when the settings choose the model."""
     if path is None:
         return None
     try:

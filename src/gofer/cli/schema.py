@@ -1,4 +1,4 @@
-"""`gofer schema`: prints the JSON Schema of the files that people write."""
+"""`gofer schema`: prints the JSON Schemas of workflow files, subagent files and defaults."""
 
 import argparse
 from pathlib import Path

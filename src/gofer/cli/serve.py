@@ -1,4 +1,4 @@
-"""`gofer serve`: serves the real systems from this machine."""
+"""`gofer serve`: serves the real systems on this machine."""
 
 import argparse
 import asyncio
@@ -67,7 +67,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Serve until it is told to stop."""
+    """Serve until a signal stops the process."""
     settings = process_settings()
     start_logging(settings.log_level)
     awaited = _awaited(arguments.registering)
@@ -75,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _awaited(source: str | None) -> AwaitedSecret | None:
-    """Return the secret that the operator waits for; None where no source registers one now."""
+    """Return the secret that the operator waits for; None if no option asks for one."""
     if source is None:
         return None
     spec = BY_SOURCE[source]
@@ -97,7 +97,7 @@ async def _serve(settings: Settings, host: str, port: int, awaited: AwaitedSecre
 
 
 def _lines(service: Service, settings: Settings) -> list[str]:
-    """Return what is served, for people."""
+    """Return the lines that describe the service at its start."""
     embedded = service.embedded
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
@@ -129,7 +129,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
 
 
 def _ways(source: str, settings: Settings, url: str) -> list[str]:
-    """Return how deliveries of a source arrive."""
+    """Return the ways in which deliveries of a source arrive."""
     found = [
         f"{connection.name}, connected"
         for connection in CONNECTIONS
@@ -142,7 +142,7 @@ def _ways(source: str, settings: Settings, url: str) -> list[str]:
 
 
 def _reach(host: str) -> list[str]:
-    """Return what other machines reach, where they reach the server at all."""
+    """Return a line about access from other machines, if the address allows it."""
     if host == "localhost" or is_loopback(host):
         return []
     return [
@@ -159,7 +159,7 @@ def _waiting(service: Service, awaited: AwaitedSecret | None) -> list[str]:
 
 
 def _show_secret(spec: ReceiverSpec, registration: Registration, path: Path, secret: Secret) -> None:
-    """Show the secret at a terminal; a stream that is kept gets the name of the file only."""
+    """Show the secret at a terminal. A log gets only the name of its file."""
     kept = f"it is in {path}, and Gofer verifies with it from now on."
     lines = [f"{spec.system} offered a {registration.secret}; {kept}"]
     if sys.stderr.isatty():

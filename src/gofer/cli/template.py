@@ -1,4 +1,4 @@
-"""`gofer template`: what a source needs in `template.yaml` to receive deliveries on AWS."""
+"""`gofer template`: prints the parts of `template.yaml` that a source needs to receive deliveries on AWS."""
 
 import argparse
 from pathlib import Path
