@@ -45,7 +45,7 @@ def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capf
     assert [json.loads(line) for line in out.splitlines()] == [
         {"file": files[0], "media_type": word, "text": "日本語 and שלום", "notes": [], "error": None},
         {"file": files[1], **nothing, "error": "The file is empty: it has 0 bytes."},
-        {"file": files[2], **nothing, "error": "There is no such file; look at its name."},
+        {"file": files[2], **nothing, "error": "There is no such file; check the name."},
     ]
 
 

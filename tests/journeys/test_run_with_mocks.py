@@ -91,7 +91,7 @@ def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
 
 def test_mocks_and_a_world_are_two_ways_of_which_one_is_taken(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     code, _, err = run(capsys, "--world", "world.yaml")
-    assert (code, err) == (2, "gofer: Take --mocks or --world: a world is simulated, and mocks need none.\n")
+    assert (code, err) == (2, "gofer: Use either --mocks or --world: a world is simulated, and mocks need none.\n")
 
 
 def test_a_run_that_waits_for_an_approval_says_that_nobody_can_give_it(

@@ -21,7 +21,7 @@ def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pyt
     assert (result["status"], result["answer"]) == ("parked", "")
     assert re.fullmatch(
         rf"Run {result['run']} is parked until .+ UTC.*: The model's provider is busy or failing \(HTTP 503\)\. "
-        r"Its simulated world ended with this command; start it again to go on\.",
+        r"Its simulated systems ended with this command; start it again to go on\.",
         result["reason"],
     )
     code, _, err = gofer(capsys, "run", "answer-here", "--event", EVENT)
@@ -125,7 +125,7 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
     code, out, _ = gofer(capsys, "purge", "--json")
     assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
     code, out, _ = gofer(capsys, "purge", "--older-than", "0")
-    assert (code, out) == (0, "Runs whose contents were deleted: 1. Runs of which nothing is left: 0.\n")
+    assert (code, out) == (0, "Runs with deleted contents: 1. Runs of which nothing is left: 0.\n")
     assert gofer(capsys, "trace", kept)[0] == 0
     gone = f"gofer: The contents of run {other} were deleted by retention; nothing can bring them back.\n"
     assert gofer(capsys, "trace", other) == (1, "", gone)
@@ -134,7 +134,7 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
         f"gofer: The contents of run {other} were deleted; nothing is left to keep.\n",
     )
     assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
-    assert gofer(capsys, "keep", kept, "--no") == (0, f"Run {kept} is deleted in its time.\n", "")
+    assert gofer(capsys, "keep", kept, "--no") == (0, f"Run {kept} will be deleted on schedule.\n", "")
     assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
 
 

@@ -33,7 +33,7 @@ async def listed_run(store: Store, prefix: str) -> Head:
     Raises ConfigError when there is no such run or more than one.
     """
     if not prefix:
-        raise ConfigError("The id of the run is empty; `gofer runs` lists the newest.")
+        raise ConfigError("The id of the run is empty; `gofer runs` lists the newest runs.")
     exact = await store.head(prefix)
     if exact is not None and not exact.private:
         # An exact id also finds a run that is too old for the list.
@@ -41,7 +41,7 @@ async def listed_run(store: Store, prefix: str) -> Head:
     found = [head for head in await store.heads(10_000) if head.run.startswith(prefix)]
     if len(found) != 1:
         problem = "There is no run" if not found else f"{len(found)} runs begin with"
-        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest.")
+        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest runs.")
     return found[0]
 
 
@@ -60,8 +60,8 @@ class Opener(Protocol):
 
 def place_options(parser: argparse.ArgumentParser) -> None:
     """Add --stage and --profile to a parser."""
-    stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
-    otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
+    stage = "the stage on AWS to act on, such as `prod`; its settings are in Parameter Store below /gofer/NAME/;"
+    otherwise = "without --stage, the installation that GOFER_TABLE names in the environment, or else this machine"
     # An empty name is refused: `--stage "$STAGE"` with an unset variable must not act on this machine.
     parser.add_argument("--stage", type=nonempty, metavar="NAME", help=f"{stage} {otherwise}")
     parser.add_argument("--profile", type=nonempty, metavar="NAME", help="the profile of your AWS configuration to use")
@@ -70,7 +70,7 @@ def place_options(parser: argparse.ArgumentParser) -> None:
 def nonempty(text: str) -> str:
     """Return the text. Raise ArgumentTypeError for an empty text, which usually comes from an unset shell variable."""
     if not text:
-        raise argparse.ArgumentTypeError("it is empty; is the variable set that should say it?")
+        raise argparse.ArgumentTypeError("the name is empty; check that the shell variable is set")
     return text
 
 
@@ -107,13 +107,17 @@ def progress(done: str) -> Callable[[int, int], None]:
 
 def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Add --source, --header, --hook and --path to a parser."""
-    parser.add_argument("--source", required=required, choices=sorted(SOURCES), help="who sends such payloads")
     parser.add_argument(
-        "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header that comes with each payload"
+        "--source", required=required, choices=sorted(SOURCES), help="the system that sends the payloads"
+    )
+    parser.add_argument(
+        "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header of each payload's request"
     )
     hook = parser.add_mutually_exclusive_group()
-    hook.add_argument("--hook", default="", metavar="NAME", help="the webhook that is called; needed if there are more")
-    hook.add_argument("--path", default="", metavar="/hooks/NAME", help="the same as a path")
+    hook.add_argument(
+        "--hook", default="", metavar="NAME", help="the webhook that receives the payload; needed if there are several"
+    )
+    hook.add_argument("--path", default="", metavar="/hooks/NAME", help="the path of the webhook, instead of --hook")
 
 
 def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:

@@ -14,7 +14,12 @@ from gofer.values.outside import random_id
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer cancel`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
-    parser.add_argument("--by", default="whoever runs Gofer", metavar="NAME", help="who is named where it was asked")
+    parser.add_argument(
+        "--by",
+        default="the person who runs Gofer",
+        metavar="NAME",
+        help="the name that the notice in the conversation gives",
+    )
     place_options(parser)
 
 

@@ -17,28 +17,30 @@ from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 _EXAMPLES = """examples:
-  gofer check                            agents/ of this folder
-  gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
-  gofer check coordinators/mark.py       what is wrong with this script
-  gofer check tools/oncall.py            what is wrong with this tool
-  gofer check skills/citing-sources      what is wrong with this skill and its scripts
+  gofer check                            all files of the workflows in agents/
+  gofer check agents/answer-here.yaml    only this file and answer-here.md
+  gofer check coordinators/mark.py       only this script
+  gofer check tools/oncall.py            only this tool
+  gofer check skills/citing-sources      only this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
-  gofer check --models                   what is known of each model: endpoint, key, price, window, what it reads
-  gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
+  gofer check --models                   a table of the models: endpoint, key, price, window, media
+  gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
 
-Exit codes: 0 fine, or hints only, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
+Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer check`."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="a folder of workflows, or its files (default agents)")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    form.add_argument(
-        "--models", action="store_true", help="a table of the models: endpoint, price, window, what each reads"
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="a folder of workflows, or single files (default agents)"
     )
-    form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0 on stdout")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON list on stdout")
+    form.add_argument(
+        "--models", action="store_true", help="also print a table of the models: endpoint, price, window, media"
+    )
+    form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES
 
 
@@ -62,13 +64,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
-        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
+        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in such a folder.")
     if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
         return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     folder = _folder(path)
     # The parent of agents/ may contain other YAML files, such as the template of a deployment.
     if (folder / "agents").is_dir() or not workflow_files(folder):
-        raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
+        raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
         return mistakes(folder)
     mine = {path, path.with_suffix(".md")} if path.suffix == ".yaml" else {path}

@@ -21,7 +21,7 @@ PORT = 8765
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer demo`."""
-    parser.add_argument("--exit", action="store_true", help="stop after the tour instead of serving on")
+    parser.add_argument("--exit", action="store_true", help="stop after the tour instead of continuing to serve")
     parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
@@ -43,12 +43,12 @@ async def _demo(port: int, stop: bool) -> int:
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
-        print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
-        print(f"Words come from {embedded.model}.", flush=True)
+        print("Gofer with a simulated Slack, over HTTP on this machine, without any account.")
+        print(f"Model: {embedded.model}.", flush=True)
         tour = Tour(embedded.simulated.slack, embedded.state.store, embedded.state.blobs, print)
         succeeded = await _play(tour, embedded)
         if stop:
-            print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
+            print("Next: run `make demo` to keep serving and mention Gofer yourself.")
         else:
             await _serve_on(embedded)
     if succeeded:
@@ -70,7 +70,7 @@ async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
-    print("\nAll scenes came out as they must.")
+    print("\nAll scenes succeeded.")
     return True
 
 

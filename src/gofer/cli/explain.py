@@ -26,23 +26,23 @@ _EXAMPLES = f"""examples:
   echo '{{"workflow": "weekly-digest", "scheduled": "2026-11-23T08:00:00Z"}}' | gofer explain --source schedule -
   tail -n 20 deliveries.jsonl | gofer explain --source {WORKPLACE_MANUAL.source} -
 
-A file holds one JSON object, a list of them, or one on each line; what people press in {WORKPLACE_MANUAL.system} may \
-be a form. For a
-webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
-{{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}; the key of a schedule ends
-with the time it is for. Where several workflows match, `decided` says which one wins and why. Where a run has to read
-more first, such as the name of a channel, `decided` says what, and `workflows` names all that may win. Where no
-workflow matches, `ignored_because` names the nearest one, the condition that is not met, what it wants, what the
-payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler sends:
-{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and no signature is asked for.
-Exit codes: 0 every payload was understood, 2 one was not.
+A file contains one JSON object, a list of objects, or one object per line. Clicks in {WORKPLACE_MANUAL.system} may \
+be forms. For a
+webhook, the whole file is one body. The command prints one line of JSON for each payload:
+{{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}. The key of a schedule ends
+with its scheduled time. If several workflows match, `decided` says which one wins and why. If a run must read more
+first, such as the name of a channel, `decided` says what it must read, and `workflows` lists all that may win. If no
+workflow matches, `ignored_because` names the closest one, its unmet condition, the expected and the actual value, and
+the number of other workflows for such events. A schedule may also have the form that EventBridge Scheduler sends:
+{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and signatures are not verified.
+Exit codes: 0 Gofer understood every payload, 2 it did not understand one.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer explain`."""
     sender_options(parser, required=True)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="payloads as their sender sends them; - is stdin")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files with the payloads of deliveries; - is stdin")
     parser.epilog = _EXAMPLES
 
 

@@ -25,15 +25,15 @@ MOST_RUNS = 10_000
 """The number of newest runs that `--since` considers."""
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 _EXAMPLES = """examples:
-  gofer export 3f2a91            send one run again: the same spans as before
-  gofer export --since 24h       every run that began within a day and has ended
+  gofer export 3f2a91            send the spans of one run again, unchanged
+  gofer export --since 24h       send every finished run that began within a day
   gofer export --since 2026-11-20 --json > spans.jsonl
-                                 as OTLP/JSON, one request a line, sent nowhere
+                                 print OTLP/JSON, one request per line, and send nothing
   gofer export --since 7d --stage prod
-                                 runs of a stage on AWS, from this terminal
+                                 send runs of a stage on AWS
 
-It sends to OTEL_EXPORTER_OTLP_ENDPOINT, with OTEL_EXPORTER_OTLP_HEADERS, as this terminal has them, whatever a stage
-has; docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs from private channels are never exported.
+The command sends to OTEL_EXPORTER_OTLP_ENDPOINT with OTEL_EXPORTER_OTLP_HEADERS of this terminal, not of the stage.
+docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs from private channels are never exported.
 """
 
 
@@ -41,8 +41,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer export`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
-    parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
-    parser.add_argument("--json", action="store_true", help="OTLP/JSON on stdout, one request a line, instead")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="finished runs that began since then: 90m, 24h, 7d, or a date in UTC"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print OTLP/JSON on stdout, one request per line, and send nothing"
+    )
     place_options(parser)
 
 
@@ -50,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Export runs. The exit code is 1 when the collector did not accept all spans."""
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
-        raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
+        raise ConfigError("Name either ids of runs, which `gofer runs` lists, or a time with --since.")
     if arguments.since:
         since = moment(arguments.since, SystemClock().now())
     else:
@@ -93,7 +97,7 @@ async def _export(
     verb = "Printed" if printing else "Sent"
     print(f"{verb} {totals.spans} spans of {totals.runs} runs.", file=sys.stderr)
     if totals.rejected:
-        print(f"The collector did not take {totals.rejected} of them.", file=sys.stderr)
+        print(f"The collector rejected {totals.rejected} of them.", file=sys.stderr)
     if totals.failed or totals.rejected:
         return 1
     return 0

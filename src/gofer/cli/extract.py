@@ -24,30 +24,30 @@ _EXAMPLES = """examples:
   gofer extract --member docs/report.pdf all.zip
   curl -s https://example.com/ | gofer extract -
 
-Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter notebooks and
-plain text. Of an image it says the size. Of a ZIP, tar or gzip archive it lists what is in it, and --member reads one
-file of it. A file is read for what it is, whatever its name says. What a text lacks is said on stderr, with the option
-that gets it. With --json each file is one line: {file, media_type, text, notes, error}, and `missing` where something
-is. The notes say what a text does not show, such as an encoding that was guessed.
-Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
+The command reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter
+notebooks and plain text. For an image it prints the size. For a ZIP, tar or gzip archive it lists the files, and
+--member reads one of them. The content of a file decides its type, not its name. If a text is incomplete, stderr says which part
+is missing and which option reads it. With --json each file is one line: {file, media_type, text, notes, error}, with
+`missing` for an incomplete text. Notes describe the reading, such as a guessed encoding.
+Exit codes: 0 every file was read, 1 the reader could not start, 2 a file could not be read.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer extract`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each file")
-    pages = "of a PDF, the page to begin with (default 1)"
+    parser.add_argument("--json", action="store_true", help="print one JSON object for each file")
+    pages = "the first page to read of a PDF (default 1)"
     parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
     parser.add_argument(
-        "--last-page", type=number(1, 1_000_000), default=0, metavar="N", help="of a PDF, the last page"
+        "--last-page", type=number(1, 1_000_000), default=0, metavar="N", help="the last page to read of a PDF"
     )
-    rows = "of a sheet or a CSV, the row to begin with (default 1)"
+    rows = "the first row to read of a sheet or a CSV (default 1)"
     parser.add_argument("--first-row", type=number(1, 10_000_000), default=1, metavar="N", help=rows)
-    parser.add_argument("--sheet", default="", metavar="NAME", help="of a workbook, one sheet (default: all)")
-    path = "of an archive, the path of the file in it to read"
+    parser.add_argument("--sheet", default="", metavar="NAME", help="the sheet to read of a workbook (default: all)")
+    path = "the path of the file to read in an archive"
     parser.add_argument("--member", default="", metavar="PATH", help=path)
-    read_as = "of a text, the encoding to read it in, as windows-1252 (default: what it says of itself, or a guess)"
+    read_as = "the encoding of a text, such as windows-1252 (default: the declared encoding, or a guess)"
     parser.add_argument("--encoding", default="", metavar="NAME", help=read_as)
     parser.epilog = _EXAMPLES
 
@@ -77,11 +77,11 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
         # Reading stops one byte after the limit, which is enough to refuse the file.
         data = await asyncio.to_thread(_bytes, name)
     except FileNotFoundError:
-        return "There is no such file; look at its name."
+        return "There is no such file; check the name."
     except IsADirectoryError:
-        return "This is a folder; name the files in it."
+        return "This is a folder; name files in it."
     except (OSError, ValueError):
-        return "The file cannot be read; look whether you may read it."
+        return "The file cannot be read; check its permissions."
     file_name = "" if name == "-" else name
     reading = asyncio.ensure_future(_extracted(children, data, file_name, arguments))
     if sys.stderr.isatty():

@@ -12,7 +12,7 @@ from gofer.values.errors import Gone
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer keep`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
-    parser.add_argument("--no", action="store_true", help="keep it no longer")
+    parser.add_argument("--no", action="store_true", help="delete the contents on schedule again")
     place_options(parser)
 
 
@@ -21,14 +21,14 @@ def execute(arguments: argparse.Namespace) -> int:
     with operations(arguments) as opened:
         run = asyncio.run(_keep(opened, arguments.run, wanted=not arguments.no))
     if arguments.no:
-        print(f"Run {run} is deleted in its time.")
+        print(f"The contents of run {run} will be deleted on schedule.")
     else:
-        print(f"Run {run} is kept.")
+        print(f"The contents of run {run} are kept.")
     return 0
 
 
 async def _keep(opened: Operations, prefix: str, *, wanted: bool) -> str:
     head = await listed_run(opened.stores.journals, prefix)
     if not await keep(head.run, opened.stores.journals, wanted=wanted):
-        raise Gone(f"The contents of run {head.run} were deleted; nothing is left to keep.")
+        raise Gone(f"The contents of run {head.run} are already deleted, so they cannot be kept.")
     return head.run

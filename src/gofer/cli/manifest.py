@@ -19,10 +19,10 @@ from gofer.values.errors import ConfigError
 
 _POSTS = listed(f"{app.system} posts to {PATHS[app.source]}" for app in APPS)
 EPILOG = f"""examples:
-  gofer manifest --socket                         for a laptop: Gofer opens the connection
-  gofer manifest --url https://gofer.example.com  for a server: {_POSTS} there
-  gofer manifest --url https://… --sign-in        on AWS, where colleagues sign in to the pages \
-with {WORKPLACE_MANUAL.system}
+  gofer manifest --socket                         on your own machine: Gofer opens the connection
+  gofer manifest --url https://gofer.example.com  on a server: {_POSTS}
+  gofer manifest --url https://… --sign-in        on AWS, with {WORKPLACE_MANUAL.system} as the sign-in \
+to the pages
 {" ".join(app.installing for app in APPS)}"""
 
 
@@ -30,15 +30,17 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer manifest`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
-    parser.add_argument("--socket", action="store_true", help="deliveries come through Socket Mode")
-    parser.add_argument("--url", default="", metavar="URL", help="deliveries come to this https address of Gofer")
+    parser.add_argument("--socket", action="store_true", help="receive deliveries through Socket Mode")
+    parser.add_argument("--url", default="", metavar="URL", help="receive deliveries at this https address of Gofer")
     parser.add_argument(
         "--sign-in",
         action="store_true",
-        help=f"colleagues sign in to the pages at --url with {WORKPLACE_MANUAL.system}",
+        help=f"let colleagues sign in to the pages at --url with {WORKPLACE_MANUAL.system}",
     )
-    parser.add_argument("--name", default="Gofer", metavar="NAME", help="what colleagues mention (default Gofer)")
-    parser.add_argument("--json", action="store_true", help="JSON instead of YAML")
+    parser.add_argument(
+        "--name", default="Gofer", metavar="NAME", help="the name that colleagues mention (default Gofer)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -62,13 +64,14 @@ def execute(arguments: argparse.Namespace) -> int:
 def _check_name(app: AppSpec, name: str) -> None:
     if not 0 < len(name) <= app.longest_name:
         limit = f"--name must have 1 to {app.longest_name} characters"
-        raise ConfigError(f"{limit}; {app.system} takes no longer name of an app.")
+        raise ConfigError(f"{limit}; {app.system} does not allow longer names of apps.")
 
 
 def _checked(url: str, socket: bool) -> str:
     if bool(url) == socket:
         raise ConfigError(
-            f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for a laptop, or --url https://… for a server."
+            f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for your own machine, or --url "
+            f"https://… for a server."
         )
     if socket:
         return ""

@@ -12,9 +12,13 @@ from gofer.runtime.retention import DAYS, Purged, Purger
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer purge`."""
-    days = f"contents of runs that ended more than DAYS days ago (default {DAYS}); private ones in any case"
+    days = (
+        f"delete contents of runs that finished over DAYS days ago (default {DAYS}), and of all finished private runs"
+    )
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
-    parser.add_argument("--json", action="store_true", help="{deleted, forgotten}, numbers of runs, on stdout")
+    parser.add_argument(
+        "--json", action="store_true", help="print {deleted, forgotten}, the numbers of runs, on stdout"
+    )
     place_options(parser)
 
 
@@ -25,7 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(asdict(purged), indent=2))
     else:
-        print(f"Runs whose contents were deleted: {purged.deleted}. Runs of which nothing is left: {purged.forgotten}.")
+        print(f"Runs with deleted contents: {purged.deleted}. Runs that were removed completely: {purged.forgotten}.")
     return 0
 
 

@@ -95,13 +95,15 @@ async def _read_run(opened: Operations, head: Head) -> Sequence[Recorded]:
         return ()
 
 
-_STUCK = "runs that do not move, with ids of private ones: no frame for 15 minutes, abandoned, not deleted in time"
+_STUCK = "list stuck runs: no progress for 15 minutes, abandoned, or not deleted in time; private runs by id only"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer runs`."""
-    parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON list on stdout")
+    parser.add_argument(
+        "--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N runs (default 20)"
+    )
     parser.add_argument("--stuck", action="store_true", help=_STUCK)
     place_options(parser)
 
@@ -120,7 +122,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for head in heads:
         print(_line(head))
     if not heads:
-        print("No runs that you may see.", file=sys.stderr)
+        print("There are no runs that may be listed.", file=sys.stderr)
     return 0
 
 

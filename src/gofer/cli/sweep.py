@@ -23,18 +23,22 @@ from gofer.values.errors import ConfigError
 BATCH = 1_000
 PAUSE = 0.05
 """Seconds between two checks for unfinished runs on this machine; on AWS twenty times as many."""
-_JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers of private ones, on stdout"
+_JSON = "print {ended, waiting, private: {ended, waiting}} on stdout: ids of runs, and numbers of private runs"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer sweep`."""
     parser.add_argument("--json", action="store_true", help=_JSON)
     parser.add_argument(
-        "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
+        "--seconds",
+        type=number(1, 86_400),
+        default=120,
+        metavar="N",
+        help="wait at most N seconds for the runs (default 120)",
     )
     place_options(parser)
     parser.epilog = (
-        "On AWS each run that has not ended gets a queue message for the workers there; nothing is done here."
+        "On AWS the command enqueues each unfinished run for the workers there, and runs nothing on this machine."
     )
 
 
@@ -45,7 +49,10 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(asdict(swept)))
     else:
-        print(f"{len(swept.ended) + swept.private['ended']} runs ended, {waiting} wait.", file=sys.stderr)
+        print(
+            f"{len(swept.ended) + swept.private['ended']} runs finished, {waiting} are still unfinished.",
+            file=sys.stderr,
+        )
     return 1 if waiting else 0
 
 
@@ -53,7 +60,7 @@ def _sweep_here(arguments: argparse.Namespace) -> "_Swept":
     settings = process_settings()
     for app in APPS:
         if not settings.sources[app.token]:
-            raise ConfigError(f"Set {app.token.name}; without a {app.system} nobody can be answered.")
+            raise ConfigError(f"Set {app.token.name}; Gofer needs it to answer in {app.system}.")
     return asyncio.run(_sweep(settings, arguments.seconds))
 
 

@@ -38,5 +38,5 @@ async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
     run = (await listed_run(opened.stores.journals, prefix)).run
     entries = await read_journal(run, opened.stores.journals, opened.stores.blobs)
     if progress.project(entries).private:
-        raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
+        raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
     return run, whole_trace(entries, await read_below(entries, opened.stores.journals, opened.stores.blobs))
