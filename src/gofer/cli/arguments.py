@@ -40,7 +40,9 @@ async def listed_run(store: Store, prefix: str) -> Head:
         return exact
     found = [head for head in await store.heads(10_000) if head.run.startswith(prefix)]
     if len(found) != 1:
-        problem = "There is no run" if not found else f"{len(found)} runs begin with"
+        problem = "There is no run"
+        if found:
+            problem = f"{len(found)} runs begin with"
         raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest runs.")
     return found[0]
 

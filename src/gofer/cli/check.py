@@ -73,8 +73,10 @@ def _check(path: Path) -> Sequence[Mistake]:
         raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
         return mistakes(folder)
-    mine = {path, path.with_suffix(".md")} if path.suffix == ".yaml" else {path}
-    return [mistake for mistake in mistakes(folder) if mistake.file in mine]
+    chosen = {path}
+    if path.suffix == ".yaml":
+        chosen.add(path.with_suffix(".md"))
+    return [mistake for mistake in mistakes(folder) if mistake.file in chosen]
 
 
 def _folder(path: Path) -> Path:
@@ -92,7 +94,9 @@ def _folder(path: Path) -> Path:
 def _summary(found: Sequence[Mistake]) -> str:
     wrong = [mistake for mistake in found if not mistake.is_hint]
     hints = len(found) - len(wrong)
-    notes = f" {hints} hint{'s' * (hints != 1)}." if hints else ""
+    notes = ""
+    if hints:
+        notes = f" {hints} hint{'s' * (hints != 1)}."
     if not wrong:
         return f"No mistakes.{notes}"
     files = len({mistake.file for mistake in wrong})

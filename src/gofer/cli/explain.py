@@ -14,7 +14,9 @@ from gofer.sources.workflow_files import load_catalog
 
 def _payload(source: str, header: str) -> str:
     """Return an example command, with the header that names the kind of event if the source has one."""
-    named = f'--header "{header}" ' if header else ""
+    named = ""
+    if header:
+        named = f'--header "{header}" '
     return f"  gofer explain --source {source} {named}{MANUALS[source].payload}"
 
 

@@ -55,10 +55,9 @@ def execute(arguments: argparse.Namespace) -> int:
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
         raise ConfigError("Name either ids of runs, which `gofer runs` lists, or a time with --since.")
+    since = None
     if arguments.since:
         since = moment(arguments.since, SystemClock().now())
-    else:
-        since = None
     if not arguments.json and not settings.otlp.url:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
     with operations(arguments) as opened:
@@ -94,7 +93,9 @@ async def _export(
                     totals.add(_print(spans, settings) if printing else await exporter.send(spans))
             except (TemporaryError, Corrupt) as error:
                 totals.fail(head.run, error)
-    verb = "Printed" if printing else "Sent"
+    verb = "Sent"
+    if printing:
+        verb = "Printed"
     print(f"{verb} {totals.spans} spans of {totals.runs} runs.", file=sys.stderr)
     if totals.rejected:
         print(f"The collector rejected {totals.rejected} of them.", file=sys.stderr)

@@ -26,9 +26,9 @@ _EXAMPLES = """examples:
 
 The command reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter
 notebooks and plain text. For an image it prints the size. For a ZIP, tar or gzip archive it lists the files, and
---member reads one of them. The content of a file decides its type, not its name. If a text is incomplete, stderr says which part
-is missing and which option reads it. With --json each file is one line: {file, media_type, text, notes, error}, with
-`missing` for an incomplete text. Notes describe the reading, such as a guessed encoding.
+--member reads one of them. The content of a file decides its type, not its name. If a text is incomplete, stderr says
+which part is missing and which option reads it. With --json each file is one line: {file, media_type, text, notes,
+error}, with `missing` for an incomplete text. Notes describe the reading, such as a guessed encoding.
 Exit codes: 0 every file was read, 1 the reader could not start, 2 a file could not be read.
 """
 
@@ -82,7 +82,9 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
         return "This is a folder; name files in it."
     except (OSError, ValueError):
         return "The file cannot be read; check its permissions."
-    file_name = "" if name == "-" else name
+    file_name = name
+    if name == "-":
+        file_name = ""
     reading = asyncio.ensure_future(_extracted(children, data, file_name, arguments))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)

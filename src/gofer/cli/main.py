@@ -76,15 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal that cannot show a character gets a question mark, not a stack trace.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words and words[0] in COMMANDS else None
+    if arguments is None:
+        arguments = sys.argv[1:]
+    words = list(arguments)
+    name = None
+    if words and words[0] in COMMANDS:
+        name = words[0]
     try:
         return _run(name, words)
     except ConfigError as error:
         # An error with several mistakes has one mistake per line.
         for line in str(error).splitlines():
             # Indented lines are list items below the first line.
-            print(line if line.startswith(" ") else f"gofer: {line}", file=sys.stderr)
+            if not line.startswith(" "):
+                line = f"gofer: {line}"
+            print(line, file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)

@@ -57,7 +57,10 @@ def execute(arguments: argparse.Namespace) -> int:
     for app in APPS:
         _check_name(app, address.name)
         document = app.manifest(workflows, tools, address)
-        print(json.dumps(document, indent=2) if arguments.json else yaml.safe_dump(document, sort_keys=False).rstrip())
+        if arguments.json:
+            print(json.dumps(document, indent=2))
+        else:
+            print(yaml.safe_dump(document, sort_keys=False).rstrip())
     return 0
 
 

@@ -89,13 +89,19 @@ async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespa
 
 async def _list(publisher: Publisher, arguments: argparse.Namespace) -> None:
     names, current = await publisher.listing(arguments.limit)
-    live = current.name if current else ""
+    live = ""
+    at = ""
+    if current:
+        live = current.name
+        at = current.at
     if arguments.json:
-        at = current.at if current else ""
         print(json.dumps({"current": live, "at": at, "bundles": list(names)}, indent=2))
         return
     for name in names:
-        print(f"* {name}  since {current.at}" if current and name == live else f"  {name}")
+        if name == live:
+            print(f"* {name}  since {at}")
+        else:
+            print(f"  {name}")
     if not names:
         print("Nothing is published yet.", file=sys.stderr)
 
@@ -115,7 +121,9 @@ def _show(published: Published, arguments: argparse.Namespace) -> None:
 
 
 def _sentence(published: Published, *, dry: bool) -> str:
-    before = f", after {published.before}" if published.before else ""
+    before = ""
+    if published.before:
+        before = f", after {published.before}"
     match published.moved, dry:
         case True, True:
             return f"This bundle would be live{before}; nothing was changed."

@@ -86,9 +86,10 @@ def execute(arguments: argparse.Namespace) -> int:
     body = given.body or b""
     overrides = _mocks(arguments.mocks)
     outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
-    if outcome.simulated or overrides is not None:
-        where = "On mocks" if overrides is not None else f"On a simulated {_names(outcome.simulated)}"
-        print(f"{where}, with {outcome.model}.", file=sys.stderr)
+    if overrides is not None:
+        print(f"On mocks, with {outcome.model}.", file=sys.stderr)
+    elif outcome.simulated:
+        print(f"On a simulated {_names(outcome.simulated)}, with {outcome.model}.", file=sys.stderr)
     if overrides is None and outcome.data != settings.data:
         print(
             f"This run is stored apart from real runs; see it with: GOFER_DATA={outcome.data} gofer trace "
@@ -102,9 +103,13 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         print(result["answer"])
-        ended = f"run {result['run']}: {result['status']} {result['reason']}".rstrip()
-        print(result["reason"] if result["status"] == "parked" else ended, file=sys.stderr)
-    return 0 if result["status"] == "done" else 1
+        ending = f"run {result['run']}: {result['status']} {result['reason']}".rstrip()
+        if result["status"] == "parked":
+            ending = str(result["reason"])
+        print(ending, file=sys.stderr)
+    if result["status"] == "done":
+        return 0
+    return 1
 
 
 def _read_event(arguments: argparse.Namespace) -> EventInput:
@@ -123,12 +128,17 @@ def _read_event(arguments: argparse.Namespace) -> EventInput:
 def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     done = outcome.done
     status, reason = _status(outcome, ends=ends)
+    answer = ""
+    output = None
+    if done.concluded:
+        answer = done.concluded.text
+        output = done.concluded.output
     return {
         "run": outcome.run,
         "workflow": done.workflow,
         "status": status,
-        "answer": done.concluded.text if done.concluded else "",
-        "output": done.concluded.output if done.concluded else None,
+        "answer": answer,
+        "output": output,
         "reason": reason,
         "usage": {
             "input_tokens": done.usage.input_tokens,
@@ -222,8 +232,10 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
 
 def _mocks(path: str | None) -> Overrides | None:
     """Return the tool results in a file of mocks; empty without a file, and None without --mocks."""
+    if path is None:
+        return None
     if not path:
-        return None if path is None else {}
+        return {}
     try:
         return mocks(Path(path).read_text(encoding="utf-8"), path, Path.cwd())
     except OSError as error:

@@ -44,7 +44,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Continue the unfinished runs, and print how many finished."""
-    swept = _sweep_aws(arguments) if chosen_place(arguments).away else _sweep_here(arguments)
+    if chosen_place(arguments).away:
+        swept = _sweep_aws(arguments)
+    else:
+        swept = _sweep_here(arguments)
     waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
         print(json.dumps(asdict(swept)))
@@ -53,7 +56,9 @@ def execute(arguments: argparse.Namespace) -> int:
             f"{len(swept.ended) + swept.private['ended']} runs finished, {waiting} are still unfinished.",
             file=sys.stderr,
         )
-    return 1 if waiting else 0
+    if waiting:
+        return 1
+    return 0
 
 
 def _sweep_here(arguments: argparse.Namespace) -> "_Swept":
