@@ -56,7 +56,7 @@ def test_a_document_that_cannot_be_read_is_one_sentence(folder: Path, capfd: pyt
 
 def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["extract", str(folder)]) == 2
-    assert capfd.readouterr().err == f"gofer: {folder}: This is a folder; name the files in it.\n"
+    assert capfd.readouterr().err == f"gofer: {folder}: This is a folder; name files in it.\n"
     (folder / "long.pdf").write_bytes(pdf([lines([f"Sheet {n}"]) for n in range(1, 4)]))
     assert main(["extract", "--first-page", "3", str(folder / "long.pdf")]) == 0
     assert capfd.readouterr().out == "[page 3 of 3]\nSheet 3\n"
