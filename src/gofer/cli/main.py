@@ -88,9 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # An error with several mistakes has one mistake per line.
         for line in str(error).splitlines():
             # Indented lines are list items below the first line.
-            if not line.startswith(" "):
-                line = f"gofer: {line}"
-            print(line, file=sys.stderr)
+            if line.startswith(" "):
+                print(line, file=sys.stderr)
+            else:
+                print(f"gofer: {line}", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)
