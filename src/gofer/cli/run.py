@@ -39,8 +39,8 @@ _EXAMPLES = f"""examples:
 
 The workflow's trigger decides which system sends the event; with triggers of several systems, name one with --source.
 {_SYSTEMS} are simulated, with the data of the demo, or only with the data of --world.
-With --world, the JSON output has a key "world" with the changes: {{"added": {{path: value}}, "removed": {{…}}, "changed":
-{{path: {{"before": …, "after": …}}}}, "more": number of changes that are not listed}}.
+With --world, the JSON output has a key "world" with the changes: {{"added": {{path: value}}, "removed": {{…}},
+"changed": {{path: {{"before": …, "after": …}}}}, "more": number of changes that are not listed}}.
 
 --live-tools reads and writes the real systems whose tokens are set. It needs a real model: the offline model's answers
 are scripted, and Gofer never sends them to people.

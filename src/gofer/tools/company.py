@@ -42,12 +42,15 @@ class CompanyTool:
         """Return the bound tool. Raises ConfigError for an incomplete declaration."""
         if self.declared.takes_client:
             raise ConfigError(
-                f"The tool {self.name} takes a client, and a tool of `{FOLDER}/` has none: begin with the call."
+                f"The tool {self.name} takes a client, but tools in `{FOLDER}/` have no client: make the call "
+                f"the first parameter."
             )
         system = self.declared.options.get("system") or self.module.replace("_", " ")
         tool = self.declared.bind(None, system=system, variables=variables)
         if tool.base or tool.internal:
-            raise ConfigError(f"The tool {self.name} is of a company: leave out `base` and `internal`.")
+            raise ConfigError(
+                f"Tools in `{FOLDER}/` cannot use `base` and `internal`: remove them from the tool {self.name}."
+            )
         return tool
 
 

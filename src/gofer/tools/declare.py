@@ -152,7 +152,7 @@ class ToolDeclaration(Generic[C_contra, A]):
 
     def _refuse_second(self, option: str, declared: object) -> None:
         if self._companions.closed:
-            raise ConfigError(f"The tool {self.name} is in use already: declare its {option} in its own module.")
+            raise ConfigError(f"The tool {self.name} is already in use: declare its {option} in its own module.")
         if declared is not None:
             raise ConfigError(f"The tool {self.name} declares its {option} twice: keep one of them.")
 
@@ -179,11 +179,15 @@ class Decorator:
         """Return the declaration. Raises ConfigError for a function that cannot be a tool."""
         name = act.__name__
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"The tool {name[:80]} cannot be called so: use up to 64 of a-z, 0-9 and `_`.")
+            raise ConfigError(
+                f"The name {name[:80]} is not allowed for a tool: use up to 64 characters of a-z, 0-9 and `_`."
+            )
         _check_options(name, self.options)
         description = " ".join((inspect.getdoc(act) or "").split())
         if not description:
-            raise ConfigError(f"The tool {name} has no docstring: say in it, for a model, what the tool does and when.")
+            raise ConfigError(
+                f"The tool {name} has no docstring: describe for the model what the tool does and when to use it."
+            )
         companions = _Companions(place=self.place)
         return ToolDeclaration(name, description, _arguments_of(act), act, self.options, self.variables, companions)
 
@@ -217,12 +221,10 @@ def _part(options: ToolOptions, group: type[Target[Any] | InDoubt[Any] | Tool[An
 def _check_options(name: str, options: ToolOptions) -> None:
     """Raise ConfigError for wrong options, because no type checker has seen a company's module."""
     if options.get("effect") not in get_args(Effect):
-        raise ConfigError(
-            f"The tool {name} has no effect that Gofer knows: write one of {', '.join(get_args(Effect))}."
-        )
+        raise ConfigError(f"The tool {name} has no valid `effect`: write one of {', '.join(get_args(Effect))}.")
     unknown = sorted(options.keys() - ToolOptions.__annotations__.keys())
     if unknown:
-        raise ConfigError(f"The tool {name} says `{unknown[0]}`, which no tool has: correct it or leave it out.")
+        raise ConfigError(f"The tool {name} has the unknown option `{unknown[0]}`: correct it or leave it out.")
 
 
 def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
@@ -237,7 +239,7 @@ def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
         if isinstance(found, type) and issubclass(found, Arguments):
             return found
     raise ConfigError(
-        f"The tool {act.__name__} takes the call and its arguments, and before them the client where it needs one: "
+        f"The tool {act.__name__} must take the call and its arguments, and before them a client if it needs one: "
         "annotate the last parameter with a class of its own that inherits from Arguments."
     )
 

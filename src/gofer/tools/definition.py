@@ -175,7 +175,7 @@ class Call:
         value = self.variables[name]
         if not value:
             raise ToolError(
-                f"{name} is not set here, so this tool reaches nothing. Say that an operator has to set it.",
+                f"{name} is not set, so this tool cannot reach its system. Say that the operator must set it.",
                 code="not_set_up",
             )
         return value
@@ -325,12 +325,13 @@ class Tool(Generic[A]):
     def __post_init__(self) -> None:
         if (self.effect == "lookup") != (self.in_doubt.look is not None):
             raise ConfigError(
-                f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+                f"The tool {self.name} has effect {self.effect}: a tool needs `look` exactly when its effect is "
+                f"`lookup`."
             )
         if not 0 <= self.preview_tokens <= PREVIEW_TOKENS:
             raise ConfigError(
                 f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
-                "leave it out to show as much as the workflow says."
+                "leave it out to use the number of the workflow."
             )
         if self.target.system and self.effect != "read" and not self.internal and self.target.where is None:
             raise ConfigError(

@@ -48,9 +48,9 @@ class Override(BaseModel):
         gives = bool(self.model_fields_set & {"text", "details", "value"})
         refuses = self.refusal is not None
         if gives == refuses:
-            raise ValueError("say either what it gives (text, details, value) or its refusal")
+            raise ValueError("write either a result (text, details, value) or a refusal")
         if self.code and not refuses:
-            raise ValueError("a code belongs to a refusal")
+            raise ValueError("`code` needs `refusal`")
         return self
 
     def matches(self, arguments: Mapping[str, object]) -> bool:
@@ -91,7 +91,7 @@ def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overr
         raise ConfigError(f"{where} is neither YAML nor JSON: {' '.join(str(error).split())}.") from error
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
-        raise ConfigError(f"{where} does not say what tools give: {problems}.") from error
+        raise ConfigError(f"{where} is not a valid file of mocks: {problems}.") from error
     for name, said in overrides.items():
         if name not in tools:
             known = ", ".join(sorted(tools))
@@ -123,7 +123,7 @@ async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, argumen
         if tool.mock is None:
             return await tool.act(own, arguments)
         return tool.mock(own, arguments)
-    mocked = ToolResult("", f"gave what a file says of {tool.name}")
+    mocked = ToolResult("", f"returned the result that a file of mocks sets for {tool.name}")
     # A refusal of the file takes precedence over a refusal of the mock.
     if tool.mock is not None and found.refusal is None:
         mocked = tool.mock(own, arguments)
@@ -142,7 +142,7 @@ class _Nowhere(Http):
 
     @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        raise ToolError(f"{self.tool} has no mock, and nothing outside is there; say in a file of mocks what it gives.")
+        raise ToolError(f"{self.tool} has no mock and cannot reach its system here; set its result in a file of mocks.")
 
 
 def _same(wanted: object, given: object) -> bool:

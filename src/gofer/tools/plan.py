@@ -106,10 +106,12 @@ def _updated(todo: Todo, change: UpdateTodo) -> Todo:
 def _changed(plan: tuple[Todo, ...]) -> ToolResult:
     """Return the new plan. Raises ToolError for duplicate ids, several items in progress, or a missing `needs`."""
     if twice := [name for name, times in Counter(todo.id for todo in plan).items() if times > 1]:
-        raise ToolError(f"Two items have the id {twice[0]!r}; give every item an id of its own.")
+        raise ToolError(f"Two items have the id {twice[0]!r}; give every item a different id.")
     in_progress = [todo.id for todo in plan if todo.status == "in_progress"]
     if len(in_progress) > 1:
-        raise ToolError(f"Only one item may be in_progress, and these are: {', '.join(in_progress)}. Finish one first.")
+        raise ToolError(
+            f"Only one item may be in_progress, but several are: {', '.join(in_progress)}. Finish one first."
+        )
     for todo in plan:
         if todo.status == "blocked" and not todo.needs.strip():
             raise ToolError(f"Item {todo.id!r} is blocked; say in `needs` what is needed from the person.")

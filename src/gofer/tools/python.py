@@ -21,7 +21,7 @@ Scripts = Callable[[Call, str, str], str]
 
 _BEGINNING = 400
 """The most characters shown of an output that became a file."""
-_NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
+_NOTHING = "The code ran without output, and its last line has no value; print the values that you need."
 
 
 class RunPython(Arguments):
@@ -37,7 +37,7 @@ class RunPython(Arguments):
 def no_scripts(call: Call, skill: str, script: str) -> str:
     """Raise ToolError, because the run has no skills."""
     raise ToolError(
-        f"This run has no skill {skill[:64]!r}; write what its script does as `code`.", code="no_such_skill"
+        f"This run has no skill {skill[:64]!r}; write the code of the script in `code`.", code="no_such_skill"
     )
 
 
@@ -71,7 +71,9 @@ async def python(client: PythonClient, call: Call, arguments: RunPython) -> Tool
 
 def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
     if bool(arguments.skill) != bool(arguments.script):
-        raise ToolError("A script needs both `skill` and `script`: the name of the skill, and the path in it.")
+        raise ToolError(
+            "A script needs both `skill` and `script`: the name of the skill and the path of the script in it."
+        )
     if not arguments.code.strip() and not arguments.script:
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: found.text for file, found in texts.items()}

@@ -109,7 +109,7 @@ def searched(repertoire: Repertoire) -> Searched:
 
 @tool(effect="read", base="search")
 async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
-    """Find tools and skills that are not listed here, by what they are for. Call such tools with call_tool."""
+    """Find tools and skills that are not listed here, by their purpose. Call the tools found with call_tool."""
     return found(searched(call.run.repertoire), arguments.query)
 
 
@@ -126,7 +126,7 @@ def found(available: Searched, query: str, chosen: Sequence[str] | None = None) 
         *_section(f"Tools; call one with {CALL_TOOL}(name=…, arguments={{…}}):", schemas, len(tools)),
         *_section("Skills, for load_skills:", lines, len(skills)),
     ]
-    text = "\n".join(parts) or f"Nothing fits {query!r}. Use other words: what it does, and in which system."
+    text = "\n".join(parts) or f"Nothing matches {query!r}. Use other words: what the tool does, and in which system."
     return ToolResult(text, ", ".join([*tools[:SHOWN], *skills[:SHOWN]]) or "nothing")
 
 
@@ -139,7 +139,7 @@ def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
     if not lines:
         return []
     if of > len(lines):
-        return [head, *lines, f"[{of - len(lines)} more fit less well; use more words.]"]
+        return [head, *lines, f"[{of - len(lines)} more match less well; use more words.]"]
     return [head, *lines]
 
 
@@ -147,7 +147,7 @@ def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
 async def call_tool(call: Call, arguments: CallTool) -> ToolResult:
     """Call a tool that tool_search found."""
     # The engine replaces this call by a call of the named tool.
-    raise ToolError(f"{CALL_TOOL} calls the tools that {SEARCH} finds, and not itself.")
+    raise ToolError(f"{CALL_TOOL} can only call tools that {SEARCH} finds.")
 
 
 TOOLS = (tool_search, call_tool)

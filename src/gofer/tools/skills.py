@@ -15,13 +15,13 @@ from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
 """The most skills that one call loads."""
-_AGAIN = Field(default=False, description="Also what stands above.")
-_ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
+_AGAIN = Field(default=False, description="Also skills that the conversation already contains.")
+_ABOVE = "is already in this conversation; read it there, or load it with again=true if you no longer see it."
 
 _LEFT = f"One call loads {AT_ONCE} skills; these are left, load them with another call: {{}}."
 _NAMED = 10
 """The most unknown names that a refusal lists."""
-_LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
+_LONG = "is too long for one result; it is now the file {} of this run: read it with file_read."
 
 
 class LoadSkills(Arguments):
@@ -41,7 +41,7 @@ class LoadSubskill(Arguments):
 
 @tool(effect="read", base="skills")
 async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
-    """Read how something is done here, before you begin it."""
+    """Read how this company does something, before you begin."""
     # A skill that is too long for the rest of the result becomes a file.
     names = list(dict.fromkeys(arguments.names))
     skills, missing = _found(call, names)
@@ -109,8 +109,8 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
         return ToolResult(f"{path} of the skill {skill.name!r}:\n{text}", summary, facts=(loaded,))
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     file = NewFile(path.rpartition("/")[2], kind, skill.files[path], f"the skill {skill.name}")
-    text = f"{path} of the skill {skill.name!r} is no text; it is the file {file.id} of this run now."
-    return ToolResult(text, summary, files=(file,), facts=(loaded,))
+    message = f"{path} of the skill {skill.name!r} is not text; it is now the file {file.id} of this run."
+    return ToolResult(message, summary, files=(file,), facts=(loaded,))
 
 
 def script_of(call: Call, name: str, script: str) -> str:
@@ -152,7 +152,7 @@ def _loaded(call: Call) -> Iterator[str]:
 
 
 def _withdrawn(name: str) -> str:
-    return f"The skill {name!r} is not used any more; go on without it."
+    return f"The skill {name!r} has been withdrawn; continue without it."
 
 
 def _unknown(names: Sequence[str], known: Iterable[str]) -> str:

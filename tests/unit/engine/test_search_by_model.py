@@ -159,7 +159,7 @@ async def test_a_choice_is_a_name_on_a_line_of_its_own_or_in_a_list(listing: str
 async def test_a_model_that_says_none_is_believed(nothing: str) -> None:
     made = many(WISH, says(nothing), says("done"))
     await work(made)
-    assert (await gave(made)).startswith("Nothing fits 'tell people about the numbers'.")
+    assert (await gave(made)).startswith("Nothing matches 'tell people about the numbers'.")
 
 
 async def test_the_last_call_to_a_model_is_left_to_the_conversation() -> None:

@@ -132,7 +132,7 @@ async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
 async def test_code_without_any_output_is_told_what_to_do(room: Room) -> None:
     step = await room.step()
     told = await ask(step, "1.0", "python", code="x = 1", output_file="x.txt")
-    assert told.text == "The code ran, printed nothing, and its last line has no value; print what you want to know."
+    assert told.text == "The code ran without output, and its last line has no value; print the values that you need."
     assert step.workspace.files == {}
 
 
@@ -146,7 +146,7 @@ async def test_a_run_without_skills_has_no_scripts(children: Children, room: Roo
     room.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(children))}
     step = await room.step()
     given = await ask(step, "1.0", "python", skill="tables", script="scripts/total.py")
-    assert given.text == "This run has no skill 'tables'; write what its script does as `code`."
+    assert given.text == "This run has no skill 'tables'; write the code of the script in `code`."
 
 
 async def test_code_is_told_the_recorded_time_of_its_call_also_by_the_next_owner(room: Room) -> None:

@@ -57,7 +57,7 @@ async def test_it_has_no_skill_that_its_file_does_not_name_or_that_its_run_does_
 async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
     room = a_room(skills={"allowed": ["tides"]})
     room.withdrawn = frozenset({"tides"})
-    assert "is not used any more" in (await room.go_on()).answer
+    assert "has been withdrawn" in (await room.go_on()).answer
     (below,) = (await room.below()).values()
     assert [one.entry.status for one in below if isinstance(one.entry, e.ToolResult)] == ["error"]
 

@@ -199,8 +199,8 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
         has = f"is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at whole"
         raise ToolError(f"{file} {has}; {instead}.")
     if len(content) > (room := call.run.look_bytes * 3 // 4):
-        has = f"has {len(content):,} bytes, and beside what is looked at already there is room for {room:,}"
-        raise ToolError(f"{file} {has}; {instead}, in a later turn, by itself.")
+        has = f"has {len(content):,} bytes, and the files already shown leave room for {room:,}"
+        raise ToolError(f"{file} {has}; {instead}, in a later turn and without other files.")
     if (pages := await pages_of(children, content)) > LOOKED_AT:
         raise ToolError(f"{file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at whole; {instead}.")
     name = held(call, file).added.name

@@ -69,8 +69,8 @@ def _not_json_hint(call: Call, file: str, content: bytes) -> Generator[None]:
 
 def _reader(content: bytes) -> str:
     if decode(content) is None:
-        return "It is no text either: use extract_file to get its text, or load_file for an image."
-    return "It is another text: use file_regex to find words in it, or file_read to read its lines."
+        return "It is not text either: use extract_file to get its text, or load_file for an image."
+    return "It is another kind of text: use file_regex to find words in it, or file_read to read its lines."
 
 
 def _answer(file: str, text: str, empty: str, notes: str) -> ToolResult:

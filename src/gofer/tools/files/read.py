@@ -38,7 +38,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     """Show lines of a text file."""
     # `value` is the text of the lines.
     if arguments.end_line is not None and arguments.end_line < arguments.start_line:
-        raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
+        raise ToolError(f"end_line {arguments.end_line} is before start_line {arguments.start_line}.")
     found = await held_text(call, arguments.file)
     lines = lines_of(found.text)
     if not any(lines):
@@ -111,7 +111,7 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
     if arguments.stop <= arguments.start:
-        raise ToolError(f"stop {arguments.stop} is not behind start {arguments.start}; no byte stands before it.")
+        raise ToolError(f"stop {arguments.stop} is not after start {arguments.start}, so there are no bytes to show.")
     start = _boundary(content, arguments.start)
     wanted = min(arguments.stop, arguments.start + PEEKED, len(content))
     stop = _fitting(content, start, wanted, call.run.whole_tokens * 9 // 10)
