@@ -31,8 +31,9 @@ def uuid(seed: Arguments | str) -> str:
 
 
 def _hash(seed: Arguments | str) -> bytes:
-    plain = seed if isinstance(seed, str) else [type(seed).__name__, seed.model_dump(mode="json")]
-    return hashlib.sha256(encode(plain)).digest()
+    if isinstance(seed, str):
+        return hashlib.sha256(encode(seed)).digest()
+    return hashlib.sha256(encode([type(seed).__name__, seed.model_dump(mode="json")])).digest()
 
 
 def fetched(origin: str) -> ToolResult:

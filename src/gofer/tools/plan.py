@@ -99,7 +99,9 @@ def _numbered(ids: Sequence[str]) -> Sequence[str]:
 
 def _updated(todo: Todo, change: UpdateTodo) -> Todo:
     status = change.status or todo.status
-    needs = (change.needs or todo.needs) if status == "blocked" else ""
+    needs = ""
+    if status == "blocked":
+        needs = change.needs or todo.needs
     return Todo(todo.id, change.description or todo.description, status, needs)
 
 
@@ -126,7 +128,9 @@ def shown(plan: Sequence[Todo]) -> str:
 
 def line(todo: Todo) -> str:
     """Return the line of an item, such as `[~] 2 Compare the numbers`."""
-    needs = f" (needs: {' '.join(todo.needs.split())})" if todo.needs else ""
+    needs = ""
+    if todo.needs:
+        needs = f" (needs: {' '.join(todo.needs.split())})"
     return f"{MARKS[todo.status]} {todo.id} {' '.join(todo.description.split())}{needs}"
 
 

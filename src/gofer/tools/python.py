@@ -77,7 +77,9 @@ def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], sc
     if not arguments.code.strip() and not arguments.script:
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: found.text for file, found in texts.items()}
-    script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
+    script = ""
+    if arguments.script:
+        script = scripts(call, arguments.skill, arguments.script)
     return Program(code=arguments.code, script=script, script_name=arguments.script, files=files, at=call.at)
 
 
@@ -92,7 +94,9 @@ def _as_file(output: str, wanted: str, notes: str, missing: tuple[Missing, ...])
     kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
     file = NewFile(name, kind, output.encode(), "python", missing=missing)
     begins = output[:_BEGINNING]
-    verb = "It holds" if len(begins) == len(output) else "It begins with"
+    verb = "It begins with"
+    if len(begins) == len(output):
+        verb = "It contains"
     text = f"{file.id} {name!r} is written: {_counted(output)}. {verb}:\n{begins}{notes}"
     return ToolResult(text, f"{name}: {_counted(output)}", {"file": file.id}, value=output, files=(file,))
 

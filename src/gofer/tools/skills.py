@@ -115,8 +115,11 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
 
 def script_of(call: Call, name: str, script: str) -> str:
     """Return the text of a script of a skill that the run may load. Raises ToolError."""
-    skill, path = _skill(call, name), script.removeprefix("./")
-    text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
+    skill = _skill(call, name)
+    path = script.removeprefix("./")
+    text = None
+    if path in skill.files and path.startswith(SCRIPTS):
+        text = skill.text(path)
     if text is None:
         raise ToolError(f"The skill {name!r} has no script {path[:200]!r}. {_files(skill)}", code="no_such_file")
     return text

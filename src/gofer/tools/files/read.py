@@ -43,7 +43,9 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     lines = lines_of(found.text)
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.{found.said}", "an empty file", value="")
-    last = len(lines) if arguments.end_line is None else arguments.end_line
+    last = arguments.end_line
+    if last is None:
+        last = len(lines)
     content = found.text.encode("utf-8", "replace")
     shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.run.whole_tokens * 9 // 10))
     name = held(call, arguments.file).added.name
@@ -117,7 +119,9 @@ async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     stop = _fitting(content, start, wanted, call.run.whole_tokens * 9 // 10)
     text = content[start:stop].decode("utf-8", "replace")
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
-    more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
+    more = ""
+    if stop < min(arguments.stop, len(content)):
+        more = f"\n[Go on with start={stop}.]"
     shown = FileRead(arguments.file, "bytes", start, stop)
     result = f"{head}\n{text}{more}{said}"
     return ToolResult(result, f"bytes {start} to {stop}", value=text, facts=(shown,))

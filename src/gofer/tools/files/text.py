@@ -97,7 +97,10 @@ def _lacks(call: Call, file: str) -> str:
 
 def lines_of(text: str) -> Sequence[str]:
     """Return the lines of a text without line ends."""
-    return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+    lines = text.split("\n")
+    if text.endswith("\n"):
+        return lines[:-1]
+    return lines
 
 
 def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOKENS) -> Part:
