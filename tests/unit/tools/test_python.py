@@ -117,7 +117,7 @@ async def test_an_output_becomes_a_file_that_later_code_reads(room: Room) -> Non
 async def test_a_small_output_that_was_asked_for_as_a_file_is_shown_whole(room: Room) -> None:
     step = await room.step()
     given = await ask(step, "1.0", "python", code="'# Report'", output_file="report")
-    assert given.text.endswith("'report' is written: 1 line, 8 bytes. It holds:\n# Report")
+    assert given.text.endswith("'report' is written: 1 line, 8 bytes. It contains:\n# Report")
 
 
 async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
