@@ -72,7 +72,7 @@ def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folde
     ("text", "told"),
     [
         ("jira_create: {text: x}", "names the tool 'jira_create', which does not exist; the tools are: "),
-        ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, say either what it gives"),
+        ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, write either a result"),
         ("jira_create_issue: {arguments: {titel: x}, text: y}", "has no argument 'titel'; it has project, type,"),
         ("jira_create_issue: [x", "mocks.yaml is neither YAML nor JSON: "),
         ("- 1", "mocks.yaml does not say what tools give: it: Input should be a valid dictionary"),
