@@ -125,7 +125,7 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
     code, out, _ = gofer(capsys, "purge", "--json")
     assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
     code, out, _ = gofer(capsys, "purge", "--older-than", "0")
-    assert (code, out) == (0, "Runs with deleted contents: 1. Runs of which nothing is left: 0.\n")
+    assert (code, out) == (0, "Runs with deleted contents: 1. Runs that were removed completely: 0.\n")
     assert gofer(capsys, "trace", kept)[0] == 0
     gone = f"gofer: The contents of run {other} were deleted by retention; nothing can bring them back.\n"
     assert gofer(capsys, "trace", other) == (1, "", gone)
