@@ -1,4 +1,4 @@
-"""The function at /runs, for people."""
+"""The function at /runs, which serves the pages for people."""
 
 from gofer.app.functions.dashboard import dashboard_function
 from gofer.app.functions.foundation import stand

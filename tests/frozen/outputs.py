@@ -12,7 +12,7 @@ from gofer.app.catalog import mistakes
 from gofer.app.event_input import way
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
-from gofer.check.explain import Way
+from gofer.check.explain import DeliveryPath
 from gofer.check.explain import explain as explained
 from gofer.cli.main import main
 from gofer.engine.services import Links, Services
@@ -113,7 +113,7 @@ def command(*words: str) -> tuple[int, str]:
     return code, out.getvalue()
 
 
-def _explained(name: str, raw: bytes, come_in: Way) -> Iterator[str]:
+def _explained(name: str, raw: bytes, come_in: DeliveryPath) -> Iterator[str]:
     for explanation in explained(name, raw, come_in):
         yield f"{explanation.to_json()}\n"
 

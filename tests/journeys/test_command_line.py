@@ -44,7 +44,10 @@ def test_a_tour_that_fails_says_why_in_one_sentence(capsys: pytest.CaptureFixtur
         (["run", "nope", "--event", EVENT], "There is no workflow 'nope'"),
         (["run", "answer-here", "--event", "missing.json"], "missing.json cannot be read"),
         (["run", "answer-here", "--event", "README.md"], "README.md is not JSON"),
-        (["run", "answer-here", "--event", EVENT, "--world", "nope.yaml"], "nope.yaml is not a world"),
+        (
+            ["run", "answer-here", "--event", EVENT, "--world", "nope.yaml"],
+            "nope.yaml does not describe simulated systems",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(

@@ -45,7 +45,7 @@ def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capf
     assert [json.loads(line) for line in out.splitlines()] == [
         {"file": files[0], "media_type": word, "text": "日本語 and שלום", "notes": [], "error": None},
         {"file": files[1], **nothing, "error": "The file is empty: it has 0 bytes."},
-        {"file": files[2], **nothing, "error": "There is no such file; look at its name."},
+        {"file": files[2], **nothing, "error": "There is no such file; check the name."},
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_document_that_cannot_be_read_is_one_sentence(folder: Path, capfd: pyt
 
 def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["extract", str(folder)]) == 2
-    assert capfd.readouterr().err == f"gofer: {folder}: This is a folder; name the files in it.\n"
+    assert capfd.readouterr().err == f"gofer: {folder}: This is a folder; name files in it.\n"
     (folder / "long.pdf").write_bytes(pdf([lines([f"Sheet {n}"]) for n in range(1, 4)]))
     assert main(["extract", "--first-page", "3", str(folder / "long.pdf")]) == 0
     assert capfd.readouterr().out == "[page 3 of 3]\nSheet 3\n"

@@ -73,7 +73,7 @@ def test_nothing_starts_on_workflows_with_mistakes(capsys: pytest.CaptureFixture
     code, out, err = gofer(capsys, "run", "w", "--event", EVENT)
     assert (code, out) == (2, "")
     assert err.splitlines() == [
-        "gofer: 3 mistakes are in the files of this Gofer; correct each.",
+        "gofer: 3 mistakes are in the workflow files; correct each of them.",
         *(f"  {repository.parent}/{line}" for line in WRONG),
     ]
 

@@ -78,4 +78,4 @@ async def test_with_live_tools_and_a_model_the_run_reads_and_writes_the_real_sla
     assert (code, out.strip()) == (0, "Hello from a model."), err
     assert answer.text.startswith("Hello from a model.")
     assert [code for code, _, _ in refused] == [2, 2]
-    assert "Take --live-tools, or one of --world and --mocks" in refused[0][2]
+    assert "Use either --live-tools, or one of --world and --mocks" in refused[0][2]

@@ -195,14 +195,14 @@ def test_what_is_shown_for_people_while_nothing_was_published(at: Type, stage: S
     assert (code, out.splitlines()[:2], err) == (
         0,
         ["+ answer-here", "+ digest"],
-        "This would be live; nothing was changed.\n",
+        "This bundle would be live; nothing was changed.\n",
     )
     code, out, err = at("publish", "--roll-back", "20261121T120000Z-000000000000")
     assert (code, out, "`gofer publish --list` shows which there are" in err) == (2, "", True)
     code, out, err = at("publish", "elsewhere")
     assert (code, err) == (
         2,
-        "gofer: There is no folder elsewhere/agents; run this in the repository that holds your workflows.\n",
+        "gofer: There is no folder elsewhere/agents; run the command in the repository that contains your workflows.\n",
     )
 
 
@@ -212,7 +212,7 @@ def test_who_publishes_the_same_again_is_told_so(at: Type, stage: Stage, reposit
     client("scheduler").delete_schedule(GroupName=stage.name, Name=digest["Name"])
     code, out, err = at("publish")
     assert (code, out.split()[:2]) == (0, ["+", digest["Name"]])
-    assert err == f"{live(stage)} is live already; nothing else was published.\n"
+    assert err == f"{live(stage)} is already live; nothing else was published.\n"
     form = {key: digest[key] for key in ("Name", "GroupName", "FlexibleTimeWindow", "Target")}
     client("scheduler").update_schedule(**form, ScheduleExpression="rate(1 hour)")
     assert at("publish")[1].split()[:2] == ["~", digest["Name"]]
@@ -220,7 +220,7 @@ def test_who_publishes_the_same_again_is_told_so(at: Type, stage: Stage, reposit
 
 def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
-    assert at("runs") == (0, "", "No runs that you may see.\n")
+    assert at("runs") == (0, "", "There are no runs that may be listed.\n")
     made = worker(stage, says("Hello."), says("Hi."), says("Hey."))
 
     async def begin() -> None:
@@ -242,7 +242,7 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
 
     assert at("trace", "aaaa01")[0] == 0
     for word in ("trace", "cancel", "retry", "keep"):
-        assert at(word, "") == (2, "", "gofer: The id of the run is empty; `gofer runs` lists the newest.\n")
+        assert at(word, "") == (2, "", "gofer: The id of the run is empty; `gofer runs` lists the newest runs.\n")
     assert at("cancel", "bbbb")[0] == 0
     asyncio.run(work_once(made))
     head = asyncio.run(stage.store.head("bbbb02"))
@@ -332,7 +332,7 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
             ("runs", "--stage", "prod"),
             "Stage prod cannot be looked up in eu-central-1, if there is one. AWS has no valid",
         ),
-        (("publish",), "Name where to publish with --stage"),
+        (("publish",), "Name the stage to publish to with --stage"),
         (("sweep",), "Set SLACK_BOT_TOKEN"),
         (("publish", "--stage", "nowhere", "--profile", "ops"), "There is no stage nowhere"),
     ],
@@ -409,7 +409,7 @@ def test_the_environment_alone_names_a_stage_too(
     for name, value in {**stage.variables, "AWS_PROFILE": "ops"}.items():
         monkeypatch.setenv(name, value)
     assert gofer(capsys, "publish")[0] == 0
-    assert gofer(capsys, "runs") == (0, "", "No runs that you may see.\n")
+    assert gofer(capsys, "runs") == (0, "", "There are no runs that may be listed.\n")
 
 
 SHOW = """

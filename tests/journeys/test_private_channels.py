@@ -266,4 +266,4 @@ async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
         assert CANARY not in json.dumps(issues)
         shown = await listed(tmp_path, head.run, monkeypatch, capsys)
         # Not even that Gofer's own comments there started nothing.
-        assert shown.split("\n")[:2] == ["[]", "No runs that you may see."]
+        assert shown.split("\n")[:2] == ["[]", "There are no runs that may be listed."]

@@ -72,10 +72,10 @@ def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folde
     ("text", "told"),
     [
         ("jira_create: {text: x}", "names the tool 'jira_create', which does not exist; the tools are: "),
-        ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, say either what it gives"),
+        ("jira_create_issue: {text: x, refusal: y}", "jira_create_issue.0: Value error, write either a result"),
         ("jira_create_issue: {arguments: {titel: x}, text: y}", "has no argument 'titel'; it has project, type,"),
         ("jira_create_issue: [x", "mocks.yaml is neither YAML nor JSON: "),
-        ("- 1", "mocks.yaml does not say what tools give: it: Input should be a valid dictionary"),
+        ("- 1", "mocks.yaml is not a valid file of mocks: it: Input should be a valid dictionary"),
         (None, "mocks.yaml cannot be read (No such file or directory); name a YAML or JSON file of mocks."),
     ],
 )  # fmt: skip
@@ -91,7 +91,7 @@ def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
 
 def test_mocks_and_a_world_are_two_ways_of_which_one_is_taken(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     code, _, err = run(capsys, "--world", "world.yaml")
-    assert (code, err) == (2, "gofer: Take --mocks or --world: a world is simulated, and mocks need none.\n")
+    assert (code, err) == (2, "gofer: Use either --mocks or --world: mocks do not use the simulated systems.\n")
 
 
 def test_a_run_that_waits_for_an_approval_says_that_nobody_can_give_it(

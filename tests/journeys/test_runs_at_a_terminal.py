@@ -21,7 +21,7 @@ def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pyt
     assert (result["status"], result["answer"]) == ("parked", "")
     assert re.fullmatch(
         rf"Run {result['run']} is parked until .+ UTC.*: The model's provider is busy or failing \(HTTP 503\)\. "
-        r"Its simulated world ended with this command; start it again to go on\.",
+        r"Its simulated systems ended with this command; run the command again to start over\.",
         result["reason"],
     )
     code, _, err = gofer(capsys, "run", "answer-here", "--event", EVENT)
@@ -121,11 +121,11 @@ def test_stuck_runs_are_listed_and_of_private_ones_the_id_alone(
 
 def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
     kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
-    assert gofer(capsys, "keep", kept[:8]) == (0, f"Run {kept} is kept.\n", "")
+    assert gofer(capsys, "keep", kept[:8]) == (0, f"The contents of run {kept} are kept.\n", "")
     code, out, _ = gofer(capsys, "purge", "--json")
     assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
     code, out, _ = gofer(capsys, "purge", "--older-than", "0")
-    assert (code, out) == (0, "Runs whose contents were deleted: 1. Runs of which nothing is left: 0.\n")
+    assert (code, out) == (0, "Runs with deleted contents: 1. Runs that were removed completely: 0.\n")
     assert gofer(capsys, "trace", kept)[0] == 0
     gone = f"gofer: The contents of run {other} were deleted by retention; nothing can bring them back.\n"
     assert gofer(capsys, "trace", other) == (1, "", gone)
@@ -134,7 +134,7 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
         f"gofer: The contents of run {other} were deleted; nothing is left to keep.\n",
     )
     assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
-    assert gofer(capsys, "keep", kept, "--no") == (0, f"Run {kept} is deleted in its time.\n", "")
+    assert gofer(capsys, "keep", kept, "--no") == (0, f"The contents of run {kept} will be deleted on schedule.\n", "")
     assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
 
 
@@ -168,7 +168,7 @@ def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str
 
 def test_a_sweep_needs_a_slack_to_answer_in(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys, "sweep")
-    assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; without a Slack nobody can be answered.\n")
+    assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; Gofer needs it to answer in Slack.\n")
 
 
 def test_a_sweep_names_no_private_run(
@@ -202,7 +202,7 @@ def test_a_sweep_names_no_private_run(
     assert "secret" not in out
     code, out, err = gofer(capsys, "sweep", "--seconds", "1")
     assert (code, out) == (1, "")
-    assert "0 runs ended, 3 wait." in err
+    assert "0 runs finished, 3 are still unfinished." in err
 
 
 def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

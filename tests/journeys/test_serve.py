@@ -38,7 +38,7 @@ async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_
     assert "Socket Mode, connected" in said
     assert "answer-here" in said
     assert "lacks" not in said
-    assert "Stopping; runs under way get 5 seconds" in said
+    assert "Stopping; running runs have 5 seconds" in said
     # One line for the run in the public channel, none for the one in the private channel.
     (ended,) = log_lines(running)
     assert (ended["message"], ended["workflow"], ended["status"]) == ("a run ended", "answer-here", "done")

@@ -54,7 +54,7 @@ async def test_a_skill_is_loaded_only_when_it_is_needed(tmp_path: Path) -> None:
     body = "What do customers notice?"
     assert body not in json.dumps([plain_prompt, before])
     assert body in after["messages"][-2]["content"]
-    assert "stands above already" in again["messages"][-2]["content"]
+    assert "is already in this conversation" in again["messages"][-2]["content"]
     assert sum(body in text for text in gave) == 1
     # What the prompt has of it is one line, the same in every request; the prefix never changes.
     line = "- `incident-runbooks`: How to help while something is broken"

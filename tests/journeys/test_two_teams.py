@@ -82,7 +82,7 @@ async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: 
 async def test_with_a_channel_by_id_explain_names_the_winner_and_the_run_agrees(tmp_path: Path, desk: str) -> None:
     async with teams(tmp_path, {desk: f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"}) as made:
         told = explained(made, DEPLOYS)
-        why = "because it names the place more specifically"
+        why = "because its trigger names the place more specifically"
         assert told.workflows == (desk,)
         assert told.decided == f"{desk} (`channels: {DEPLOYS}`) wins over answer-here (any place), {why}"
         await made.ask("@Gofer is the deploy done?", "deploys")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from gofer.check.explain import Way
+from gofer.check.explain import DeliveryPath
 from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form, refuse_unverified
 from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
@@ -56,7 +56,9 @@ PARAMETERS = Wording(
 """In a program."""
 
 
-def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS) -> Way:
+def way(
+    catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS
+) -> DeliveryPath:
     """Return how payloads of a source come in, and what they may start.
 
     `hook` names the webhook, and may be empty where there is one only. Raises ConfigError when it names none.
@@ -67,13 +69,13 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wo
             found = find_hook(catalog, hook, wording)
             named = any(name.lower() == "webhook-id" for name, _ in headers)
             told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
-            return Way(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
+            return DeliveryPath(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
         case "schedule":
             plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
-            return Way(ScheduleReceiver(plans), routes, "", headers)
+            return DeliveryPath(ScheduleReceiver(plans), routes, "", headers)
         case _:
             spec = BY_SOURCE[source]
-            return Way(spec.unverified, routes, spec.path, headers)
+            return DeliveryPath(spec.unverified, routes, spec.path, headers)
 
 
 def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
@@ -167,7 +169,7 @@ def _scheduled(catalog: Catalog, workflow: str, wording: Wording, now: float) ->
     return scheduled(workflow, plans[0].schedule, datetime.fromtimestamp(int(now), UTC))
 
 
-def _translated(come_in: Way, source: str, given: EventInput, body: bytes) -> Event:
+def _translated(come_in: DeliveryPath, source: str, given: EventInput, body: bytes) -> Event:
     if not come_in.whole and not is_form(body):
         try:
             decode(body)

@@ -1,1 +1,1 @@
-"""Check: every mistake in the files people edit, at its line, before anything runs. It reads files and nothing else."""
+"""The check: finds every mistake in the files that people edit, at its line. It only reads files."""

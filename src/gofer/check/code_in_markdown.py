@@ -1,4 +1,4 @@
-"""The code of a Markdown text: words in backticks, calls with their arguments, and the files that links lead to."""
+"""The code of a Markdown text: words in backticks, calls with their arguments, and the targets of links."""
 
 import re
 from bisect import bisect_right
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"|(?P<close>[)\]}])"
 )
 _PLAIN = ("", "text")
-"""What a block names as its language when it may hold calls of tools; any other block is a program or data."""
+"""The languages of code blocks that may contain tool calls; other blocks are programs or data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,21 @@ class Call:
     arguments: tuple[Word, ...]
     """The names of the arguments."""
     strings: tuple[tuple[str, Word], ...]
-    """The texts in quotes, without their quotes, each behind the name of its argument."""
+    """Each text in quotes, without the quotes, after the name of its argument."""
     is_nested: bool
-    """Whether the call stands between the parentheses of another one."""
+    """Whether the call is an argument of another call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Everything in a Markdown text that is no prose."""
+    """Everything in a Markdown text that is not prose."""
 
     spans: tuple[Word, ...]
-    """What stands in single backticks."""
+    """The texts in single backticks."""
     calls: tuple[Call, ...]
     """The calls in single backticks and in plain blocks of code."""
     links: tuple[Word, ...]
-    """The relative paths of files that links lead to."""
+    """The relative paths of files in links."""
 
 
 @lru_cache(maxsize=256)
@@ -66,7 +66,7 @@ def code_in(text: str) -> Code:
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line outside of blocks of code with its number; spaces replace the code within a line."""
+    """Yield each line outside of code blocks with its number; spaces replace the code in a line."""
     page = _Page.of(text)
     for begin, end in page.prose:
         line = _SPAN.sub(lambda span: " " * len(span[0]), text[begin:end])
@@ -75,7 +75,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 @dataclass(slots=True)
 class _Open:
-    """A call while its parentheses are read."""
+    """A call whose closing parenthesis the parser has not reached."""
 
     name: Word
     is_nested: bool
@@ -83,15 +83,17 @@ class _Open:
     strings: list[tuple[str, Word]]
 
     def add(self, text: Word) -> None:
-        """Add a text in quotes to the argument that was named last."""
-        argument = self.arguments[-1].text if self.arguments else ""
+        """Add a text in quotes to the last named argument."""
+        argument = ""
+        if self.arguments:
+            argument = self.arguments[-1].text
         self.strings.append((argument, text))
 
     def closed(self) -> Call:
         return Call(self.name, tuple(self.arguments), tuple(self.strings), self.is_nested)
 
     def cut(self) -> Call:
-        """Return a call that never closes: what stands on later lines is no part of it."""
+        """Return a call that never closes, without the parts on later lines."""
         arguments = [word for word in self.arguments if word.place.line == self.name.place.line]
         strings = [(argument, word) for argument, word in self.strings if word.place.line == self.name.place.line]
         return Call(self.name, tuple(arguments), tuple(strings), self.is_nested)
@@ -99,14 +101,14 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A Markdown text, cut into lines of prose and blocks of code; each is the positions where it begins and ends."""
+    """A Markdown text, divided into lines of prose and code blocks; each is a pair of begin and end positions."""
 
     text: str
     begins: list[int]
-    """Where each line begins."""
+    """The position at which each line begins."""
     prose: list[tuple[int, int]]
     blocks: list[tuple[int, int]]
-    """The blocks in which calls are read."""
+    """The code blocks that may contain tool calls."""
 
     @classmethod
     def of(cls, text: str) -> "_Page":
@@ -137,7 +139,7 @@ class _Page:
         return Word(self.text[begin:end], self.place(begin))
 
     def calls(self, begin: int, end: int) -> Iterator[Call]:
-        """Yield the calls of a region in one pass, each when its parenthesis closes."""
+        """Yield the calls of a region in one pass, in the order of their closing parentheses."""
         brackets: list[_Open | None] = []
         calls: list[_Open] = []
         named: _Open | None = None
@@ -158,6 +160,6 @@ class _Page:
                 case "string" if calls:
                     calls[-1].add(self.word(token.start() + 1, token.end() - 1))
                 case _:
-                    # A bracket that closes nothing, and texts and names outside of calls, are no part of one.
+                    # Unmatched closing brackets, and texts and names outside of calls, are ignored.
                     pass
         yield from (call.cut() for call in calls)

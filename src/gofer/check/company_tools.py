@@ -1,4 +1,4 @@
-"""Mistakes in the tools of a company: what they import, what they declare, and their names."""
+"""Mistakes in the tools of a company: their imports, declarations and names."""
 
 import ast
 import sys
@@ -19,34 +19,35 @@ from gofer.workflows.sentences import close_match
 
 API = "gofer.tool"
 _QUOTED = 80
-_OUTSIDE = frozenset(why for name, why in MODULES.items() if name in ("socket", "subprocess"))
-"""Why scripts do not import modules that reach other machines or start processes; tools do not either."""
+_OUTSIDE = frozenset(reason for name, reason in MODULES.items() if name in ("socket", "subprocess"))
+"""The effects of modules that open connections or start processes, which are forbidden in tools too."""
 
 _CONNECTIONS = (
     *("open_connection", "open_unix_connection", "start_server", "start_unix_server", "sock_connect"),
     *("create_connection", "create_unix_connection", "create_server", "create_unix_server"),
     "create_datagram_endpoint",
 )
-"""Names of asyncio and its loops that reach other machines."""
+"""Functions of asyncio and its loops that open connections."""
 _PROGRAMS = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell")
-"""Names of asyncio and its loops that start programs."""
+"""Functions of asyncio and its loops that start programs."""
 _LOOPS = ("get_running_loop", "get_event_loop", "new_event_loop")
-"""Functions of asyncio that return a loop."""
+"""Functions of asyncio that return an event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of the tools of a company after they were checked."""
+    """The result of the check of a company's tools."""
 
     tools: Mapping[str, AnyTool]
-    """Those that workflows may list, by name."""
+    """The tools that workflows may list, by name."""
     mistakes: Sequence[Mistake]
 
 
 def check_company(root: Path, known: Collection[str]) -> Found:
-    """Return the tools of `tools/` below a folder, and every mistake in them; `known` are the names of Gofer's tools.
+    """Return the tools of `tools/` below a folder, and every mistake in them.
 
-    The modules are imported, where nothing else is wrong with them. Their variables are not needed.
+    `known` contains the names of Gofer's own tools. The modules are imported only if their code has no other mistake.
+    The environment variables of the tools need not be set.
     """
     modules: dict[str, Module] = {}
     mistakes: list[Mistake] = []
@@ -69,23 +70,23 @@ def check_company(root: Path, known: Collection[str]) -> Found:
 def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known: Collection[str]) -> Found:
     tools: dict[str, AnyTool] = {}
     mistakes: list[Mistake] = []
-    for one in company:
-        module = modules[one.module]
-        place = _place_of(module, one.declared.act)
-        if one.name in known or one.name in tools:
-            message = f"There is a tool `{one.name}` already."
-            hint = "Give the function a name of its own."
+    for company_tool in company:
+        module = modules[company_tool.module]
+        place = _place_of(module, company_tool.declared.act)
+        if company_tool.name in known or company_tool.name in tools:
+            message = f"Another tool has the name `{company_tool.name}`."
+            hint = "Give the function another name."
             mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
             continue
         try:
-            tool = one.bind({})
+            tool = company_tool.bind({})
             tool.schema()
-            tools[one.name] = tool
+            tools[company_tool.name] = tool
         except ConfigError as error:
             mistakes.append(_wrong(module.file, place, "tool-declaration", str(error)))
         except (PydanticUserError, RecursionError):
-            message = f"The argument class of `{one.name}` has no schema."
-            hint = "Define the classes that it uses above it, and none inside itself."
+            message = f"The argument class of `{company_tool.name}` cannot be turned into a JSON Schema."
+            hint = "Define the classes that it uses before it, and do not use a class inside itself."
             mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
     return Found(tools, mistakes)
 
@@ -98,7 +99,7 @@ def _unusable(root: Path, error: UnusableTool) -> Mistake:
 
 
 def _wrong(file: Path, place: Place, rule: Rule, text: str) -> Mistake:
-    """Return a mistake of a sentence that says behind a colon what to do."""
+    """Return a mistake from an error text whose part after the colon says what to do."""
     message, _, hint = text.partition(": ")
     hint = hint or "correct it."
     return Mistake(file, place, rule, f"{message.rstrip('.')}.", hint[:1].upper() + hint[1:])
@@ -126,7 +127,7 @@ def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistak
                 yield from _check_asyncio(module, node, name)
             case ast.ImportFrom(level=level, module=name) if level:
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
-                yield _import(module, node, "This import begins with a dot.", hint)
+                yield _import(module, node, "Relative imports do not work in tools.", hint)
             case ast.ImportFrom(module=str(name), names=names) if name in ("gofer", FOLDER):
                 for alias in names:
                     yield from _check_import(module, node, f"{name}.{alias.name}", declared)
@@ -136,11 +137,11 @@ def _check_imports(module: Module, declared: Collection[str]) -> Iterator[Mistak
             case ast.ImportFrom(module=str(name)):
                 yield from _check_import(module, node, name, declared)
             case ast.Attribute(value=ast.Name(id="os"), attr="environ" | "getenv" | "environb" as name):
-                message = f"`os.{name}` reads variables that the tool does not name."
-                hint = "Name them in `secrets=` or `settings=`, and read them by `call.secret` and `call.setting`."
+                message = f"`os.{name}` reads environment variables that the tool does not declare."
+                hint = "Declare them in `secrets=` or `settings=`, and read them with `call.secret` and `call.setting`."
                 yield _import(module, node, message, hint)
             case ast.Attribute(value=ast.Name(id="os"), attr="system" | "popen" as name):
-                message = f"`os.{name}` starts programs, which a tool does not."
+                message = f"`os.{name}` starts programs, and tools must not start programs."
                 yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
             case _:
                 pass
@@ -152,25 +153,25 @@ def _check_import(module: Module, node: ast.AST, name: str, declared: Collection
     root = name.split(".")[0]
     reason = next((why for banned, why in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None)
     if reason in _OUTSIDE:
-        message = f"`{name[:_QUOTED]}` {reason[0]}, which a tool does through `call.http` alone."
+        message = f"`{name[:_QUOTED]}` {reason[0]}, and tools may do that only through `call.http`."
         yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
     elif root == "gofer" and name != API and not name.startswith(f"{API}."):
-        message = f"`{name[:_QUOTED]}` is a part of Gofer that tools of a company do not have."
-        yield _import(module, node, message, f"Import from `{API}` alone.")
+        message = f"`{name[:_QUOTED]}` is an internal part of Gofer, which tools cannot import."
+        yield _import(module, node, message, f"Import only from `{API}`.")
     elif root not in (*sys.stdlib_module_names, "gofer", FOLDER) and not is_declared(root, declared):
-        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
-        yield _import(module, node, message, "Add it to `dependencies` there, or do without it.")
+        message = f"`{root[:_QUOTED]}` is not a package that pyproject.toml declares."
+        yield _import(module, node, message, "Add it to `dependencies` in pyproject.toml, or remove the import.")
 
 
 def _names_of_asyncio(module: Module) -> set[str]:
-    """Return the names that a module gives asyncio, its parts and its loops."""
+    """Return the names by which a module refers to asyncio, its submodules and its loops."""
     names = set[str]()
     for node in nodes(module.tree):
         match node:
             case ast.Import(names=imported):
-                names |= {one.asname or "asyncio" for one in imported if one.name.split(".")[0] == "asyncio"}
+                names |= {alias.asname or "asyncio" for alias in imported if alias.name.split(".")[0] == "asyncio"}
             case ast.ImportFrom(level=0, module="asyncio", names=imported):
-                names |= {one.asname or one.name for one in imported if one.name in ("streams", "subprocess")}
+                names |= {alias.asname or alias.name for alias in imported if alias.name in ("streams", "subprocess")}
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_loop(value):
                 names.add(name)
             case _:
@@ -179,7 +180,7 @@ def _names_of_asyncio(module: Module) -> set[str]:
 
 
 def _is_of_asyncio(value: ast.expr, names: Collection[str]) -> bool:
-    """Return whether an expression is asyncio, a part of it, or a loop."""
+    """Return whether an expression is asyncio, one of its submodules, or a loop."""
     match value:
         case ast.Name(id=name):
             return name in names
@@ -199,9 +200,9 @@ def _is_loop(value: ast.expr) -> bool:
 
 def _check_asyncio(module: Module, node: ast.AST, name: str) -> Iterator[Mistake]:
     if name in _CONNECTIONS:
-        message = f"`{name}` speaks to other machines, which a tool does through `call.http` alone."
+        message = f"`{name}` opens network connections, and tools may do that only through `call.http`."
     elif name in _PROGRAMS:
-        message = f"`{name}` starts programs, which a tool does not."
+        message = f"`{name}` starts programs, and tools must not start programs."
     else:
         return
     yield _import(module, node, message, "Send with `await call.http.send(HttpRequest(…))`.")
@@ -211,7 +212,9 @@ def _check_neighbours(module: Module, node: ast.Import | ast.ImportFrom) -> Iter
     for name in neighbours(ast.Module([node], []), FOLDER):
         if not (module.file.parent / f"{name}.py").is_file():
             meant = close_match(name, sorted(path.stem for path in module.file.parent.glob("*.py")))
-            hint = f"Write `{FOLDER}.{meant}`." if meant else "Create the file, or do without it."
+            hint = "Create the file, or remove the import."
+            if meant:
+                hint = f"Write `{FOLDER}.{meant}`."
             yield _import(module, node, f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`.", hint)
 
 

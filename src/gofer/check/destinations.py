@@ -1,4 +1,4 @@
-"""The key `writes` of a workflow: it has to be there for tools that no run could call without it."""
+"""Mistakes in the key `writes` of a workflow, which must list places for tools that need them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -21,31 +21,31 @@ from gofer.workflows.yaml_source import Source
 def check_destinations(
     root: Path, source: Source, workflow: Workflow, tools: Mapping[str, AnyTool]
 ) -> Iterator[Mistake]:
-    """Yield tools that no run may call before the key lists a place, and places that the key does not list."""
+    """Yield tools that no run may call because `writes` lists no place, and hints about unlisted places in texts."""
     kinds = {kind for trigger in workflow.when for kind, _ in trigger.compiled()}
     origins = {kind.partition(".")[0] for kind in kinds}
     placed = {loc: tool for loc, name in listed(source) if (tool := tools.get(name)) and _writes_to_a_place(tool)}
-    barred: set[str] = set()
+    blocked: set[str] = set()
     for loc, tool in placed.items():
         system = _system(tool)
         is_origin = system in origins and tool.target.writes is not None
         if not origins.isdisjoint(ASKING) or workflow.writes.entries(system) or is_origin:
             continue
-        barred.add(system)
+        blocked.add(system)
         named_system = tool.target.system or system
-        message = f"No run of this workflow may call `{tool.name}`: its `writes` lists no place of {named_system}."
-        instead = _instead(DESTINATIONS[system], root, source, workflow)
-        yield Mistake(source.file, source.key(loc), "missing-destination", message, instead)
+        message = f"No run of this workflow may call `{tool.name}`, because `writes` lists no place in {named_system}."
+        hint = _writes_hint(DESTINATIONS[system], root, source, workflow)
+        yield Mistake(source.file, source.key(loc), "missing-destination", message, hint)
     for system, listable in DESTINATIONS.items():
-        its_tools = [tool for tool in placed.values() if _system(tool) == system]
-        if its_tools:
+        system_tools = [tool for tool in placed.values() if _system(tool) == system]
+        if system_tools:
             yield from _unlisted_links(root, source, workflow, listable)
-        if its_tools and listable.named is not None and system not in barred:
-            yield from _unlisted(_Names(root, source, workflow, listable, listable.named), its_tools, tools)
+        if system_tools and listable.named is not None and system not in blocked:
+            yield from _unlisted(_Names(root, source, workflow, listable, listable.named), system_tools, tools)
 
 
 def _writes_to_a_place(tool: AnyTool) -> bool:
-    """Return whether a tool writes to places that the key can list."""
+    """Return whether a tool writes to places that `writes` can list."""
     listable = _system(tool) in DESTINATIONS and "direct" not in tool.name
     return tool.effect != "read" and tool.target.where is not None and listable
 
@@ -54,19 +54,19 @@ def _system(tool: AnyTool) -> str:
     return tool.name.partition("_")[0]
 
 
-def _instead(listable: Listable, root: Path, source: Source, workflow: Workflow) -> str:
+def _writes_hint(listable: Listable, root: Path, source: Source, workflow: Workflow) -> str:
     example = listable.example
     if listable.named is not None:
         names = _Names(root, source, workflow, listable, listable.named)
         for _, _, name in names.found():
             example = f'["{listable.named.sign}{name}"]'
     entry = f"{listable.system}: {example}"
-    return f"Write `writes: {{{entry}}}` with the places it is to write to, or remove the tool."
+    return f"Write `writes: {{{entry}}}` with the places that runs may write to, or remove the tool."
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of places of one system in the texts of a workflow."""
+    """The search for names of one system's places in the texts of a workflow."""
 
     root: Path
     source: Source
@@ -75,7 +75,7 @@ class _Names:
     named: NamedPlaces
 
     def found(self) -> Iterator[tuple[Path, Place, str]]:
-        """Yield the names that the script, or the skills and then the prompt, hold, each once a file."""
+        """Yield the names in the script, or in the skills and the prompt, each once per file."""
         pattern = self.named.prose
         if self.workflow.coordinator == "script":
             pattern = self.named.code
@@ -83,7 +83,7 @@ class _Names:
 
 
 def _unlisted(names: _Names, placed: Collection[AnyTool], tools: Mapping[str, AnyTool]) -> Iterator[Mistake]:
-    """Hint at places that a workflow which posts messages names and does not list."""
+    """Yield hints about unlisted places that the texts of a workflow with posting tools name."""
     workflow = names.workflow
     system = names.listable.system
     posts = any({"text", names.named.argument} <= {*tool.arguments.model_fields} for tool in placed)
@@ -93,34 +93,34 @@ def _unlisted(names: _Names, placed: Collection[AnyTool], tools: Mapping[str, An
         if (tool := tools.get(name))
     )
     one_by_one = workflow.writes.one_by_one(system)
-    # With some places listed, a workflow that reads places names the others in order to read them.
+    # If a workflow lists some places and can read, its texts probably name the other places only to read them.
     if not posts or workflow.writes.lists_all_public(system) or (reads and one_by_one):
         return
     for file, place, name in names.found():
         written = f"{names.named.sign}{name}"
         if written not in one_by_one:
-            message = f"`{written}` is named here, and `writes` of {names.source.file.name} does not list it."
-            hint = f'Write `writes: {{{system}: ["{written}"]}}` there if runs are to write to it.'
+            message = f"`{written}` is named here, but `writes` of {names.source.file.name} does not list it."
+            hint = f'Write `writes: {{{system}: ["{written}"]}}` there if runs should write to it.'
             yield Mistake(file, place, "unlisted-destination", message, hint)
 
 
 def _unlisted_links(root: Path, source: Source, workflow: Workflow, listable: Listable) -> Iterator[Mistake]:
-    """Hint at ids and links of places that the key does not list."""
+    """Yield hints about ids and links of places that `writes` does not list."""
     system = listable.system
     if workflow.writes.lists_all_public(system):
         return
     entries = {listable.plain(entry) for entry in workflow.writes.entries(system)}
     for file, place, name in _found(root, source, workflow, listable.linked):
         if name.casefold() not in entries:
-            message = f"`{name}` is named here, and `writes` of {source.file.name} does not list it."
-            hint = f"Write `writes: {{{system}: [{name}]}}` there if runs are to write to it."
+            message = f"`{name}` is named here, but `writes` of {source.file.name} does not list it."
+            hint = f"Write `writes: {{{system}: [{name}]}}` there if runs should write to it."
             yield Mistake(file, place, "unlisted-destination", message, hint)
 
 
 def _found(
     root: Path, source: Source, workflow: Workflow, pattern: re.Pattern[str]
 ) -> Iterator[tuple[Path, Place, str]]:
-    """Yield what a pattern finds in the script, or in the skills and the prompt of a workflow, each once a file."""
+    """Yield the matches of a pattern in the script, or in the skills and the prompt, each once per file."""
     seen: set[tuple[Path, str]] = set()
     for file in _texts(root, source, workflow):
         text, _ = read_text(file)

@@ -1,6 +1,6 @@
-"""What a raw payload would start, by the receivers and routes of a request; nothing happens.
+"""The explanation of a raw payload: what it would start, by the receivers and routes that real deliveries use.
 
-Every payload gets one answer: what it starts, why it is ignored, or what is wrong with it.
+Each payload gets one answer: the workflows it starts, why it is ignored, or what is wrong with it. No run is started.
 """
 
 import json
@@ -30,26 +30,26 @@ from gofer.workflows.routes import Route, Routes, passes
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """What is known of an event before a run reads more."""
+    """The outcome of an event as far as the payload decides it."""
 
     workflows: tuple[str, ...]
-    """The workflows that win, or may still win, in the order of their names."""
+    """The workflows that win, or may still win, sorted by name."""
     decided: str = ""
-    """Which workflow wins and why, or what decides that; empty where one workflow starts in any case."""
+    """Which workflow wins and why, or what decides it; empty if one workflow starts in any case."""
 
 
 def foresee(kind: str, matched: Sequence[Route], facts: Facts) -> Foresight:
-    """Return which of the workflows that an event matched wins it."""
+    """Return which of the workflows that match an event wins."""
     possible: dict[str, Standing] = {}
     certain: dict[str, Standing] = {}
     for route in matched:
         keep_best(possible, standing(kind, route, facts, whole=False))
         if passes(route.where, facts, whole=True):
             keep_best(certain, standing(kind, route, facts, whole=True))
-    least = max((one.precedence for one in certain.values()), default=0)
-    open_ = [one for one in possible.values() if one.precedence >= least]
-    beaten = [one for one in possible.values() if one.precedence < least]
-    names = tuple(sorted(one.workflow for one in open_))
+    least = max((rank.precedence for rank in certain.values()), default=0)
+    candidates = [rank for rank in possible.values() if rank.precedence >= least]
+    beaten = [rank for rank in possible.values() if rank.precedence < least]
+    names = tuple(sorted(rank.workflow for rank in candidates))
     words = events_of(kind).read_later
     unknown = sorted(
         {
@@ -59,34 +59,34 @@ def foresee(kind: str, matched: Sequence[Route], facts: Facts) -> Foresight:
             for fact in _missing(route, facts)
         }
     )
-    if all(certain.get(name) == possible[name] for name in names) and len(winners(open_)) == len(open_):
-        return Foresight(names, _verdict(open_, beaten))
-    return Foresight(names, f"decided when {' and '.join(unknown)} can be read: {_ranking(open_)}")
+    if all(certain.get(name) == possible[name] for name in names) and len(winners(candidates)) == len(candidates):
+        return Foresight(names, _verdict(candidates, beaten))
+    return Foresight(names, f"decided when {' and '.join(unknown)} can be read: {_ranking(candidates)}")
 
 
 def _verdict(winning: Sequence[Standing], beaten: Sequence[Standing]) -> str:
     if not beaten:
         return ""
-    return f"{_listed(winning)} wins over {_listed(beaten)}, because it names the place more specifically"
+    return f"{_listed(winning)} wins over {_listed(beaten)}, because its trigger names the place more specifically"
 
 
 def _ranking(standings: Sequence[Standing]) -> str:
-    """Return the workflows that may win, most specific first."""
+    """Return a text of the workflows that may win, most specific first."""
     groups: list[str] = []
     left = list(standings)
     while left:
         first = winners(left)
         groups.append(_listed(first))
-        left = [one for one in left if one not in first]
+        left = [rank for rank in left if rank not in first]
     return ", else ".join(groups)
 
 
 def _listed(standings: Sequence[Standing]) -> str:
-    return " and ".join(one.described() for one in sorted(standings, key=_name))
+    return " and ".join(rank.described() for rank in sorted(standings, key=_name))
 
 
-def _name(one: Standing) -> str:
-    return one.workflow
+def _name(rank: Standing) -> str:
+    return rank.workflow
 
 
 def _missing(route: Route, facts: Facts) -> Sequence[str]:
@@ -98,127 +98,134 @@ _TOO_LARGE = f"The payload is larger than {BODY_LIMIT} bytes."
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One payload, as `gofer explain` prints it; None is what cannot be told."""
+    """The explanation of one payload, as `gofer explain` prints it. None means that the value is unknown."""
 
     file: str
     kind: str | None = None
-    """What happened, as workflow files name it."""
+    """The kind of the event, by its name in workflow files."""
     dedupe_key: str | None = None
-    """The same for every delivery of one happening."""
+    """The key by which Gofer recognizes repeated deliveries of one event."""
     actor: str | None = None
     bot: bool | None = None
     private: bool | None = None
-    """None also when the payload does not say; a run then counts as private until it knows."""
+    """Whether the event is private; None also when the payload does not say. Such a run is private until it knows."""
     workflows: tuple[str, ...] = ()
-    """The workflows that it starts; where a run has to read more to decide, all that may win."""
+    """The workflows that the payload starts. If a run must read more to decide, all that may win."""
     decided: str | None = None
-    """Which of several workflows wins and why, or what has to be known before that is decided."""
+    """Which of several workflows wins and why, or what a run must read to decide."""
     ignored_because: str | None = None
     error: str | None = None
 
     def to_json(self) -> str:
-        """The explanation as one line of JSON."""
+        """Return the explanation as one line of JSON."""
         return one_line(clean(json.dumps(asdict(self), ensure_ascii=False)))
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How the payloads would come in, and what they could start."""
+class DeliveryPath:
+    """The receiver, path and headers of the deliveries to explain, and the routes they may match."""
 
     receiver: Receiver
     routes: Routes
     path: str = ""
     headers: Sequence[tuple[str, str]] = ()
     whole: bool = False
-    """Whether a file is one body, whatever stands in it."""
+    """Whether a file is always one body, even if it contains a list or several lines."""
 
     def request(self, body: bytes) -> RawRequest:
-        """A body as the request that would bring it."""
+        """Return the request that would deliver a body."""
         named = any(name.lower() == "content-type" for name, _ in self.headers)
-        form = [("Content-Type", FORM)] if is_form(body) and not self.whole and not named else []
-        return RawRequest("POST", self.path, [*self.headers, *form], body)
+        headers = [*self.headers]
+        if is_form(body) and not self.whole and not named:
+            headers.append(("Content-Type", FORM))
+        return RawRequest("POST", self.path, headers, body)
 
 
-def explain(file: str, raw: bytes, way: Way) -> Iterator[Explanation]:
-    """An answer for each payload of a file: one JSON object, a list of them, or one on each line. Never raises.
+def explain(file: str, raw: bytes, delivery: DeliveryPath) -> Iterator[Explanation]:
+    """Yield an explanation for each payload of a file. Never raises.
 
-    A form, and the body of a webhook, is one payload as it is.
+    A file is one JSON object, a list of objects, or one object per line. A form, or the body of a webhook, is always
+    one payload.
     """
-    if way.whole or is_form(raw):
-        yield _explained(file, raw, way)
+    if delivery.whole or is_form(raw):
+        yield _explained(file, raw, delivery)
         return
     try:
         payloads = _payloads(raw)
     except BadRequest as error:
         lines = [line for line in raw.splitlines() if line.strip()]
         if 2 * sum(line.startswith(b"{") for line in lines) <= max(2, len(lines)):
-            # Lines of one broken payload are indented; payloads on lines of their own begin with a brace.
+            # The lines of a single broken payload are indented; one payload per line begins with a brace.
             yield Explanation(file, error=str(error))
             return
         for line in lines:
-            yield _line(file, line, way)
+            yield _line(file, line, delivery)
         return
     for payload in payloads:
-        yield _payload(file, payload, way)
+        yield _payload(file, payload, delivery)
 
 
 def _payloads(raw: bytes) -> list[object]:
-    """The payloads of a file that is one JSON value. Raises BadRequest."""
+    """Return the payloads of a file that is one JSON value. Raises BadRequest."""
     if not raw.strip():
-        raise BadRequest(400, "There is no payload.")
+        raise BadRequest(400, "The file contains no payload.")
     value = decode(raw)
     return as_list(value) or [value]
 
 
-def _line(file: str, line: bytes, way: Way) -> Explanation:
+def _line(file: str, line: bytes, delivery: DeliveryPath) -> Explanation:
     try:
-        return _payload(file, decode(line), way)
+        return _payload(file, decode(line), delivery)
     except BadRequest as error:
         return Explanation(file, error=str(error))
 
 
-def _payload(file: str, payload: object, way: Way) -> Explanation:
+def _payload(file: str, payload: object, delivery: DeliveryPath) -> Explanation:
     if not isinstance(payload, dict):
         return Explanation(file, error="The payload is not a JSON object.")
-    # As the sender would write it: a file may be indented, and hold more than one.
+    # The limit applies to the payload as its sender writes it: without indentation, and alone.
     if len(json.dumps(payload, ensure_ascii=False).encode(errors="surrogatepass")) > BODY_LIMIT:
         return Explanation(file, error=_TOO_LARGE)
-    return _told(file, json.dumps(payload).encode(), way)
+    return _translated(file, json.dumps(payload).encode(), delivery)
 
 
-def _explained(file: str, body: bytes, way: Way) -> Explanation:
-    return Explanation(file, error=_TOO_LARGE) if len(body) > BODY_LIMIT else _told(file, body, way)
+def _explained(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
+    if len(body) > BODY_LIMIT:
+        return Explanation(file, error=_TOO_LARGE)
+    return _translated(file, body, delivery)
 
 
-def _told(file: str, body: bytes, way: Way) -> Explanation:
+def _translated(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
     try:
-        arrival = way.receiver.translate(way.request(body))
+        arrival = delivery.receiver.translate(delivery.request(body))
     except BadRequest as error:
         return Explanation(file, error=str(error))
     match arrival:
         case Handshake():
-            return Explanation(file, ignored_because="it is the sender's test of the URL, which is answered at once")
+            return Explanation(file, ignored_because="it is the sender's test of the URL, which Gofer answers at once")
         case Registration():
-            return Explanation(file, ignored_because="it offers the secret that its sender will sign with")
+            return Explanation(
+                file, ignored_because="it offers the secret with which the sender will sign its deliveries"
+            )
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Stop(by=by, actor=actor):
-            reason = f"it starts nothing: it stops what is under way there, by {by}"
+            reason = f"it starts no workflow: it stops the running runs of its conversation, by {by}"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Click(actor=actor):
-            reason = "it is the press of a button, which starts nothing and is kept for the run that asked"
+            reason = "it is the click of a button, which starts no workflow and is stored for the run that asked"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Event() as event:
-            return _event(file, event, way.routes)
+            return _event(file, event, delivery.routes)
 
 
 def _event(file: str, event: Event, routes: Routes) -> Explanation:
-    # A run looks up who acted; here the payload's word for it counts.
+    # A run looks up the actor; here the actor in the payload counts.
     facts = {"bot": event.actor.kind == "bot", **known(event)}
     foreseen = foresee(event.kind, routes.matching(event.kind, known(event)), facts)
     ignored = None
     if not foreseen.workflows:
-        # The reader of an explanation holds the payload, so the values found in it are shown.
+        # The person who reads the explanation already has the payload, so the explanation may show its values.
         ignored = near_miss(routes, event).tell(found=True)
     return Explanation(
         file=file,
@@ -234,8 +241,12 @@ def _event(file: str, event: Event, routes: Routes) -> Explanation:
 
 
 def _id(actor: Actor | None) -> str | None:
-    return actor.id if actor else None
+    if actor is None:
+        return None
+    return actor.id
 
 
 def _bot(actor: Actor | None) -> bool | None:
-    return actor.kind == "bot" if actor else None
+    if actor is None:
+        return None
+    return actor.kind == "bot"

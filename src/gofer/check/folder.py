@@ -1,11 +1,11 @@
-"""Every mistake of every file in a folder of workflows, in one go."""
+"""The check of a whole folder of workflows, with its scripts, skills and subagents."""
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gofer.check.destinations import check_destinations
-from gofer.check.models import House, check_models
+from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
 from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names
@@ -23,7 +23,7 @@ from gofer.workflows.mistake import START, Mistake, in_order
 from gofer.workflows.schema import Defaults
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill
-from gofer.workflows.subagent import FOLDER as BELOW
+from gofer.workflows.subagent import FOLDER as SUBAGENTS
 from gofer.workflows.subagent import subagent_files
 from gofer.workflows.yaml_source import Source, read_source
 
@@ -31,17 +31,17 @@ _NAME = re.compile(r"[a-z0-9-]+")
 
 
 def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = unlisted) -> list[Mistake]:
-    """Return every mistake in the files of a folder, by file and line, and hints; `tools` are all that exist.
+    """Return every mistake and hint in the files of a folder, sorted by file and line. Never raises.
 
-    Never raises.
-
-    `look_up` is the price list for models that the files do not describe. Scripts and subagents stand in folders beside
-    it.
+    `tools` contains all existing tools, and `look_up` is the price list for models without a price in the files.
+    Scripts, skills and subagents are in folders beside `folder`.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     path = folder / DEFAULTS
-    defaults = read_source(path) if path.exists() else Source(path)
-    mistakes = [*_names(folder, "workflow"), *_names(folder.parent / BELOW, "subagent")]
+    defaults = Source(path)
+    if path.exists():
+        defaults = read_source(path)
+    mistakes = [*_names(folder, "workflow"), *_names(folder.parent / SUBAGENTS, "subagent")]
     filled: Defaults | None = Defaults()
     if path.exists():
         filled, wrong = fill(defaults, Defaults)
@@ -61,9 +61,9 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
     mistakes += check_triggers(workflows)
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]
-    # A script asks no model but its subagents.
+    # A script asks no model itself; only its subagents do.
     asking = [source for source in workflows if not is_script(source)]
-    mistakes += check_models([*asking, *subagents], House(defaults, filled, look_up))
+    mistakes += check_models([*asking, *subagents], FolderDefaults(defaults, filled, look_up))
     known = Known(
         folder.parent,
         tools,
@@ -84,10 +84,12 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
 
 
 def _names(folder: Path, kind: str) -> Iterator[Mistake]:
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
         if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
             message = f"Gofer does not read files that end in {path.suffix}."
-            yield Mistake(path, START, "ignored-file", message, f"Call it `{path.stem}.yaml`.")
+            yield Mistake(path, START, "ignored-file", message, f"Rename it to `{path.stem}.yaml`.")
         elif path.suffix == ".yaml" and (kind, path.name) != ("workflow", DEFAULTS) and not _NAME.fullmatch(path.stem):
             better = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or kind
             message = f"`{path.stem}` cannot be the name of a {kind}."

@@ -1,4 +1,4 @@
-"""Models that workflows name: roles that exist, prices that are known, and a table of what is known of each."""
+"""Mistakes in the models that workflows name, and the table of all models with prices, windows and abilities."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,62 +15,64 @@ from gofer.workflows.yaml_source import Loc, Source
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The defaults of a folder."""
+class FolderDefaults:
+    """The defaults of a folder of workflows, with a price list."""
 
     source: Source
     defaults: Defaults | None
-    """None when the file is not of its form."""
+    """The parsed defaults; None when the file is invalid."""
     look_up: LookUp
-    """The price list for what the file does not say."""
+    """The price list for models without a price in the file."""
 
 
-def check_models(workflows: Sequence[Source], house: House) -> Iterator[Mistake]:
-    """Yield roles that do not exist, and one hint for each model without a price."""
-    if house.source.mistakes and not house.source.is_mapping:
-        # Its roles cannot be read.
+def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
+    """Yield unknown roles, and one hint for each model without a price."""
+    if folder.source.mistakes and not folder.source.is_mapping:
+        # The roles of an unreadable file are unknown.
         return
-    yield from _once(_unpriced(workflows, house))
-    known = as_object(house.source.fields.get("models"))
+    yield from _once(_unpriced(workflows, folder))
+    known = as_object(folder.source.fields.get("models"))
     for source in workflows:
         if not source.is_mapping:
             continue
         loc, name = _choice(source)
-        # A misspelt role is seldom the name of a model.
-        listed = house.look_up(name, "") is not None
+        # A name that resembles a role is more likely a misspelt role than a model.
+        listed = folder.look_up(name, "") is not None
         if name not in known and (name == "default" or (not listed and close_match(name, known))):
-            yield _unknown_role(source, loc, name, house.source)
+            yield _unknown_role(source, loc, name, folder.source)
 
 
 def _choice(source: Source) -> tuple[Loc, str]:
-    """Return where a workflow says which model it wants, and the name it says."""
+    """Return the path and the value of the model name in a workflow file."""
     model = source.fields.get("model", "default")
     if isinstance(model, str):
         return ("model",), model
     name = as_object(model).get("name")
-    # What is no name at all is a mistake of the form, and told as such.
-    return ("model", "name"), name if isinstance(name, str) else "default"
+    if not isinstance(name, str):
+        # The check of the form reports a name of a wrong type.
+        name = "default"
+    return ("model", "name"), name
 
 
 def _once(found: Iterator[tuple[ServedModel, Mistake]]) -> Iterator[Mistake]:
-    told: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for model, mistake in found:
         key = (model.endpoint.name, model.name)
-        if key not in told:
-            told.add(key)
+        if key not in seen:
+            seen.add(key)
             yield mistake
 
 
-def _unpriced(workflows: Sequence[Source], house: House) -> Iterator[tuple[ServedModel, Mistake]]:
-    """Yield models without a price: those of roles, then those that workflows name."""
-    if house.defaults is None:
+def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[tuple[ServedModel, Mistake]]:
+    """Yield each model without a price with its hint: models of roles first, then models that workflows name."""
+    if folder.defaults is None:
         return
-    roles = house.defaults.roles(house.look_up)
+    roles = folder.defaults.roles(folder.look_up)
     for role in roles.models:
         for at, model in enumerate(roles.of(role)):
             if model.price is None:
-                loc = house.source.known(("models", role, at))
-                yield model, _no_price(house.source, loc, model)
+                loc = folder.source.known(("models", role, at))
+                yield model, _no_price(folder.source, loc, model)
     known = [*roles.models, "default"]
     for source in workflows:
         if not source.is_mapping:
@@ -85,7 +87,8 @@ def _unpriced(workflows: Sequence[Source], house: House) -> Iterator[tuple[Serve
 
 def _no_price(source: Source, loc: Loc, model: ServedModel) -> Mistake:
     message = (
-        f"The price of the model `{model.name[:80]}` is not known, so `tokens` limits its runs, and `usd` does not."
+        f"The price of the model `{model.name[:80]}` is unknown, so the limit `tokens` applies to its "
+        f"runs and `usd` does not."
     )
     hint = "Add `price: {input: …, output: …}` to it under `models` in defaults.yaml."
     return Mistake(source.file, source.place(loc), "unpriced-model", message, hint)
@@ -98,7 +101,7 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     if meant:
         hint = f"Write `{meant}`."
     else:
-        hint = f"Add `models: {{{name[:80]}: …}}` to it, or write the name of a model."
+        hint = f"Add `models: {{{name[:80]}: …}}` to the file, or write the name of a model."
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)
 
 
@@ -106,7 +109,7 @@ HEADINGS = ("role", "model", "endpoint", "key", "USD a million tokens: in, cache
 
 
 def model_table(folder: Path, look_up: LookUp) -> str:
-    """Return the lines of the table. Raises ConfigError for files that cannot be read."""
+    """Return the table of models as text. Raises ConfigError for files that cannot be read."""
     rows = [HEADINGS, *_rows(folder, look_up)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
@@ -114,38 +117,38 @@ def model_table(folder: Path, look_up: LookUp) -> str:
 
 
 def price_text(price: Price | None) -> str:
-    """Return a price for people."""
+    """Return a price as text for people."""
     if price is None:
-        return "not known: `tokens` limits its runs"
+        return "unknown: only `tokens` limits its runs"
     base = f"{price.input:g}, {price.cached_input:g}, {price.output:g}"
     above = [f"; above {tokens:,}: {price_text(more)}" for tokens, more in price.above]
     return "".join([base, *above])
 
 
 def window_text(model: ServedModel) -> str:
-    """Return the window of a model for people."""
+    """Return the window of a model as text for people."""
     window = (model.ability or TEXT_ONLY).window
     if not window:
-        return "not known"
+        return "unknown"
     return f"{window:,}"
 
 
 def reads_text(model: ServedModel) -> str:
-    """Return what a model reads, for people."""
+    """Return the media that a model reads as text for people."""
     return ", ".join(["text", *(model.ability or TEXT_ONLY).reads])
 
 
 def _rows(folder: Path, look_up: LookUp) -> Iterator[Sequence[str]]:
-    """Yield the models of roles, and then those that workflows and subagents name."""
+    """Yield the table rows of the roles' models, then of the models that workflows and subagents name."""
     catalog = load_catalog(folder, look_up=look_up)
-    shown: list[ServedModel] = []
+    listed_models: list[ServedModel] = []
     for role, model in catalog.defaults.roles(look_up).every():
-        shown.append(model)
+        listed_models.append(model)
         yield _row(role, model)
     for loaded in catalog.workflows.values():
         for model in loaded.every_model():
-            if loaded.workflow.coordinator == "llm" and model not in shown:
-                shown.append(model)
+            if loaded.workflow.coordinator == "llm" and model not in listed_models:
+                listed_models.append(model)
                 yield _row("-", model)
 
 

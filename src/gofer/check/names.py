@@ -1,4 +1,4 @@
-"""Mistakes in the names that prompts and skills hold in code: of tools, arguments, skills, subagents and files."""
+"""Mistakes in the code of prompts and skills: names of tools, arguments, skills, subagents and files."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,21 +16,21 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _FILE = re.compile(r"[a-z]+(?:/[\w.-]+)+")
 _ROOMS = ("agents", "coordinators", "skills", "subagents")
 _OWN = ("assets", "references", "scripts")
-"""Folders of a skill that its text names by a path from its own folder."""
-_INSTEAD_OF_BASE = {
-    "plan": "With `plan: off`, which subagents have unless they say otherwise, there is none; do without it here.",
-    "subagents": "Only those that may ask some have it; name them in `subagents`, or do without it here.",
-    "skills": "Only those that may load some have it; name them in `skills`, or do without it here.",
+"""Folders of a skill whose files its text names by paths relative to the skill."""
+_BASE_TOOL_HINTS = {
+    "plan": "Runs with `plan: off`, the default of subagents, do not have it; change `plan`, or remove it here.",
+    "subagents": "Only runs that may call subagents have it; list some in `subagents`, or remove it here.",
+    "skills": "Only runs that may load skills have it; list some in `skills`, or remove it here.",
 }
-"""What to do about a tool that comes with something, where that is not there."""
+"""The hint for a tool of every run that the runs of this file do not have, by the feature it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Everything in a repository that has a name."""
+    """The names of a repository: tools, skills, subagents and workflows."""
 
     root: Path
-    """The folder that holds `agents/`, `skills/` and `subagents/`."""
+    """The folder that contains `agents/`, `skills/` and `subagents/`."""
     tools: Mapping[str, AnyTool]
     skills: Collection[str]
     subagents: Collection[str]
@@ -44,15 +44,15 @@ class Page:
     file: Path
     text: str
     holder: Holder | None = None
-    """The workflow or the subagent with the runs that read it; None for a text that many read."""
+    """The workflow or subagent whose runs read the text; None for a text of several workflows."""
     own: Collection[str] = ()
-    """Words that it may use for what it wants, such as the keys of its answer."""
+    """Words that are not checked as names, such as the keys of the answer."""
     skill: Path | None = None
-    """The folder of the skill that it belongs to."""
+    """The folder of the text's skill; None for other texts."""
 
 
 def check_page(page: Page, known: Known) -> Iterator[Mistake]:
-    """Yield marks of templates outside of code, and names in code that do not exist or that its run does not have."""
+    """Yield template placeholders outside of code, and names in code that do not exist or that the runs do not have."""
     for number, line in prose(page.text):
         for at, message, hint in templates(line):
             yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
@@ -79,15 +79,14 @@ def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         yield from _skill(page, word, known)
     elif name in known.subagents:
         yield from _subagent(page, word, known)
-    elif name not in known.workflows and _is_made_like_a_tool(name, known.tools):
+    elif name not in known.workflows and _resembles_a_tool(name, known.tools):
         yield from _unknown_tool(page, word, known)
 
 
-def _is_made_like_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
-    """Return whether a name differs from a tool in hyphens, the order of words, the action or the object alone.
+def _resembles_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
+    """Return whether a name differs from a tool only in hyphens, the order of words, the action or the object.
 
-    A tool of a system is named by system, action and object. Two words are too few to tell a tool
-    from a field.
+    A tool's name consists of system, action and object. Names of two words may be fields, so they need an exact match.
     """
     return name.replace("-", "_") in tools or any(
         _is_alike(name, tool.name) for tool in tools.values() if not tool.base
@@ -115,7 +114,7 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
     for argument in call.arguments:
         if argument.text not in fields:
             message = f"`{tool.name}` has no argument `{argument.text[:80]}`."
-            hint = _instead_of_argument(argument.text, fields)
+            hint = _argument_hint(argument.text, fields)
             yield Mistake(page.file, argument.place, "unknown-argument", message, hint)
     for argument, text in call.strings:
         match tool.name, argument:
@@ -127,28 +126,28 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
                 pass
 
 
-def _instead_of_argument(argument: str, fields: Sequence[str]) -> str:
+def _argument_hint(argument: str, fields: Sequence[str]) -> str:
     if meant := close_match(argument, fields, 0.6):
         return f"Write `{meant}`."
     if fields:
         return f"Its arguments are: {', '.join(fields[:12])}."
-    return "It has none."
+    return "The tool has no arguments; remove it."
 
 
 def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
-    """Yield a mistake when a tool exists and the runs that read the page do not have it."""
+    """Yield a mistake when the runs that read the page do not have the tool."""
     tool = known.tools[word.text]
     if page.holder is not None and not page.holder.has_tool(tool, known.skills):
-        hint = _INSTEAD_OF_BASE.get(tool.base, "Add it to `tools`, or do without it here.")
+        hint = _BASE_TOOL_HINTS.get(tool.base, "Add it to `tools`, or remove it here.")
         yield _not_granted(page, page.holder, word.place, f"tool `{tool.name}`", hint)
 
 
 def _unknown_tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     name = word.text
-    # A tool that the file of the workflow misspells is told there.
+    # A misspelt tool in the workflow file is reported there, not in each text.
     if name in page.own or (page.holder and name in granted(page.holder.source)):
         return
-    meant = _meant(name, sorted(known.tools))
+    meant = _closest_tool(name, sorted(known.tools))
     if meant:
         hint = f"Write `{meant}`."
     else:
@@ -156,8 +155,8 @@ def _unknown_tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
     yield Mistake(page.file, word.place, "unknown-tool", f"There is no tool `{name[:80]}`.", hint)
 
 
-def _meant(name: str, tools: Sequence[str]) -> str | None:
-    """Return the tool to suggest; whether there is a mistake never depends on it."""
+def _closest_tool(name: str, tools: Sequence[str]) -> str | None:
+    """Return the existing tool that most resembles a name, for the hint only."""
     same_words = (tool for tool in tools if sorted(tool.split("_")) == sorted(name.split("_")))
     return next(same_words, None) or close_match(name, tools, 0.85)
 
@@ -168,10 +167,10 @@ def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         if meant:
             hint = f"Write `{meant}`."
         else:
-            hint = "Create skills/<name>/SKILL.md, or do without it."
+            hint = "Create skills/<name>/SKILL.md, or remove the name."
         yield Mistake(page.file, word.place, "missing-skill", f"There is no skill `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_skill(word.text):
-        hint = "Allow it in `skills`, or do without it here."
+        hint = "Allow it in `skills`, or remove it here."
         yield _not_granted(page, page.holder, word.place, f"skill `{word.text}`", hint)
 
 
@@ -181,10 +180,10 @@ def _subagent(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         if meant:
             hint = f"Write `{meant}`."
         else:
-            hint = "Create it in subagents/, or do without it."
+            hint = "Create it in subagents/, or remove the name."
         yield Mistake(page.file, word.place, "unknown-subagent", f"There is no subagent `{word.text[:80]}`.", hint)
     elif page.holder and not page.holder.has_subagent(word.text):
-        hint = "Add it to `subagents`, or do without it here."
+        hint = "Add it to `subagents`, or remove it here."
         yield _not_granted(page, page.holder, word.place, f"subagent `{word.text}`", hint)
 
 
@@ -211,8 +210,10 @@ def _missing(page: Page, word: Word, home: Path) -> Iterator[Mistake]:
         beside = []
     folder = word.text.rpartition("/")[0]
     meant = close_match(file.name, beside)
-    if meant:
-        hint = f"Write `{f'{folder}/{meant}' if folder else meant}`."
-    else:
+    if not meant:
         hint = "Create it, or correct its name."
+    elif folder:
+        hint = f"Write `{folder}/{meant}`."
+    else:
+        hint = f"Write `{meant}`."
     yield Mistake(page.file, word.place, "missing-file", f"There is no file `{word.text[:80]}`.", hint)

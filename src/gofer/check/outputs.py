@@ -1,4 +1,4 @@
-"""What workflows say of their answers: the schema files that `output` names, and the fields of `reply_template`."""
+"""Mistakes in the answers of workflows: the schema files that `output` names, and the fields of `reply_template`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ from gofer.workflows.yaml_source import Source
 
 
 def check_schemas(folder: Path, workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield mistakes in schema files that workflows name, and JSON files that none of them names."""
+    """Yield the mistakes in named schema files, and a mistake for each JSON file that no workflow names."""
     for source in workflows:
         yield from read_output(source)[1]
-    # Which schema a workflow means cannot be determined while the workflow cannot be read.
+    # An unreadable workflow may use any schema, so no schema can be called unused.
     if all(source.is_mapping for source in workflows):
         yield from _unused(folder, {output_name(source) for source in workflows})
 
@@ -29,11 +29,11 @@ def _unused(folder: Path, used: set[str | None]) -> Iterator[Mistake]:
 
 
 _LISTED = 20
-"""Fields that a hint lists at most."""
+"""The most fields that a hint lists."""
 
 
 def check_replies(workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield templates without an `output`, and the fields of templates that their `output` does not have."""
+    """Yield templates of workflows without `output`, and template fields that are not in `output`."""
     for source in workflows:
         template = source.fields.get("reply_template")
         if isinstance(template, str) and template:
@@ -43,18 +43,18 @@ def check_replies(workflows: Sequence[Source]) -> Iterator[Mistake]:
 def _check(source: Source, template: str) -> Iterator[Mistake]:
     place = source.place(("reply_template",))
     if source.fields.get("output") is None:
-        message = "There is no `output` whose fields the template could show."
-        hint = "Write the `output` of the workflow, or remove `reply_template`: a text is the answer itself."
+        message = "The workflow has no `output` with fields for the template."
+        hint = "Add `output` to the workflow, or remove `reply_template`, because a text answer is posted unchanged."
         yield Mistake(source.file, place, "template-without-output", message, hint)
         return
     schema = _schema(source)
     if schema is None:
-        # What is wrong with the schema is told by itself.
+        # The check of the schema reports its own mistakes.
         return
     known = fields_in(schema)
     for name in fields_of(template):
         if name not in known:
-            message = f"`{{{name[:80]}}}` is no top-level field of `output`."
+            message = f"`{{{name[:80]}}}` is not a top-level field of `output`."
             yield Mistake(source.file, place, "unknown-field", message, _hint(name, known))
 
 
@@ -70,7 +70,7 @@ def _schema(source: Source) -> Schema | None:
 def _hint(name: str, known: Sequence[str]) -> str:
     if meant := close_match(name, known):
         return f"Write `{{{meant}}}`."
-    braces = "For braces that people read write `{{` and `}}`."
+    braces = "To show braces to people, write `{{` and `}}`."
     if not known:
-        return f"Name the fields under `properties` of `output`. {braces}"
+        return f"List the fields under `properties` of `output`. {braces}"
     return f"The fields are {', '.join(known[:_LISTED])}. {braces}"

@@ -19,22 +19,20 @@ from gofer.workflows.yaml_source import Loc, Source
 
 
 def skill_names(root: Path) -> list[str]:
-    """Return the skills of a repository."""
+    """Return the names of the skills of a repository."""
     return [home.name for home in skill_folders(root / SKILLS) if skill_file(home).exists()]
 
 
 def page_of(file: Path, text: str, holder: Holder | None) -> Page:
-    """Return the prompt of a workflow or of a subagent, or a text that all of them read."""
-    source = holder.source if holder is not None else None
-    if source is not None:
-        own = set(_words(read_output(source)[0] or source.fields.get("output")))
-    else:
-        own = ()
-    return Page(file, text, holder, own)
+    """Return the page of a prompt, or of the preamble, which has no holder."""
+    if holder is None:
+        return Page(file, text)
+    schema = read_output(holder.source)[0] or holder.source.fields.get("output")
+    return Page(file, text, holder, set(_words(schema)))
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield what skills, and the prompts of subagents, mention that does not exist."""
+    """Yield the mistakes in the texts of skills and in the prompts of subagents."""
     for name in known.skills:
         folder = known.root / SKILLS / name
         for file in sorted(folder.rglob("*.md")):
@@ -47,7 +45,7 @@ def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
 
 
 def _prompt_of(source: Source) -> Path | None:
-    """Return the prompt of a subagent; None when its file does not say which."""
+    """Return the prompt file of a subagent; None when `prompt` is not a file name."""
     name = source.fields.get("prompt", "")
     if isinstance(name, str) and "/" not in name:
         return prompt_of(source.file, name)
@@ -57,28 +55,30 @@ def _prompt_of(source: Source) -> Path | None:
 def check_hints(
     folder: Path, workflows: Sequence[Source], subagents: Sequence[Source], defaults: Source, known: Known
 ) -> Iterator[Mistake]:
-    """Yield tools that workflows of models, and subagents, list, and that nothing their models read speaks of."""
+    """Yield hints about tools that workflows and subagents list, and that no text for their models mentions."""
     skills = [_read(skill_file(known.root / SKILLS / name)) or "" for name in known.skills]
     preamble = defaults.fields.get("preamble")
-    house = (_read(folder / preamble) or "") if isinstance(preamble, str) else ""
+    shared = ""
+    if isinstance(preamble, str):
+        shared = _read(folder / preamble) or ""
     for source in workflows:
         name = source.fields.get("prompt", "")
         if isinstance(name, str) and "/" not in name and (prompt := _read(folder / prompt_name(source.file, name))):
-            yield from _unmentioned(source, prompt, [house, *skills], known)
+            yield from _unmentioned(source, prompt, [shared, *skills], known)
     for source in subagents:
         if (file := _prompt_of(source)) and (prompt := _read(file)):
             yield from _unmentioned(source, prompt, skills, known)
 
 
 def _unmentioned(source: Source, prompt: str, others: Sequence[str], known: Known) -> Iterator[Mistake]:
-    """Yield hints at tools that a file lists and that no text has, where its prompt names other tools of the list."""
+    """Yield a hint for each listed tool that no text mentions, if the prompt mentions other listed tools."""
     tools = [(loc, name) for loc, name in listed(source) if name in known.tools]
     if not any(name in prompt for _, name in tools):
         return
     for loc, name in tools:
         if not known.tools[name].base and not any(name in text for text in (prompt, *others)):
-            message = f"The prompt names other tools, and not `{name}`."
-            hint = "Say in it when to use this one, or take it out of `tools`."
+            message = f"The prompt mentions other tools, but not `{name}`."
+            hint = "Say in the prompt when to use this tool, or remove it from `tools`."
             yield Mistake(source.file, source.key(loc), "unmentioned-tool", message, hint)
 
 
@@ -88,57 +88,57 @@ def _read(file: Path) -> str | None:
             return read_text(file)[0]
         return None
     except (OSError, ValueError):
-        # ValueError: a name with a zero byte in it.
+        # ValueError: the name contains a zero byte.
         return None
 
 
-def _words(schema: object, deep: int = 0) -> Iterator[str]:
-    """Yield keys and values of the answers that a schema describes."""
-    if deep > 20:
+def _words(schema: object, depth: int = 0) -> Iterator[str]:
+    """Yield the property names and enum values of a schema."""
+    if depth > 20:
         return
     for item in as_list(schema):
-        yield from _words(item, deep + 1)
+        yield from _words(item, depth + 1)
     fields = as_object(schema)
     yield from as_object(fields.get("properties"))
     yield from (word for word in as_list(fields.get("enum")) if isinstance(word, str))
     for part in fields.values():
-        yield from _words(part, deep + 1)
+        yield from _words(part, depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A Markdown file that a YAML file names, or stands for by its own name."""
+    """A Markdown file that a YAML file uses, by a key or by the file's own name."""
 
     source: Source
     loc: Loc
     """The key that names it."""
     name: str
-    one: bool = True
-    """Whether only the runs of its workflow read it; the preamble speaks to all of them."""
+    is_prompt: bool = True
+    """Whether the file is the prompt of one workflow; the runs of all workflows read the preamble."""
 
 
 def check_prompts(folder: Path, workflows: Sequence[Source], defaults: Source, known: Known) -> Iterator[Mistake]:
-    """Yield mistakes of prompts: missing, elsewhere, empty, unused, or about tools and skills that their runs lack."""
-    # A script needs no prompt; one that is there is kept for the day its workflow is a model's again.
-    uses = [use for source in workflows if (use := _prompt(source)) and not _is_spared(folder, use)]
+    """Yield the mistakes of prompts: missing, in another folder, empty, unused, or with names that their runs lack."""
+    # A workflow with a script needs no prompt, but may keep one for a return to a model.
+    uses = [use for source in workflows if (use := _prompt(source)) and not _needs_no_prompt(folder, use)]
     preamble = defaults.fields.get("preamble")
     if isinstance(preamble, str) and preamble:
-        uses.append(Use(defaults, ("preamble",), preamble, one=False))
+        uses.append(Use(defaults, ("preamble",), preamble, is_prompt=False))
     for use in uses:
-        if _elsewhere(use.name):
+        if _is_path(use.name):
             message = f"`{use.name[:80]}` is a path."
-            hint = "Write the name of a file that stands beside this one."
+            hint = "Write the name of a file in the folder of this file."
             yield Mistake(use.source.file, use.source.place(use.loc), "prompt-elsewhere", message, hint)
         else:
             yield from _checked(folder / use.name, use, known)
     used = {use.name for use in uses}
-    # A file that cannot be read may mean any prompt, so the one beside it is not called unused.
+    # An unreadable workflow file may use the prompt of the same name, so that prompt is not reported as unused.
     used |= {prompt_name(source.file, "") for source in workflows if _prompt(source) is None}
     yield from unused_prompts(folder, used, "workflow")
 
 
 def _prompt(source: Source) -> Use | None:
-    """Return which prompt a file names; None for a file that is too wrong to name one."""
+    """Return the prompt of a workflow file; None for a file that is no mapping or has a wrong `prompt`."""
     if not source.is_mapping:
         return None
     name = source.fields.get("prompt", "")
@@ -147,25 +147,28 @@ def _prompt(source: Source) -> Use | None:
     return Use(source, ("prompt",), prompt_name(source.file, name))
 
 
-def _is_spared(folder: Path, use: Use) -> bool:
+def _needs_no_prompt(folder: Path, use: Use) -> bool:
     fields = use.source.fields
     return fields.get("coordinator") == "script" and "prompt" not in fields and not _exists(folder / use.name)
 
 
-def _elsewhere(name: str) -> bool:
+def _is_path(name: str) -> bool:
     return "/" in name or "\\" in name or name in (".", "..")
 
 
 def _checked(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
     if not _exists(file):
-        message = f"There is no file `{use.name[:80]}` beside this one."
-        yield Mistake(use.source.file, use.source.place(use.loc), "missing-prompt", message, _which(file))
+        message = f"There is no file `{use.name[:80]}` in the folder of this file."
+        yield Mistake(use.source.file, use.source.place(use.loc), "missing-prompt", message, _prompt_hint(file))
         return
     text, mistakes = read_text(file)
     yield from mistakes
     if text is not None and not text.strip():
-        yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
-    yield from check_page(page_of(file, text or "", Holder(use.source, "workflow") if use.one else None), known)
+        yield Mistake(file, START, "empty-prompt", "The prompt is empty.", "Describe the task of the workflow.")
+    holder = None
+    if use.is_prompt:
+        holder = Holder(use.source, "workflow")
+    yield from check_page(page_of(file, text or "", holder), known)
 
 
 def _exists(file: Path) -> bool:
@@ -175,16 +178,16 @@ def _exists(file: Path) -> bool:
         return False
 
 
-def _which(file: Path) -> str:
+def _prompt_hint(file: Path) -> str:
     meant = close_match(file.name, [path.name for path in sorted(file.parent.glob("*.md"))])
     if meant:
         return f"Write `prompt: {meant}`, or create the file."
-    return "Create it, or name another with `prompt`."
+    return "Create the file, or name another file with `prompt`."
 
 
 def unused_prompts(folder: Path, used: Collection[str], kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:
-    """Yield Markdown files of a folder that no run reads."""
+    """Yield a mistake for each Markdown file of a folder that no workflow or subagent uses."""
     for path in sorted(folder.glob("*.md")):
         if path.name not in used and path.name != "README.md":
-            hint = f"Name it with `prompt` in a {kind}, write `{path.stem}.yaml` for it, or delete it."
+            hint = f"Name it with `prompt` in a {kind}, create `{path.stem}.yaml`, or delete it."
             yield Mistake(path, START, "unused-prompt", f"No {kind} uses this file.", hint)

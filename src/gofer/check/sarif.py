@@ -1,4 +1,4 @@
-"""Mistakes as code hosts read them: SARIF 2.1.0, with no more in it than its schema and they require."""
+"""Mistakes in SARIF 2.1.0 for code hosts, with only the properties that the schema and code hosts require."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def sarif(mistakes: Sequence[Mistake]) -> dict[str, object]:
-    """Return one SARIF log with one run."""
+    """Return the mistakes as one SARIF log."""
     rules = [{"id": rule, "shortDescription": {"text": sentence}} for rule, sentence in RULES.items()]
     driver = {"name": "gofer check", "rules": rules}
     results = [_result(mistake, list(RULES).index(mistake.rule)) for mistake in mistakes]
@@ -20,19 +20,22 @@ def sarif(mistakes: Sequence[Mistake]) -> dict[str, object]:
 
 
 def _result(mistake: Mistake, rule: int) -> dict[str, object]:
+    level = "error"
+    if mistake.is_hint:
+        level = "note"
     region = {"startLine": mistake.place.line, "startColumn": mistake.place.column}
     location = {"artifactLocation": {"uri": _uri(mistake.file)}, "region": region}
     return {
         "ruleId": mistake.rule,
         "ruleIndex": rule,
-        "level": "note" if mistake.is_hint else "error",
+        "level": level,
         "message": {"text": clean(f"{mistake.message} {mistake.hint}")},
         "locations": [{"physicalLocation": location}],
     }
 
 
 def _uri(file: Path) -> str:
-    """Return a relative address for files named so, as code hosts want it."""
+    """Return the URI of a file; a relative path stays relative, because code hosts resolve it in the repository."""
     if file.is_absolute():
         return file.as_uri()
     return quote(file.as_posix())

@@ -1,4 +1,4 @@
-"""The calls of a script by its syntax tree: those that only its `run` may make, and those that it asks of its `run`."""
+"""The check of a script's syntax tree: forbidden effects and imports, and the calls of its `run`."""
 
 import ast
 import sys
@@ -12,21 +12,21 @@ from gofer.workflows.mistake import Mistake, Place
 from gofer.workflows.script_source import FOLDER, nodes
 from gofer.workflows.sentences import close_match
 
-_CLOCK = ("reads the clock or waits", "Use `run.now()`; whoever waits starts a run later.")
-_CHANCE = ("is left to chance", "Use `run.random()`, which gives the same whenever the script is run again.")
-_FILES = ("reads or writes files", "Use a tool with `run.call`; names of paths are made with `PurePosixPath`.")
-_NETWORK = ("speaks to other machines", "Use a tool with `run.call`.")
-_PROCESS = ("starts something beside the script", "Use a tool with `run.call`; `run.gather` waits for several calls.")
-_SYSTEM = ("asks the machine or its environment", "Use what the event says, or a tool with `run.call`.")
-_TASKS = ("waits outside of the run", "Use `run.gather` to wait for several things at once.")
-_CODE = ("runs text as code", "Write the code itself.")
-_PEOPLE = ("speaks to a terminal", "Return what people are to read, or use a tool with `run.call`.")
+_CLOCK = ("reads the clock or waits", "Use `run.now()`; to wait, start another run later.")
+_CHANCE = ("returns random values", "Use `run.random()`, which returns the same value when the script is replayed.")
+_FILES = ("reads or writes files", "Use a tool with `run.call`; for path names alone, use `PurePosixPath`.")
+_NETWORK = ("opens network connections", "Use a tool with `run.call`.")
+_PROCESS = ("starts threads or processes", "Use a tool with `run.call`; `run.gather` waits for several calls.")
+_SYSTEM = ("reads the machine or its environment", "Use the values of the event, or a tool with `run.call`.")
+_TASKS = ("runs tasks outside of the run", "Use `run.gather` to wait for several calls at once.")
+_CODE = ("runs text as code", "Write the code directly in the script.")
+_PEOPLE = ("reads from or writes to a terminal", "Return the text for people, or use a tool with `run.call`.")
 _LEAVING = ("leaves the process", "Use `return`.")
 
-Why = tuple[str, str]
-"""What it does, as the rest of a sentence, and what to write instead."""
+Effect = tuple[str, str]
+"""The effect as the end of a sentence, and the hint what to write instead."""
 
-MODULES: Mapping[str, Why] = {
+MODULES: Mapping[str, Effect] = {
     **dict.fromkeys(("time", "sched"), _CLOCK),
     **dict.fromkeys(("random", "secrets"), _CHANCE),
     **dict.fromkeys(("shutil", "tempfile", "glob", "fileinput", "mmap", "sqlite3", "dbm", "shelve"), _FILES),
@@ -45,9 +45,9 @@ MODULES: Mapping[str, Why] = {
     **dict.fromkeys(("asyncio", "anyio", "trio"), _TASKS),
     **dict.fromkeys(("importlib", "runpy", "code", "pickle", "marshal"), _CODE),
 }
-"""Modules that a script does not import."""
+"""The modules that a script must not import, with their effects."""
 
-NAMES: Mapping[str, Why] = {
+NAMES: Mapping[str, Effect] = {
     **dict.fromkeys(
         (
             "datetime.datetime.now",
@@ -62,15 +62,15 @@ NAMES: Mapping[str, Why] = {
     **dict.fromkeys(("sys.argv", "sys.modules", "sys.path", "sys.stdin", "sys.stdout", "sys.stderr"), _SYSTEM),
     "sys.exit": _LEAVING,
 }
-"""Names of other modules that a script does not use."""
+"""The names of other modules that a script must not use, with their effects."""
 
-BUILTINS: Mapping[str, Why] = {
+BUILTINS: Mapping[str, Effect] = {
     "open": _FILES,
     **dict.fromkeys(("eval", "exec", "compile", "__import__"), _CODE),
     **dict.fromkeys(("input", "print", "breakpoint"), _PEOPLE),
     **dict.fromkeys(("exit", "quit"), _LEAVING),
 }
-"""Names of Python itself that a script does not use."""
+"""The built-in names of Python that a script must not use, with their effects."""
 
 
 API = "gofer.coordinator"
@@ -86,16 +86,18 @@ class Module:
     lines: Sequence[str]
 
     def place(self, node: ast.AST) -> Place:
-        """Return where a node begins; Python counts columns in bytes."""
+        """Return the place at which a node begins. Python counts columns in bytes, and `Place` in characters."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        text = ""
+        if line <= len(self.lines):
+            text = self.lines[line - 1]
         return Place(line, len(text.encode()[:column].decode(errors="ignore")) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A tool or a subagent that a script names in a text."""
+    """A tool or a subagent whose name a script gives as a literal text."""
 
     what: str
     """`call` or `subagent`."""
@@ -104,7 +106,7 @@ class Use:
 
 
 def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
-    """Yield effects that are not asked of `run`, and imports that scripts do not have."""
+    """Yield effects outside of `run`, forbidden imports, calls without `await`, and handlers that catch everything."""
     known = _imported(module.tree)
     own = _bound(module.tree)
     for node in _outermost(module.tree):
@@ -113,7 +115,7 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
                 for alias in names:
                     yield from _check_import(module, node, alias.name, declared)
             case ast.ImportFrom(level=level, module=name) if level:
-                message = "This import begins with a dot."
+                message = "Relative imports do not work in scripts."
                 hint = f"Write `from {FOLDER}.{(name or 'name')[:_QUOTED]} import …`."
                 yield Mistake(module.file, module.place(node), "script-import", message, hint)
             case ast.ImportFrom(module=str(name), names=names):
@@ -121,8 +123,8 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
             case ast.Attribute() | ast.Name():
                 yield from _check_name(module, node, known, own)
             case ast.ExceptHandler() if _catches_all(node):
-                message = "This catches everything, also that the run is over."
-                hint = "Catch `ToolFailed` or `Exception`; where it has to be everything, end with `raise`."
+                message = "This catches every exception, including those that end the run."
+                hint = "Catch `ToolFailed` or `Exception`; to catch everything, end the handler with `raise`."
                 yield Mistake(module.file, module.place(node), "script-catch", message, hint)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))) if attr in ("call", "subagent", "gather"):
                 if _of_run(node.value, runs(module.tree)):
@@ -134,18 +136,18 @@ def check_code(module: Module, declared: Collection[str]) -> Iterator[Mistake]:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    """Return whether even the end of a run is caught: a loop around the handler would never end or be stopped."""
+    """Return whether a handler catches even the exceptions that end a run. A loop around it could never be stopped."""
     if isinstance(handler.type, ast.Tuple):
         caught = handler.type.elts
     else:
         caught = [handler.type]
-    everything = any(one is None or (isinstance(one, ast.Name) and one.id == "BaseException") for one in caught)
+    everything = any(kind is None or (isinstance(kind, ast.Name) and kind.id == "BaseException") for kind in caught)
     last = handler.body[-1]
     return everything and not (isinstance(last, ast.Raise) and last.exc is None)
 
 
 def uses(module: Module) -> Iterator[Use]:
-    """Yield the tools and subagents a module names, where it names them in a text."""
+    """Yield the tools and subagents whose names a module gives as literal texts."""
     names = runs(module.tree)
     for node in nodes(module.tree):
         match node:
@@ -159,7 +161,7 @@ def uses(module: Module) -> Iterator[Use]:
 
 
 def runs(tree: ast.Module) -> set[str]:
-    """Return the names under which a module knows a run: `run`, and parameters that are annotated so."""
+    """Return the names of runs in a module: `run`, the parameter of `coordinate`, and those annotated with `Run`."""
     functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     found = {"run"}
     for function in functions:
@@ -186,7 +188,7 @@ def _of_run(node: ast.AST, names: Collection[str]) -> bool:
 
 
 def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield every node, and of `a.b.c` only the whole."""
+    """Yield every node, but of a name such as `a.b.c` only the outermost."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -197,7 +199,7 @@ def _outermost(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """Return `a.b.c` as its parts; none for anything that does not begin with a name."""
+    """Return the parts of `a.b.c`; empty for an expression that does not begin with a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -208,7 +210,7 @@ def _dotted(node: ast.AST) -> list[str]:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """Return what each imported name stands for, with dots."""
+    """Return the full dotted name of each imported name."""
     found: dict[str, str] = {}
     for node in nodes(tree):
         match node:
@@ -228,7 +230,7 @@ def _whole(alias: ast.alias) -> str:
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    """Return names that a module gives a meaning of its own."""
+    """Return the names that a module defines itself."""
     found: set[str] = set()
     for node in nodes(tree):
         match node:
@@ -245,26 +247,28 @@ def _check_name(module: Module, node: ast.AST, known: Mapping[str, str], own: Co
     first, *rest = _dotted(node) or [""]
     if first in known:
         whole = ".".join([known[first], *rest])
-        why = next((why for name, why in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
+        effect = next((effect for name, effect in NAMES.items() if f"{whole}.".startswith(f"{name}.")), None)
     else:
         whole = first
-        why = None if first in own else BUILTINS.get(first)
-    if why is not None:
-        yield _effect(module, node, whole, why)
+        effect = None
+        if first not in own:
+            effect = BUILTINS.get(first)
+    if effect is not None:
+        yield _forbidden(module, node, whole, effect)
 
 
 def _check_import(module: Module, node: ast.AST, name: str, declared: Collection[str]) -> Iterator[Mistake]:
     root = name.split(".")[0]
-    if why := next((why for banned, why in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None):
-        yield _effect(module, node, name, why)
+    if effect := next((effect for banned, effect in MODULES.items() if f"{name}.".startswith(f"{banned}.")), None):
+        yield _forbidden(module, node, name, effect)
     elif root == "gofer" and name != API:
-        message = f"`{name[:_QUOTED]}` is a part of Gofer that scripts do not have."
-        yield Mistake(module.file, module.place(node), "script-import", message, f"Import from `{API}` alone.")
+        message = f"`{name[:_QUOTED]}` is an internal part of Gofer, which scripts cannot import."
+        yield Mistake(module.file, module.place(node), "script-import", message, f"Import only from `{API}`.")
     elif root == FOLDER:
         yield from _check_neighbour(module, node, name.partition(".")[2])
     elif root not in (*sys.stdlib_module_names, "gofer") and not is_declared(root, declared):
-        message = f"`{root[:_QUOTED]}` is no package that pyproject.toml declares."
-        hint = "Add it to `dependencies` there, or do without it."
+        message = f"`{root[:_QUOTED]}` is not a package that pyproject.toml declares."
+        hint = "Add it to `dependencies` in pyproject.toml, or remove the import."
         yield Mistake(module.file, module.place(node), "script-import", message, hint)
 
 
@@ -285,13 +289,13 @@ def _check_neighbour(module: Module, node: ast.AST, name: str) -> Iterator[Mista
         if meant:
             hint = f"Write `{FOLDER}.{meant}`."
         else:
-            hint = "Create the file, or do without it."
+            hint = "Create the file, or remove the import."
         message = f"There is no file `{FOLDER}/{name[:_QUOTED]}.py`."
         yield Mistake(module.file, module.place(node), "missing-script", message, hint)
 
 
 def is_declared(root: str, declared: Collection[str]) -> bool:
-    """Return whether a module is of a package that pyproject.toml declares."""
+    """Return whether a module belongs to a package that pyproject.toml declares."""
     names = [root, *packages_distributions().get(root, ())]
     return any(_plain(name) in declared for name in names)
 
@@ -300,6 +304,6 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
-def _effect(module: Module, node: ast.AST, name: str, why: Why) -> Mistake:
-    message = f"`{name[:_QUOTED]}` {why[0]}, which only `run` may do in a script."
-    return Mistake(module.file, module.place(node), "script-effect", message, why[1])
+def _forbidden(module: Module, node: ast.AST, name: str, reason: Effect) -> Mistake:
+    message = f"`{name[:_QUOTED]}` {reason[0]}, and in a script only `run` may do that."
+    return Mistake(module.file, module.place(node), "script-effect", message, reason[1])

@@ -1,4 +1,4 @@
-"""The scripts of workflows: whether each is there, is Python with a `coordinate`, and asks only for what it may."""
+"""Mistakes in the scripts of workflows: missing files, syntax, the function `coordinate`, and names of tools."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gofer.check.script_code import Module, check_code, uses
-from gofer.check.tools import granted, instead
+from gofer.check.tools import granted, tool_hint
 from gofer.values.canonical_json import as_list, as_object
 from gofer.workflows.file_text import read_text
 from gofer.workflows.mistake import START, Mistake, Place, Rule
@@ -27,18 +27,18 @@ class Tools:
 
     every: Collection[str]
     base: Collection[str]
-    """Those that every script has without listing them."""
+    """The tools that every script has without listing them."""
 
 
 def is_script(source: Source) -> bool:
-    """Return whether a script decides in a workflow."""
+    """Return whether the coordinator of a workflow is a script."""
     return source.fields.get("coordinator") == "script"
 
 
 def check_scripts(
     root: Path, workflows: Sequence[Source], tools: Tools, subagents: Collection[str]
 ) -> Iterator[Mistake]:
-    """Yield scripts that are missing, elsewhere, no Python, or that do or name what they may not."""
+    """Yield the mistakes of every script: missing, in another folder, not Python, with forbidden effects or names."""
     declared = declared_packages(root / "pyproject.toml")
     for source in workflows:
         file = source.fields.get("coordinator_script", "")
@@ -49,8 +49,8 @@ def check_scripts(
             message = "The key `coordinator_script` is missing."
             yield Mistake(source.file, source.key(("coordinator",)), "missing-key", message, hint)
         elif (name := script_name(file)) is None:
-            message = f"`{file[:80]}` is no script of `{FOLDER}/`."
-            hint = f"Write `{FOLDER}/<name>.py`, with a-z, 0-9 and `_`."
+            message = f"`{file[:80]}` is not a script in `{FOLDER}/`."
+            hint = f"Write `{FOLDER}/<name>.py` with a name of a-z, 0-9 and `_`."
             yield Mistake(source.file, source.place(_KEY), "script-elsewhere", message, hint)
         elif not (root / FOLDER / f"{name}.py").is_file():
             yield _missing(root, source, file, name)
@@ -63,7 +63,7 @@ def _missing(root: Path, source: Source, file: str, name: str) -> Mistake:
     if meant:
         hint = f"Write `{FOLDER}/{meant}.py`."
     else:
-        hint = f"Create it, with `{_ENTRY}`."
+        hint = f"Create the file with the function `{_ENTRY}`."
     return Mistake(source.file, source.place(_KEY), "missing-script", f"There is no file `{file[:80]}`.", hint)
 
 
@@ -92,7 +92,7 @@ def _check(
 
 
 def read_module(file: Path, rule: Rule = "script-syntax") -> tuple[Module | None, list[Mistake]]:
-    """Return a file as Python, or what keeps it from being read as such."""
+    """Return a Python file with its mistakes; None instead of the module when it cannot be parsed."""
     text, mistakes = read_text(file)
     if text is None:
         return None, mistakes
@@ -100,11 +100,11 @@ def read_module(file: Path, rule: Rule = "script-syntax") -> tuple[Module | None
         return Module(file, parse(text), text.splitlines()), mistakes
     except SyntaxError as error:
         place = Place(max(error.lineno or 1, 1), max(error.offset or 1, 1))
-        said = error.msg[:200]
+        reason = error.msg[:200]
     except (ValueError, RecursionError, MemoryError):
         place = START
-        said = "it holds a zero byte or is nested too deep"
-    message = f"This is no Python: {said}."
+        reason = "it contains a zero byte or is nested too deeply"
+    message = f"This is not valid Python: {reason}."
     return None, [*mistakes, Mistake(file, place, rule, message, "Correct the line.")]
 
 
@@ -114,20 +114,20 @@ def _check_entry(module: Module) -> Iterator[Mistake]:
         match node:
             case ast.AsyncFunctionDef(name="coordinate", args=arguments):
                 if _parameters(arguments) != 1:
-                    message = "`coordinate` is called with one argument, the run."
+                    message = "Gofer calls `coordinate` with one argument, the run."
                     yield Mistake(module.file, module.place(node), "script-entry", message, hint)
                 return
             case ast.FunctionDef(name="coordinate"):
-                message = "`coordinate` is not `async`, so it cannot wait for a call."
+                message = "`coordinate` is not `async`, so it cannot await a call."
                 yield Mistake(module.file, module.place(node), "script-entry", message, hint)
                 return
             case _:
                 pass
-    yield Mistake(module.file, START, "script-entry", "The script has no `coordinate`.", hint)
+    yield Mistake(module.file, START, "script-entry", "The script has no function `coordinate`.", hint)
 
 
 def _parameters(arguments: ast.arguments) -> int:
-    """Return how many parameters have to be given; none that is given by name only."""
+    """Return the number of required parameters. A required keyword-only parameter adds 100, so that no count is 1."""
     positional = [*arguments.posonlyargs, *arguments.args]
     by_name = sum(default is None for default in arguments.kw_defaults)
     return len(positional) - len(arguments.defaults) + 100 * by_name
@@ -135,45 +135,43 @@ def _parameters(arguments: ast.arguments) -> int:
 
 def _check_uses(module: Module, source: Source, tools: Tools, subagents: Collection[str]) -> Iterator[Mistake]:
     for use in uses(module):
-        shown = use.name[:80]
+        quoted = use.name[:80]
         if use.what == "subagent":
             if use.name not in subagents:
                 yield _unknown_subagent(module.file, use.place, use.name, subagents)
             elif isinstance(source.fields.get("subagents"), list) and use.name not in as_list(
                 source.fields["subagents"]
             ):
-                message = f"The workflow in {source.file.name} does not have the subagent `{shown}`."
-                hint = "Add it to `subagents`, or do without it here."
+                message = f"The workflow in {source.file.name} does not have the subagent `{quoted}`."
+                hint = "Add it to `subagents`, or remove it here."
                 yield Mistake(module.file, use.place, "tool-not-granted", message, hint)
         elif use.name not in tools.every:
-            hint = instead(use.name, tools.every)
-            yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{shown}`.", hint)
+            hint = tool_hint(use.name, tools.every)
+            yield Mistake(module.file, use.place, "unknown-tool", f"There is no tool `{quoted}`.", hint)
         elif use.name not in granted(source) and use.name not in tools.base:
-            message = f"The workflow in {source.file.name} does not have the tool `{shown}`."
-            yield Mistake(
-                module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or do without it here."
-            )
+            message = f"The workflow in {source.file.name} does not have the tool `{quoted}`."
+            yield Mistake(module.file, use.place, "tool-not-granted", message, "Add it to `tools`, or remove it here.")
 
 
 def check_listed(source: Source, subagents: Collection[str]) -> Iterator[Mistake]:
-    """Yield subagents that a workflow lists and that do not exist."""
+    """Yield the listed subagents of a workflow that do not exist."""
     for at, name in enumerate(as_list(source.fields.get("subagents"))):
         if isinstance(name, str) and name and name not in subagents:
             yield _unknown_subagent(source.file, source.place(("subagents", at)), name, subagents)
 
 
 def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection[str]) -> Mistake:
-    shown = name[:80]
+    quoted = name[:80]
     meant = close_match(name, sorted(subagents))
     if meant:
         hint = f"Write `{meant}`."
     else:
-        hint = f"Create `subagents/{shown}.yaml` and `subagents/{shown}.md`."
-    return Mistake(file, place, "unknown-subagent", f"There is no subagent `{shown}`.", hint)
+        hint = f"Create `subagents/{quoted}.yaml` and `subagents/{quoted}.md`."
+    return Mistake(file, place, "unknown-subagent", f"There is no subagent `{quoted}`.", hint)
 
 
 def declared_packages(file: Path) -> Collection[str]:
-    """Return the packages that a project declares, in the form in which their names are compared."""
+    """Return the normalized names of the packages that a project declares; empty if the file is unreadable."""
     try:
         return _dependencies(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

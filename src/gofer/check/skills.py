@@ -1,4 +1,4 @@
-"""The skills: whether they have the form of skills, whether their scripts can run, and whether named ones exist."""
+"""Mistakes in skills: their format, their scripts, their size, and names of skills that do not exist."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.errors import ConfigError
-from gofer.workflows.allowed_skills import SIZE_LIMIT, too_many
+from gofer.workflows.allowed_skills import SIZE_LIMIT, too_large
 from gofer.workflows.frontmatter import skill_name
 from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.schema import Skills
@@ -38,55 +38,51 @@ SANDBOX_MODULES: Mapping[str, frozenset[str] | None] = {
     )),
 }
 # fmt: on
-"""What Python of the sandbox can import, by module: some of the standard library. Where it has only a few names of one,
-they are listed."""
+"""The standard modules that the sandbox can import. If it has only some names of a module, they are listed."""
 _LISTS = ("required", "allowed", "prohibited")
 _LONGEST = 400
-"""Characters of one sentence about a skill at most."""
+"""The most characters of one sentence about a skill."""
 
 
 def check_skills(folder: Path, skills: dict[str, Skill]) -> Iterator[Mistake]:
-    """Yield what is wrong with the skills of `folder` themselves, whether or not a workflow has them.
-
-    Those that can be read are in `skills` afterwards, by name.
-    """
+    """Yield the mistakes of every skill in `folder`, and add each readable skill to `skills` by name."""
     for home in skill_folders(folder):
         try:
             skill = read_skill(home)
             skills[skill.name] = skill
         except ConfigError as error:
-            # A sentence, and for some what to do about it in another.
+            # The error is one sentence, with the hint in a second sentence for some errors.
             message, _, hint = str(error).removeprefix(f"{skill_file(home)}: ").partition(". ")
-            told = hint or "docs/write-a-skill.md shows one."
-            said = f"{message.removesuffix('.')[:_LONGEST]}."
-            yield Mistake(skill_file(home), START, "invalid-skill", said, told)
+            instruction = hint or "docs/write-a-skill.md shows a correct skill."
+            sentence = f"{message.removesuffix('.')[:_LONGEST]}."
+            yield Mistake(skill_file(home), START, "invalid-skill", sentence, instruction)
         else:
             yield from _scripts(home, skill)
 
 
 def nameable(folder: Path) -> list[str]:
-    """Return the names of all skills of `folder`, also of those with mistakes."""
+    """Return the names of all skills in `folder`, including skills with mistakes."""
     return [skill_name(home.name) for home in skill_folders(folder)]
 
 
 def check_named_skills(known: Sequence[str], source: Source) -> Iterator[Mistake]:
-    """Yield skills that a workflow names and that are not there."""
+    """Yield the named skills of a workflow that do not exist."""
     for key in _LISTS:
         for at, name in enumerate(as_list(as_object(source.fields.get("skills")).get(key))):
             if isinstance(name, str) and name and name not in known:
                 message = f"There is no skill `{name[:80]}`."
                 place = source.place(("skills", key, at))
-                yield Mistake(source.file, place, "missing-skill", message, _instead(name, known))
+                yield Mistake(source.file, place, "missing-skill", message, _skill_hint(name, known))
 
 
 def check_amount(source: Source, chosen: Skills, skills: Mapping[str, Skill]) -> Iterator[Mistake]:
-    """Yield skills of a workflow, or of a subagent, that are too much for every one of its runs to keep."""
-    if too_many(chosen, skills):
-        message = f"The skills named here have more than {SIZE_LIMIT} bytes, and every run keeps them."
-        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "Name fewer in `skills.allowed`.")
+    """Yield a mistake when the skills of a workflow or a subagent are too large together."""
+    if too_large(chosen, skills):
+        message = f"The skills listed here are larger than {SIZE_LIMIT} bytes together, and every run stores a copy."
+        yield Mistake(source.file, source.place(("skills",)), "too-large", message, "List fewer in `skills.allowed`.")
 
 
-def _instead(name: str, known: Sequence[str]) -> str:
+def _skill_hint(name: str, known: Sequence[str]) -> str:
     meant = close_match(name, known)
     if meant:
         return f"Write `{meant}`."
@@ -94,7 +90,7 @@ def _instead(name: str, known: Sequence[str]) -> str:
 
 
 def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
-    """Yield what keeps the Python of a skill from running in the sandbox."""
+    """Yield the mistakes that keep the scripts of a skill from running in the sandbox."""
     for path in skill.files:
         if not (path.startswith(SCRIPTS) and path.endswith(".py")):
             continue
@@ -102,17 +98,19 @@ def _scripts(home: Path, skill: Skill) -> Iterator[Mistake]:
         try:
             tree = ast.parse(skill.files[path])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            line = error.lineno or 1 if isinstance(error, SyntaxError) else 1
+            line = 1
+            if isinstance(error, SyntaxError):
+                line = error.lineno or 1
             yield Mistake(file, Place(line), "skill-script", "This is not Python.", "Correct it, or remove the file.")
             continue
-        for node, what in _lacking(tree):
-            message = f"The sandbox has no `{what[:80]}`, so that this script cannot run."
-            hint = f"Do without it, or keep the file outside of {SCRIPTS}."
+        for node, name in _missing_imports(tree):
+            message = f"The sandbox has no `{name[:80]}`, so this script cannot run."
+            hint = f"Remove the import, or move the file out of {SCRIPTS}."
             yield Mistake(file, Place(node.lineno, node.col_offset + 1), "skill-import", message, hint)
 
 
-def _lacking(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield what a script imports that is not there: modules, and names of modules."""
+def _missing_imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield the imported modules, and names of modules, that the sandbox does not have."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -123,7 +121,7 @@ def _lacking(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
                     yield node, whole
                     continue
                 known = SANDBOX_MODULES[whole]
-                lacking = [name.name for name in names if name.name == "*" or (known and name.name not in known)]
-                yield from ((node, f"from {whole} import {name}") for name in lacking)
+                missing = [name.name for name in names if name.name == "*" or (known and name.name not in known)]
+                yield from ((node, f"from {whole} import {name}") for name in missing)
             case _:
                 pass

@@ -1,4 +1,4 @@
-"""The files of `subagents/`: whether each has its form and a prompt beside it, and whether asking comes to an end."""
+"""Mistakes in the files of `subagents/`: their form, their prompts, and calls in a circle or too deep."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -20,9 +20,9 @@ from gofer.workflows.yaml_source import Source
 def check_subagents(
     sources: Sequence[Source], tools: Collection[str], all_skills: Sequence[str], skills: Mapping[str, Skill]
 ) -> Iterator[Mistake]:
-    """Yield what is wrong with subagents, their prompts, tools and skills, and with whom they ask.
+    """Yield the mistakes of subagents, their prompts, tools and skills, and of the subagents they call.
 
-    `all_skills` are the names of those that are there, and `skills` are those that can be read.
+    `all_skills` contains the names of all existing skills, and `skills` only the readable ones.
     """
     for source in sources:
         subagent, wrong = fill(source, Subagent)
@@ -48,54 +48,62 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
         return
     prompt = prompt_of(source.file, name)
     if not prompt.is_file():
-        message = f"There is no file `{prompt.name[:80]}` beside this one."
-        place = source.place(("prompt",)) if name else START
-        hint = "Create it: what the model is told before the question."
+        message = f"There is no file `{prompt.name[:80]}` in the folder of this file."
+        place = START
+        if name:
+            place = source.place(("prompt",))
+        hint = "Create the file with the instructions for the model."
         yield Mistake(source.file, place, "missing-prompt", message, hint)
         return
     text, mistakes = read_text(prompt)
     yield from mistakes
     if text is not None and not text.strip():
-        yield Mistake(prompt, START, "empty-prompt", "The prompt is empty.", "Say what is to be done.")
+        yield Mistake(prompt, START, "empty-prompt", "The prompt is empty.", "Describe the task of the subagent.")
 
 
 def _check_depth(sources: Sequence[Source]) -> Iterator[Mistake]:
-    """Yield subagents that ask one another in a circle, or through too many others."""
-    asks = {source.file.stem: _asked(source) for source in sources}
+    """Yield subagents that call one another in a circle or more than DEPTH levels deep."""
+    calls = {source.file.stem: _called(source) for source in sources}
     for source in sources:
         name = source.file.stem
         place = source.place(("subagents",))
-        if way := _circle(asks, name):
-            message = f"These subagents ask one another in a circle: {' -> '.join(way)}."
-            yield Mistake(source.file, place, "subagent-circle", message, "Take one of them from `subagents`.")
-        elif len(way := _longest(asks, name, ())) > DEPTH:
-            message = f"{len(way)} subagents stand below one another here: {' -> '.join(way)}."
-            yield Mistake(source.file, place, "subagents-too-deep", message, f"At most {DEPTH} may; take one away.")
+        if path := _circle(calls, name):
+            message = f"These subagents call one another in a circle: {' -> '.join(path)}."
+            yield Mistake(source.file, place, "subagent-circle", message, "Remove one of them from `subagents`.")
+        elif len(path := _longest(calls, name, ())) > DEPTH:
+            message = f"Subagents call one another {len(path)} levels deep here: {' -> '.join(path)}."
+            yield Mistake(
+                source.file,
+                place,
+                "subagents-too-deep",
+                message,
+                f"At most {DEPTH} levels are allowed; remove one from `subagents`.",
+            )
 
 
-def _asked(source: Source) -> Sequence[str]:
+def _called(source: Source) -> Sequence[str]:
     return [name for name in as_list(source.fields.get("subagents")) if isinstance(name, str)]
 
 
-def _circle(asks: Mapping[str, Sequence[str]], name: str) -> Sequence[str]:
-    """Return the shortest way from a subagent back to itself; empty when there is none."""
-    ways: list[tuple[str, ...]] = [(name,)]
+def _circle(calls: Mapping[str, Sequence[str]], name: str) -> Sequence[str]:
+    """Return the shortest path of calls from a subagent back to itself; empty if there is none."""
+    paths: list[tuple[str, ...]] = [(name,)]
     seen: set[str] = set()
-    while ways:
-        way = ways.pop(0)
-        for other in asks.get(way[-1], ()):
+    while paths:
+        path = paths.pop(0)
+        for other in calls.get(path[-1], ()):
             if other == name:
-                return (*way, name)
+                return (*path, name)
             if other not in seen:
                 seen.add(other)
-                ways.append((*way, other))
+                paths.append((*path, other))
     return ()
 
 
-def _longest(asks: Mapping[str, Sequence[str]], name: str, way: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the longest way down from a subagent, as far as it is too long; a circle ends it."""
-    way = (*way, name)
-    if len(way) > DEPTH:
-        return way
-    below = [_longest(asks, other, way) for other in asks.get(name, ()) if other not in way]
-    return max(below, key=len, default=way)
+def _longest(calls: Mapping[str, Sequence[str]], name: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the longest path of calls below a subagent, cut after DEPTH + 1 names; a circle ends a path."""
+    path = (*path, name)
+    if len(path) > DEPTH:
+        return path
+    below = [_longest(calls, other, path) for other in calls.get(name, ()) if other not in path]
+    return max(below, key=len, default=path)

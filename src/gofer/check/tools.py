@@ -1,4 +1,4 @@
-"""Lists of tools: mistakes in them, and what the workflow or subagent that a text belongs to has."""
+"""Mistakes in lists of tools, and the tools, skills and subagents that a workflow or subagent has."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from gofer.workflows.yaml_source import Loc, Source
 
 
 def granted(source: Source) -> list[str]:
-    """Return the tools that a workflow lists, also when other parts of it are wrong."""
+    """Return the tools that a workflow lists, even if other parts of the file are wrong."""
     return [name for _, name in listed(source)]
 
 
 def listed(source: Source) -> Iterator[tuple[Loc, str]]:
-    """Yield each tool with the place of its name: it stands alone, or as the key of its options."""
+    """Yield each listed tool with the path of its name, which is an item or the key of options."""
     for at, item in enumerate(as_list(source.fields.get("tools"))):
         if isinstance(item, str):
             yield ("tools", at), item
@@ -26,7 +26,7 @@ def listed(source: Source) -> Iterator[tuple[Loc, str]]:
 
 
 def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
-    """Yield tools that do not exist or are listed twice, and approvals of tools that the workflow does not have."""
+    """Yield tools that do not exist or are listed twice, and approvals of tools that the workflow does not list."""
     seen: set[str] = set()
     for loc, name in listed(source):
         place = source.key(loc)
@@ -36,7 +36,7 @@ def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
             )
         elif name not in tools:
             message = f"There is no tool `{name[:80]}`."
-            yield Mistake(source.file, place, "unknown-tool", message, instead(name, tools))
+            yield Mistake(source.file, place, "unknown-tool", message, tool_hint(name, tools))
         seen.add(name)
     yield from _approved(source, seen, tools)
 
@@ -48,16 +48,16 @@ def _approved(source: Source, has: Collection[str], tools: Collection[str]) -> I
             continue
         place = source.place(("approve", "tools", at))
         if name in tools:
-            message = f"`{name}` is to be approved, and this workflow does not have it."
+            message = f"`approve` names `{name}`, but this workflow does not list that tool."
             hint = "List it under `tools`, or remove it here."
             yield Mistake(source.file, place, "tool-not-granted", message, hint)
         else:
             message = f"There is no tool `{name[:80]}`."
-            yield Mistake(source.file, place, "unknown-tool", message, instead(name, has or tools))
+            yield Mistake(source.file, place, "unknown-tool", message, tool_hint(name, has or tools))
 
 
-def instead(name: str, tools: Collection[str]) -> str:
-    """Return what to write for a tool that does not exist."""
+def tool_hint(name: str, tools: Collection[str]) -> str:
+    """Return the hint for a tool that does not exist."""
     meant = close_match(name, sorted(tools))
     if meant:
         return f"Write `{meant}`."
@@ -66,30 +66,30 @@ def instead(name: str, tools: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A workflow or a subagent, by its YAML file."""
+    """A workflow or a subagent and the tools, skills and subagents that its file grants."""
 
     source: Source
     kind: Literal["workflow", "subagent"]
 
     def has_tool(self, tool: AnyTool, skills: Collection[str]) -> bool:
-        """Return whether its model is offered a tool, or can search for it; `skills` are all that there are."""
+        """Return whether the model has a tool or can search for it. `skills` contains all existing skills."""
         match tool.base:
             case "":
                 inherits = self.kind == "subagent" and isinstance(self.source.fields.get("tools"), str)
                 return inherits or tool.name in granted(self.source)
             case "plan":
                 # YAML reads a bare `off` as false.
-                return self.source.fields.get("plan", self._unsaid("optional", "off")) not in ("off", False)
+                return self.source.fields.get("plan", self._default("optional", "off")) not in ("off", False)
             case "subagents":
-                return self._asks()
+                return self._has_subagents()
             case "skills":
                 return any(map(self.has_skill, skills))
             case _:
-                # Those that depend on how much a run has cannot be determined here.
+                # Tools that depend on the size of a run's content may be there.
                 return True
 
     def has_skill(self, name: str) -> bool:
-        """Return whether its prompt has a skill, or it may load it."""
+        """Return whether the prompt contains a skill or the model may load it."""
         fields = self.source.fields
         skills = as_object(fields.get("skills"))
         chosen = [*as_list(skills.get("required")), *as_list(skills.get("allowed"))]
@@ -97,20 +97,20 @@ class Holder:
         return (open_to_all or name in chosen) and name not in as_list(skills.get("prohibited"))
 
     def has_subagent(self, name: str) -> bool:
-        """Return whether it may ask a subagent."""
+        """Return whether the runs may call a subagent."""
         fields = self.source.fields
         if isinstance(fields.get("subagents"), list):
             return name in as_list(fields["subagents"])
-        return self._asks()
+        return self._has_subagents()
 
-    def _asks(self) -> bool:
+    def _has_subagents(self) -> bool:
         chosen = self.source.fields.get("subagents")
         if chosen is None:
-            # A script may ask all of them, and a model none.
+            # By default a script may call every subagent, and a model none.
             return self.source.fields.get("coordinator") == "script"
         return chosen != []
 
-    def _unsaid(self, workflow: str, subagent: str) -> str:
+    def _default(self, workflow: str, subagent: str) -> str:
         if self.kind == "workflow":
             return workflow
         return subagent

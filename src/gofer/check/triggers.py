@@ -1,4 +1,4 @@
-"""Triggers of several workflows that one event matches with the same precedence, so that it would get two answers."""
+"""Triggers of several workflows that one event may match with the same precedence, so that it would get two answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gofer.workflows.when import Trigger, Where
 from gofer.workflows.yaml_source import Loc, Source
 
 _ANYWHERE = ("*",)
-"""Stands for a trigger without a condition on the place."""
+"""The place pattern of a trigger without a condition on the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class _Claim:
 
 
 def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
-    """Triggers that an earlier line or an earlier file claims already."""
+    """Yield triggers whose events an earlier trigger already answers."""
     claimed: dict[str, list[tuple[_Claim, Where]]] = {}
     for claim in (claim for source in workflows for claim in _claims(source)):
-        ways = claim.trigger.compiled()
-        earlier = (other for kind, where in ways for other in _overlapping(claim, kind, where, claimed))
+        routes = claim.trigger.compiled()
+        earlier = (other for kind, where in routes for other in _overlapping(claim, kind, where, claimed))
         if other := next(earlier, None):
             yield _mistake(claim, other)
-        for kind, where in ways:
+        for kind, where in routes:
             claimed.setdefault(kind, []).append((claim, where))
 
 
 def _claims(source: Source) -> Iterator[_Claim]:
-    """Each trigger that a file writes, and where; what is no trigger is a mistake of the form."""
+    """Yield each valid trigger of a file with its path. The check of the form reports invalid ones."""
     for at, item in enumerate(as_list(source.fields.get("when"))):
         if any(unset(source, item, ("when", at))):
             continue
@@ -49,28 +49,32 @@ def _claims(source: Source) -> Iterator[_Claim]:
             trigger = TriggerForm.model_validate(item)
         except ValidationError:
             continue
-        loc = ("when", at) if isinstance(item, str) else ("when", at, trigger.kind)
-        yield _Claim(source, loc, trigger)
+        if isinstance(item, str):
+            yield _Claim(source, ("when", at), trigger)
+        else:
+            yield _Claim(source, ("when", at, trigger.kind), trigger)
 
 
 def _overlapping(
     claim: _Claim, kind: str, where: Where, claimed: dict[str, list[tuple[_Claim, Where]]]
 ) -> Iterator[_Claim]:
-    for other, its in claimed.get(kind, ()):
-        # Two answers to one post are always wrong; elsewhere two workflows may well do two things about one event.
-        meeting = BY_NAME[kind].one_answer and _may_meet(where, its) and _may_tie(kind, where, its)
+    for other, others_where in claimed.get(kind, ()):
+        # Two answers to one post are always wrong. For other kinds, two workflows may handle one event.
+        meeting = BY_NAME[kind].one_answer and _may_meet(where, others_where) and _may_tie(kind, where, others_where)
         both = other.source is not claim.source and meeting
-        # A time belongs to nobody: each workflow has its own run of it.
-        alike = where == its and kind != "schedule" and other.source is not claim.source
-        if both or alike or (where == its and other.source is claim.source and other.trigger == claim.trigger):
+        # Two workflows may have the same schedule: each starts its own run.
+        alike = where == others_where and kind != "schedule" and other.source is not claim.source
+        if both or alike or (where == others_where and other.source is claim.source and other.trigger == claim.trigger):
             yield other
 
 
 def _may_meet(one: Where, other: Where) -> bool:
-    """Return whether an event could fulfil both. Of two texts that messages may say, one has to contain the other."""
+    """Return whether one event may match both. For the texts of `says`, one text must contain the other."""
     for fact in one.keys() & other.keys():
-        share = _one_contains if fact == "says" else overlap
-        if not any(share(a, b) for a in one[fact] for b in other[fact]):
+        may_share = overlap
+        if fact == "says":
+            may_share = _one_contains
+        if not any(may_share(a, b) for a in one[fact] for b in other[fact]):
             return False
     return True
 
@@ -80,7 +84,7 @@ def _one_contains(one: str, other: str) -> bool:
 
 
 def _may_tie(kind: str, one: Where, other: Where) -> bool:
-    """Return whether an event could fulfil both with the same precedence, so that neither workflow wins."""
+    """Return whether one event may match both with the same precedence, so that neither workflow wins."""
     fact = place_fact(kind, one)
     others_fact = place_fact(kind, other)
     return any(
@@ -96,19 +100,22 @@ def _mistake(claim: _Claim, other: _Claim) -> Mistake:
     if other.source is claim.source:
         message = f"`{kind}` is listed twice."
         return Mistake(claim.source.file, place, "duplicate-trigger", message, "Remove one of them.")
-    message = f"`{kind}` starts the workflow in {other.source.file.name} already."
-    hint = f"Remove it from one of them, or narrow one so that no event fits both.{_narrower(claim, other)}"
+    message = f"An event that matches `{kind}` here may also start the workflow in {other.source.file.name}."
+    hint = (
+        f"Remove the trigger from one of them, or add conditions so that no event matches "
+        f"both.{_narrower(claim, other)}"
+    )
     return Mistake(claim.source.file, place, "duplicate-trigger", message, hint)
 
 
 def _narrower(claim: _Claim, other: _Claim) -> str:
-    """Return how to let one of two workflows win; empty for a trigger without a condition on the place."""
+    """Return a hint how to let one of two workflows win; empty for a kind without a condition on the place."""
     example = BY_NAME[claim.trigger.kind].place
     if not example:
         return ""
     if len({"", *_place_facts(claim.trigger), *_place_facts(other.trigger)}) > 2:
-        return " Write the places of both by name, or of both by id: a name and an id cannot be compared here."
-    return f" Where one of them names the place more specifically, such as `{example}`, it wins there."
+        return " Write the places of both by name, or of both by id; the check cannot compare a name with an id."
+    return f" A trigger that names the place more specifically, such as `{example}`, wins over the other."
 
 
 def _place_facts(trigger: Trigger) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The command line: thin commands over `app`. People read stderr, programs read stdout."""
+"""The command line: thin commands over `app`. Text for people goes to stderr, data for programs to stdout."""

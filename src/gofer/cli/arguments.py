@@ -1,4 +1,4 @@
-"""The options that several commands share: numbers, runs, places, senders of payloads, and questions at a terminal."""
+"""The options that several commands share: numbers, runs, stages, payloads, and input at a terminal."""
 
 import argparse
 import getpass
@@ -17,7 +17,7 @@ from gofer.values.errors import ConfigError
 
 
 def number(least: int, most: int) -> Callable[[str], int]:
-    """Return a type for argparse: a whole number between two bounds."""
+    """Return an argparse type for whole numbers from `least` to `most`."""
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdecimal() or len(text) > 20 or not least <= int(text) <= most:
@@ -27,30 +27,33 @@ def number(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
-async def listed(store: Store, prefix: str) -> Head:
-    """Return the one run that begins so and that people may see.
+async def listed_run(store: Store, prefix: str) -> Head:
+    """Return the listed run whose id begins with `prefix`.
 
-    Raises ConfigError when there is none or more than one.
+    Raises ConfigError when there is no such run or more than one.
     """
     if not prefix:
-        raise ConfigError("The id of the run is empty; `gofer runs` lists the newest.")
-    whole = await store.head(prefix)
-    if whole is not None and not whole.private:
-        # Also when it is older than those that a list holds.
-        return whole
+        raise ConfigError("The id of the run is empty; `gofer runs` lists the newest runs.")
+    exact = await store.head(prefix)
+    if exact is not None and not exact.private:
+        # An exact id also finds a run that is too old for the list.
+        return exact
     found = [head for head in await store.heads(10_000) if head.run.startswith(prefix)]
     if len(found) != 1:
-        problem = "There is no run" if not found else f"{len(found)} runs begin with"
-        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest.")
+        problem = "There is no run"
+        if found:
+            problem = f"{len(found)} runs begin with"
+        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest runs.")
     return found[0]
 
 
 OPENERS = {False: "gofer.app.embedded.state", True: "gofer.app.aws.operations"}
-"""The modules that open the state, here and on AWS: only the chosen one is imported, for AWS' SDK takes its time."""
+"""The modules that open the state, on this machine and on AWS. Only one is imported, because the AWS SDK loads
+slowly."""
 
 
 class Opener(Protocol):
-    """A module that opens the state of a place."""
+    """A module that opens the state of an installation."""
 
     def open_operations(self, place: Place) -> AbstractContextManager[Operations]:
         """Return the state. Raises ConfigError, TemporaryError."""
@@ -58,70 +61,74 @@ class Opener(Protocol):
 
 
 def place_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    stage = "the stage on AWS to act on, as `prod`: what belongs to it stands in Parameter Store below /gofer/NAME/;"
-    otherwise = "without it what GOFER_TABLE and its like in the environment name, or else this machine"
-    # Not given is something else than empty: `--stage "$STAGE"` does not mean this machine.
-    parser.add_argument("--stage", type=told, metavar="NAME", help=f"{stage} {otherwise}")
-    parser.add_argument("--profile", type=told, metavar="NAME", help="the profile of your AWS configuration to use")
+    """Add --stage and --profile to a parser."""
+    stage = "the stage on AWS to act on, such as `prod`; its settings are in Parameter Store below /gofer/NAME/;"
+    otherwise = "without --stage, the installation that GOFER_TABLE names in the environment, or else this machine"
+    # An empty name is refused: `--stage "$STAGE"` with an unset variable must not act on this machine.
+    parser.add_argument("--stage", type=nonempty, metavar="NAME", help=f"{stage} {otherwise}")
+    parser.add_argument("--profile", type=nonempty, metavar="NAME", help="the profile of your AWS configuration to use")
 
 
-def told(text: str) -> str:
-    """Return a name that is not empty, as a type for argparse: an empty one is an unset variable of a shell."""
+def nonempty(text: str) -> str:
+    """Return the text. Raise ArgumentTypeError for an empty text, which usually comes from an unset shell variable."""
     if not text:
-        raise argparse.ArgumentTypeError("it is empty; is the variable set that should say it?")
+        raise argparse.ArgumentTypeError("the name is empty; check that the shell variable is set")
     return text
 
 
 def chosen_place(arguments: argparse.Namespace) -> Place:
-    """Return the place that the options and the environment name. Raises ConfigError."""
+    """Return the installation that the options and the environment name. Raises ConfigError."""
     return read_place(process_variables(), arguments.stage or "", arguments.profile or "")
 
 
 def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operations]:
-    """Return the state that they name, until the block ends. Raises ConfigError, TemporaryError."""
+    """Open the state of the chosen installation until the block ends. Raises ConfigError, TemporaryError."""
     place = chosen_place(arguments)
     return cast(Opener, importlib.import_module(OPENERS[place.away])).open_operations(place)
 
 
 def asking() -> Callable[[str], str] | None:
-    """Return what asks for a secret without showing it, or None where there is no terminal."""
+    """Return a function that reads a secret from the terminal without echo, or None without a terminal."""
     if not sys.stdin.isatty():
         return None
     return getpass.getpass
 
 
 def progress(done: str) -> Callable[[int, int], None]:
-    """Return what shows on one line how many files were dealt with; nothing where there is no terminal."""
-    shown = sys.stderr.isatty()
+    """Return a function that shows the number of processed files on one line. It prints nothing without a terminal."""
+    is_terminal = sys.stderr.isatty()
 
-    def tell(count: int, total: int) -> None:
-        if shown and (count % 100 == 0 or count == total):
+    def report(count: int, total: int) -> None:
+        if is_terminal and (count % 100 == 0 or count == total):
             print(f"\r{done} {count} of {total} files", end="", file=sys.stderr, flush=True)
-        if shown and count == total:
+        if is_terminal and count == total:
             print(file=sys.stderr)
 
-    return tell
+    return report
 
 
 def sender_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Declare the options."""
-    parser.add_argument("--source", required=required, choices=sorted(SOURCES), help="who sends such payloads")
+    """Add --source, --header, --hook and --path to a parser."""
     parser.add_argument(
-        "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header that comes with each payload"
+        "--source", required=required, choices=sorted(SOURCES), help="the system that sends the payloads"
+    )
+    parser.add_argument(
+        "--header", action="append", default=[], metavar='"NAME: VALUE"', help="a header of each payload's request"
     )
     hook = parser.add_mutually_exclusive_group()
-    hook.add_argument("--hook", default="", metavar="NAME", help="the webhook that is called; needed if there are more")
-    hook.add_argument("--path", default="", metavar="/hooks/NAME", help="the same as a path")
+    hook.add_argument(
+        "--hook", default="", metavar="NAME", help="the webhook that receives the payload; needed if there are several"
+    )
+    hook.add_argument("--path", default="", metavar="/hooks/NAME", help="the path of the webhook, instead of --hook")
 
 
 def read_headers(arguments: argparse.Namespace) -> Sequence[tuple[str, str]]:
-    """Return the headers. Raises ConfigError."""
+    """Return the headers of --header. Raises ConfigError."""
     return [_header(text) for text in arguments.header]
 
 
 def read_hook(arguments: argparse.Namespace) -> str:
-    """Return the name of the webhook, or the empty string. Raises ConfigError."""
+    """Return the name of the webhook; empty if the options name none. Raises ConfigError."""
     if arguments.path:
         return hook_name(arguments.path)
     return arguments.hook

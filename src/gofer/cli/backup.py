@@ -1,4 +1,4 @@
-"""`gofer backup FOLDER`: a consistent copy of the state of this machine, also while Gofer serves."""
+"""`gofer backup FOLDER`: copies the state of this machine consistently, even while Gofer serves."""
 
 import argparse
 import json
@@ -15,36 +15,38 @@ from gofer.runtime.restored_runs import moment
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
 
-_EXAMPLES = """The keys in a backup are sealed under a passphrase: GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
-With it the backup also opens runs that Gofer deletes later, so delete old backups, or forget their passphrase.
-docs/reliability.md says what stands in clear.
+_EXAMPLES = """A passphrase encrypts the keys in a backup: GOFER_BACKUP_PASSPHRASE, or typed at the terminal. With the
+passphrase, a backup also opens runs that Gofer deletes later, so delete old backups or their passphrases.
+docs/reliability.md lists the parts of a backup that are not encrypted.
 
 examples:
-  gofer backup backups/monday            a new folder for each backup
+  gofer backup backups/monday            use a new folder for each backup
   gofer backup backups/monday --json     {at, runs, files, bytes} on stdout
 
-Exit codes: 0 the backup is whole and durable, 1 the state or a disk refused, 2 the folder or the passphrase was wrong.
+Exit codes: 0 the backup is complete and durable, 1 the state or the disk failed, 2 the folder or passphrase is wrong.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer backup`."""
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that is not there yet")
-    parser.add_argument("--json", action="store_true", help="{at, runs, files, bytes} on stdout")
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder for the backup")
+    parser.add_argument("--json", action="store_true", help="print {at, runs, files, bytes} on stdout")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write the backup and print what it holds."""
+    """Write the backup and print its size."""
     variables = process_variables()
     place = read_place(variables, "", "")
     if place.away:
-        raise ConfigError("GOFER_TABLE names a Gofer on AWS, which DynamoDB and S3 keep earlier versions of.")
+        raise ConfigError(
+            "GOFER_TABLE names an installation on AWS; use the backups of its DynamoDB table and S3 bucket instead."
+        )
     passphrase = new_passphrase(variables, asking())
-    made = take_backup(place.data, arguments.folder, passphrase, SystemClock(), progress("copied"))
+    result = take_backup(place.data, arguments.folder, passphrase, SystemClock(), progress("copied"))
     if arguments.json:
-        print(json.dumps(asdict(made)))
+        print(json.dumps(asdict(result)))
     else:
-        size = f"runs: {made.runs}, files: {made.files}, {made.bytes / 1e6:.1f} MB"
-        print(f"{arguments.folder} is a backup of {moment(made.at)} ({size}).", file=sys.stderr)
+        size = f"runs: {result.runs}, files: {result.files}, {result.bytes / 1e6:.1f} MB"
+        print(f"{arguments.folder} is a backup of {moment(result.at)} ({size}).", file=sys.stderr)
     return 0

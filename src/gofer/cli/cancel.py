@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed, operations, place_options
+from gofer.cli.arguments import listed_run, operations, place_options
 from gofer.journal.entries import RunCancelled
 from gofer.runtime.cancel import cancel
 from gofer.values.outside import random_id
@@ -14,12 +14,17 @@ from gofer.values.outside import random_id
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer cancel`."""
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
-    parser.add_argument("--by", default="whoever runs Gofer", metavar="NAME", help="who is named where it was asked")
+    parser.add_argument(
+        "--by",
+        default="the person who runs Gofer",
+        metavar="NAME",
+        help="the name that the notice in the conversation gives",
+    )
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Ask for the run to stop; an open step is finished, and nothing new begins."""
+    """Cancel the run. It finishes its current step and starts no other."""
     with operations(arguments) as opened:
         run, asked = asyncio.run(_cancel(opened, arguments.run, arguments.by))
     if not asked:
@@ -30,6 +35,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _cancel(opened: Operations, prefix: str, by: str) -> tuple[str, bool]:
-    # Who has the whole id of a run that is not listed knows of it already.
-    head = await opened.stores.journals.head(prefix) or await listed(opened.stores.journals, prefix)
+    # A person who has the complete id of an unlisted run already knows about it.
+    head = await opened.stores.journals.head(prefix) or await listed_run(opened.stores.journals, prefix)
     return head.run, await cancel(head.run, RunCancelled(by), opened.stores.journals, opened.stores.queue, random_id())

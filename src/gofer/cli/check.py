@@ -1,4 +1,4 @@
-"""`gofer check`: shows the mistakes in the files that people edit."""
+"""`gofer check`: lists the mistakes in the files that people edit."""
 
 import argparse
 import json
@@ -17,33 +17,35 @@ from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 _EXAMPLES = """examples:
-  gofer check                            agents/ of this folder
-  gofer check agents/answer-here.yaml    what is wrong with this file and answer-here.md
-  gofer check coordinators/mark.py       what is wrong with this script
-  gofer check tools/oncall.py            what is wrong with this tool
-  gofer check skills/citing-sources      what is wrong with this skill and its scripts
+  gofer check                            all files of the workflows in agents/
+  gofer check agents/answer-here.yaml    only this file and answer-here.md
+  gofer check coordinators/mark.py       only this script
+  gofer check tools/oncall.py            only this tool
+  gofer check skills/citing-sources      only this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
-  gofer check --models                   what is known of each model: endpoint, key, price, window, what it reads
-  gofer check --sarif > check.sarif      for code hosts that show findings beside the lines
+  gofer check --models                   a table of the models: endpoint, key, price, window, media
+  gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
 
-Exit codes: 0 fine, or hints only, 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
+Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer check`."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="a folder of workflows, or its files (default agents)")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    form.add_argument(
-        "--models", action="store_true", help="a table of the models: endpoint, price, window, what each reads"
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="a folder of workflows, or single files (default agents)"
     )
-    form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0 on stdout")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON list on stdout")
+    form.add_argument(
+        "--models", action="store_true", help="also print a table of the models: endpoint, price, window, media"
+    )
+    form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print every mistake; one a line unless another form is asked for."""
+    """Print every mistake, one per line unless an option chooses another format."""
     found = in_order(mistake for path in arguments.paths or ["agents"] for mistake in _check(Path(path)))
     if arguments.json:
         print(json.dumps([mistake.to_json() for mistake in found], indent=2))
@@ -62,17 +64,19 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
-        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in one.")
-    if skills := next((one for one in (path, *path.parents) if one.name == SKILLS), None):
+        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in such a folder.")
+    if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
         return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     folder = _folder(path)
-    # Beside the folder of workflows other YAML may stand, as the template of a deployment.
+    # The parent of agents/ may contain other YAML files, such as the template of a deployment.
     if (folder / "agents").is_dir() or not workflow_files(folder):
-        raise ConfigError(f"There is no workflow in {folder}; name a folder that holds some.")
+        raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
         return mistakes(folder)
-    mine = {path, path.with_suffix(".md")} if path.suffix == ".yaml" else {path}
-    return [mistake for mistake in mistakes(folder) if mistake.file in mine]
+    chosen = {path}
+    if path.suffix == ".yaml":
+        chosen.add(path.with_suffix(".md"))
+    return [mistake for mistake in mistakes(folder) if mistake.file in chosen]
 
 
 def _folder(path: Path) -> Path:
@@ -90,8 +94,10 @@ def _folder(path: Path) -> Path:
 def _summary(found: Sequence[Mistake]) -> str:
     wrong = [mistake for mistake in found if not mistake.is_hint]
     hints = len(found) - len(wrong)
-    told = f" {hints} hint{'s' * (hints != 1)}." if hints else ""
+    notes = ""
+    if hints:
+        notes = f" {hints} hint{'s' * (hints != 1)}."
     if not wrong:
-        return f"No mistakes.{told}"
+        return f"No mistakes.{notes}"
     files = len({mistake.file for mistake in wrong})
-    return f"{len(wrong)} mistake{'s' * (len(wrong) != 1)} in {files} file{'s' * (files != 1)}.{told}"
+    return f"{len(wrong)} mistake{'s' * (len(wrong) != 1)} in {files} file{'s' * (files != 1)}.{notes}"

@@ -1,4 +1,4 @@
-"""`gofer demo`: shows what Gofer does, without an account and on this machine only."""
+"""`gofer demo`: shows Gofer on this machine with simulated systems, without any account."""
 
 import argparse
 import asyncio
@@ -21,12 +21,12 @@ PORT = 8765
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer demo`."""
-    parser.add_argument("--exit", action="store_true", help="stop after the tour instead of serving on")
+    parser.add_argument("--exit", action="store_true", help="stop after the tour instead of continuing to serve")
     parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Play the tour, then serve until it is interrupted."""
+    """Play the tour, then serve until the person interrupts the command."""
     if arguments.port is not None:
         port = arguments.port
     elif arguments.exit:
@@ -36,22 +36,22 @@ def execute(arguments: argparse.Namespace) -> int:
     return asyncio.run(_demo(port, arguments.exit))
 
 
-async def _demo(port: int, leave: bool) -> int:
+async def _demo(port: int, stop: bool) -> int:
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
         working(embedded.worker, embedded.scheduler, embedded.watcher),
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")
-        print("Gofer with a simulated Slack: real HTTP on this machine, no account needed.")
-        print(f"Words come from {embedded.model}.", flush=True)
+        print("Gofer with a simulated Slack, over HTTP on this machine, without any account.")
+        print(f"Model: {embedded.model}.", flush=True)
         tour = Tour(embedded.simulated.slack, embedded.state.store, embedded.state.blobs, print)
-        came_out = await _play(tour, embedded)
-        if leave:
-            print("Next: `make demo` keeps serving, so that you can mention Gofer yourself.")
+        succeeded = await _play(tour, embedded)
+        if stop:
+            print("Next: run `make demo` to keep serving and mention Gofer yourself.")
         else:
             await _serve_on(embedded)
-    if came_out:
+    if succeeded:
         return 0
     return 1
 
@@ -64,13 +64,13 @@ async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
         if simulated.jira and simulated.notion and simulated.github:
             scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
             await scenes.play()
-        # The answer of the next process links to the prompt on the pages of this one.
+        # The process that the tour kills posts links to this process's pages.
         environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}
         await killed_between_a_call_and_its_outcome(tour, environment)
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
-    print("\nAll scenes came out as they must.")
+    print("\nAll scenes succeeded.")
     return True
 
 

@@ -1,4 +1,4 @@
-"""`gofer explain`: what each of these raw payloads would start, or the one reason why it starts nothing."""
+"""`gofer explain`: prints which workflows each payload would start, or the reason why it starts none."""
 
 import argparse
 import sys
@@ -13,8 +13,10 @@ from gofer.sources.workflow_files import load_catalog
 
 
 def _payload(source: str, header: str) -> str:
-    """Return the options of an example, with the header that says what happened where the source has one."""
-    named = f'--header "{header}" ' if header else ""
+    """Return an example command, with the header that names the kind of event if the source has one."""
+    named = ""
+    if header:
+        named = f'--header "{header}" '
     return f"  gofer explain --source {source} {named}{MANUALS[source].payload}"
 
 
@@ -26,23 +28,23 @@ _EXAMPLES = f"""examples:
   echo '{{"workflow": "weekly-digest", "scheduled": "2026-11-23T08:00:00Z"}}' | gofer explain --source schedule -
   tail -n 20 deliveries.jsonl | gofer explain --source {WORKPLACE_MANUAL.source} -
 
-A file holds one JSON object, a list of them, or one on each line; what people press in {WORKPLACE_MANUAL.system} may \
-be a form. For a
-webhook a file is one body, whatever stands in it. For each payload one line of JSON is printed:
-{{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}; the key of a schedule ends
-with the time it is for. Where several workflows match, `decided` says which one wins and why. Where a run has to read
-more first, such as the name of a channel, `decided` says what, and `workflows` names all that may win. Where no
-workflow matches, `ignored_because` names the nearest one, the condition that is not met, what it wants, what the
-payload has, and how many more workflows listen. A schedule may also be what EventBridge Scheduler sends:
-{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and no signature is asked for.
-Exit codes: 0 every payload was understood, 2 one was not.
+A file contains one JSON object, a list of objects, or one object per line. Clicks in {WORKPLACE_MANUAL.system} may \
+be forms. For a
+webhook, the whole file is one body. The command prints one line of JSON for each payload:
+{{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}. The key of a schedule ends
+with its scheduled time. If several workflows match, `decided` says which one wins and why. If a run must read more
+first, such as the name of a channel, `decided` says what it must read, and `workflows` lists all that may win. If no
+workflow matches, `ignored_because` names the closest one, its unmet condition, the expected and the actual value, and
+the number of other workflows for such events. A schedule may also have the form that EventBridge Scheduler sends:
+{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and signatures are not verified.
+Exit codes: 0 Gofer understood every payload, 2 it did not understand one.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer explain`."""
     sender_options(parser, required=True)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="payloads as their sender sends them; - is stdin")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files with the payloads of deliveries; - is stdin")
     parser.epilog = _EXAMPLES
 
 
@@ -50,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print one line of JSON for each payload."""
     headers = read_headers(arguments)
     hook = read_hook(arguments)
-    come_in = way(load_catalog(Path("agents")), arguments.source, headers, hook)
+    delivery = way(load_catalog(Path("agents")), arguments.source, headers, hook)
     failed = False
     for name in arguments.files:
         try:
@@ -59,7 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
             print(Explanation(name, error="The file cannot be read.").to_json())
             failed = True
             continue
-        for explanation in explain(name, raw, come_in):
+        for explanation in explain(name, raw, delivery):
             print(explanation.to_json())
             failed = failed or explanation.error is not None
     if failed:

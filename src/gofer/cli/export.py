@@ -1,4 +1,4 @@
-"""`gofer export`: sends the spans of runs to a collector again, or writes them into a file."""
+"""`gofer export`: sends the spans of runs to a collector again, or prints them."""
 
 import argparse
 import asyncio
@@ -13,7 +13,7 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
 from gofer.app.worker import build_exporter
-from gofer.cli.arguments import listed, operations, place_options
+from gofer.cli.arguments import listed_run, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
 from gofer.runtime.telemetry.spans import Exported
@@ -22,18 +22,18 @@ from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, Temporar
 from gofer.values.outside import SystemClock
 
 MOST_RUNS = 10_000
-"""Of the newest runs, those that `--since` looks at."""
+"""The number of newest runs that `--since` considers."""
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 _EXAMPLES = """examples:
-  gofer export 3f2a91            send one run again: the same spans as before
-  gofer export --since 24h       every run that began within a day and has ended
+  gofer export 3f2a91            send the spans of one run again, unchanged
+  gofer export --since 24h       send every finished run that began within a day
   gofer export --since 2026-11-20 --json > spans.jsonl
-                                 as OTLP/JSON, one request a line, sent nowhere
+                                 print OTLP/JSON, one request per line, and send nothing
   gofer export --since 7d --stage prod
-                                 runs of a stage on AWS, from this terminal
+                                 send runs of a stage on AWS
 
-It sends to OTEL_EXPORTER_OTLP_ENDPOINT, with OTEL_EXPORTER_OTLP_HEADERS, as this terminal has them, whatever a stage
-has; docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs from private channels are never exported.
+The command sends to OTEL_EXPORTER_OTLP_ENDPOINT with OTEL_EXPORTER_OTLP_HEADERS of this terminal, not of the stage.
+docs/telemetry.md has the settings of Datadog, Langfuse and Phoenix. Runs from private channels are never exported.
 """
 
 
@@ -41,20 +41,23 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer export`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("runs", nargs="*", metavar="RUN", help="ids of runs; their first characters are enough")
-    parser.add_argument("--since", metavar="WHEN", help="runs that began since: 90m, 24h, 7d, or a date in UTC")
-    parser.add_argument("--json", action="store_true", help="OTLP/JSON on stdout, one request a line, instead")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="finished runs that began since then: 90m, 24h, 7d, or a date in UTC"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print OTLP/JSON on stdout, one request per line, and send nothing"
+    )
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Export runs; 1 when a collector did not take all of it."""
+    """Export runs. The exit code is 1 when the collector did not accept all spans."""
     settings = process_settings()
     if bool(arguments.runs) == bool(arguments.since):
-        raise ConfigError("Name runs, as `gofer runs` lists them, or say --since when they began.")
+        raise ConfigError("Name either ids of runs, which `gofer runs` lists, or a time with --since.")
+    since = None
     if arguments.since:
         since = moment(arguments.since, SystemClock().now())
-    else:
-        since = None
     if not arguments.json and not settings.otlp.url:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
     with operations(arguments) as opened:
@@ -62,45 +65,47 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def moment(text: str, now: float) -> float:
-    """Return unix seconds of `24h` before now, or of a date or time in UTC. Raises ConfigError."""
+    """Return the unix seconds of a duration before now, such as `24h`, or of a date in UTC. Raises ConfigError."""
     if ago := re.fullmatch(r"([0-9]{1,6})([mhd])", text):
         return now - int(ago[1]) * _SECONDS[ago[2]]
     try:
-        told = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"--since is {text[:40]!r}; write 90m, 24h, 7d or a date such as 2026-11-20.") from error
-    if not told.tzinfo:
-        told = told.replace(tzinfo=UTC)
-    return told.timestamp()
+    if not parsed.tzinfo:
+        parsed = parsed.replace(tzinfo=UTC)
+    return parsed.timestamp()
 
 
 async def _export(
     settings: Settings, opened: Operations, runs: Sequence[str], since: float | None, *, printing: bool
 ) -> int:
     if since is None:
-        heads = [await listed(opened.stores.journals, run) for run in runs]
+        heads = [await listed_run(opened.stores.journals, run) for run in runs]
     else:
         heads = await _since(opened, since)
-    told = _Told()
+    totals = _Totals()
     async with http_client() as client:
         exporter = build_exporter(settings, SharedHttp(client))
         for head in heads:
             try:
                 if spans := await _spans(exporter, opened, head.run, named=since is None):
-                    told.add(_print(spans, settings) if printing else await exporter.send(spans))
+                    totals.add(_print(spans, settings) if printing else await exporter.send(spans))
             except (TemporaryError, Corrupt) as error:
-                told.fail(head.run, error)
-    verb = "Printed" if printing else "Sent"
-    print(f"{verb} {told.spans} spans of {told.runs} runs.", file=sys.stderr)
-    if told.rejected:
-        print(f"The collector did not take {told.rejected} of them.", file=sys.stderr)
-    if told.failed or told.rejected:
+                totals.fail(head.run, error)
+    verb = "Sent"
+    if printing:
+        verb = "Printed"
+    print(f"{verb} {totals.spans} spans of {totals.runs} runs.", file=sys.stderr)
+    if totals.rejected:
+        print(f"The collector rejected {totals.rejected} of them.", file=sys.stderr)
+    if totals.failed or totals.rejected:
         return 1
     return 0
 
 
 async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: bool) -> Sequence[Exported]:
-    """Return the spans of a run; none for a run that was not named and may not or cannot be exported."""
+    """Return the spans of a run. With --since, a private or deleted run has none; a named run raises its error."""
     try:
         return await exporter.read(run, opened.stores)
     except (ConfigError, Gone):
@@ -110,15 +115,15 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
 
 
 async def _since(opened: Operations, since: float) -> Sequence[Head]:
-    """Return the listed runs that ended, oldest first."""
+    """Return the listed runs that began since a time and have finished, oldest first."""
     newest = await opened.stores.journals.heads(MOST_RUNS)
     wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
     return sorted(wanted, key=lambda head: head.accepted_at)
 
 
 @dataclass
-class _Told:
-    """What became of all of them."""
+class _Totals:
+    """The totals of an export."""
 
     runs: int = 0
     spans: int = 0

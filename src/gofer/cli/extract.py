@@ -1,4 +1,4 @@
-"""`gofer extract`: print the text that an agent would get from a document."""
+"""`gofer extract`: prints the text that a model would read of a document."""
 
 import argparse
 import asyncio
@@ -24,30 +24,30 @@ _EXAMPLES = """examples:
   gofer extract --member docs/report.pdf all.zip
   curl -s https://example.com/ | gofer extract -
 
-Reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter notebooks and
-plain text. Of an image it says the size. Of a ZIP, tar or gzip archive it lists what is in it, and --member reads one
-file of it. A file is read for what it is, whatever its name says. What a text lacks is said on stderr, with the option
-that gets it. With --json each file is one line: {file, media_type, text, notes, error}, and `missing` where something
-is. The notes say what a text does not show, such as an encoding that was guessed.
-Exit codes: 0 every file was read, 1 there was nothing to read them with, 2 one could not be read.
+The command reads PDF, Word, PowerPoint, Excel (also .xls and .ods), OpenDocument, CSV, web pages, e-mails, Jupyter
+notebooks and plain text. For an image it prints the size. For a ZIP, tar or gzip archive it lists the files, and
+--member reads one of them. The content of a file decides its type, not its name. If a text is incomplete, stderr says
+which part is missing and which option reads it. With --json each file is one line: {file, media_type, text, notes,
+error}, with `missing` for an incomplete text. Notes describe the reading, such as a guessed encoding.
+Exit codes: 0 every file was read, 1 the reader could not start, 2 a file could not be read.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer extract`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents; - is stdin")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each file")
-    pages = "of a PDF, the page to begin with (default 1)"
+    parser.add_argument("--json", action="store_true", help="print one JSON object for each file")
+    pages = "the first page to read of a PDF (default 1)"
     parser.add_argument("--first-page", type=number(1, 1_000_000), default=1, metavar="N", help=pages)
     parser.add_argument(
-        "--last-page", type=number(1, 1_000_000), default=0, metavar="N", help="of a PDF, the last page"
+        "--last-page", type=number(1, 1_000_000), default=0, metavar="N", help="the last page to read of a PDF"
     )
-    rows = "of a sheet or a CSV, the row to begin with (default 1)"
+    rows = "the first row to read of a sheet or a CSV (default 1)"
     parser.add_argument("--first-row", type=number(1, 10_000_000), default=1, metavar="N", help=rows)
-    parser.add_argument("--sheet", default="", metavar="NAME", help="of a workbook, one sheet (default: all)")
-    path = "of an archive, the path of the file in it to read"
+    parser.add_argument("--sheet", default="", metavar="NAME", help="the sheet to read of a workbook (default: all)")
+    path = "the path of the file to read in an archive"
     parser.add_argument("--member", default="", metavar="PATH", help=path)
-    read_as = "of a text, the encoding to read it in, as windows-1252 (default: what it says of itself, or a guess)"
+    read_as = "the encoding of a text, such as windows-1252 (default: the declared encoding, or a guess)"
     parser.add_argument("--encoding", default="", metavar="NAME", help=read_as)
     parser.epilog = _EXAMPLES
 
@@ -58,12 +58,12 @@ def execute(arguments: argparse.Namespace) -> int:
     failed = False
     try:
         for name in arguments.files:
-            said = asyncio.run(_read(children, name, arguments))
-            failed = failed or isinstance(said, str)
+            result = asyncio.run(_read(children, name, arguments))
+            failed = failed or isinstance(result, str)
             if arguments.json:
-                print(_line(name, said), flush=True)
+                print(_line(name, result), flush=True)
             else:
-                _show(name, said, several=len(arguments.files) > 1)
+                _show(name, result, several=len(arguments.files) > 1)
     finally:
         children.close()
     if failed:
@@ -72,18 +72,20 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _read(children: Children, name: str, arguments: argparse.Namespace) -> Document | str:
-    """Return the document, or the sentence that says why there is none."""
+    """Return the document, or a sentence that says why it cannot be read."""
     try:
-        # One byte more than may be read is enough to be refused.
+        # Reading stops one byte after the limit, which is enough to refuse the file.
         data = await asyncio.to_thread(_bytes, name)
     except FileNotFoundError:
-        return "There is no such file; look at its name."
+        return "There is no such file; check the name."
     except IsADirectoryError:
-        return "This is a folder; name the files in it."
+        return "This is a folder; name files in it."
     except (OSError, ValueError):
-        return "The file cannot be read; look whether you may read it."
-    called = "" if name == "-" else name
-    reading = asyncio.ensure_future(_extracted(children, data, called, arguments))
+        return "The file cannot be read; check its permissions."
+    file_name = name
+    if name == "-":
+        file_name = ""
+    reading = asyncio.ensure_future(_extracted(children, data, file_name, arguments))
     if sys.stderr.isatty():
         await asyncio.wait([reading], timeout=_SECOND)
         if not reading.done():
@@ -96,9 +98,9 @@ async def _read(children: Children, name: str, arguments: argparse.Namespace) ->
 
 async def _extracted(children: Children, data: bytes, name: str, arguments: argparse.Namespace) -> Document:
     if arguments.member:
-        taken = await member_of(children, data, arguments.member, name=Path(name).name)
-        data = taken.data
-        name = taken.name
+        entry = await member_of(children, data, arguments.member, name=Path(name).name)
+        data = entry.data
+        name = entry.name
     wanted = Wanted(
         first_page=arguments.first_page,
         last_page=arguments.last_page,
@@ -115,32 +117,32 @@ def _bytes(name: str) -> bytes:
         return file.read(LARGEST + 1)
 
 
-def _line(name: str, said: Document | str) -> str:
+def _line(name: str, result: Document | str) -> str:
     fields: dict[str, object] = {"file": name, "media_type": None, "text": None, "notes": [], "error": None}
-    if isinstance(said, str):
-        fields["error"] = said
+    if isinstance(result, str):
+        fields["error"] = result
     else:
-        fields |= {"media_type": said.kind.media_type, "text": said.text, "notes": said.notes}
-        if said.missing:
-            fields["missing"] = incomplete(said.missing, "The text", _option)
+        fields |= {"media_type": result.kind.media_type, "text": result.text, "notes": result.notes}
+        if result.missing:
+            fields["missing"] = incomplete(result.missing, "The text", _option)
     return one_line(json.dumps(fields, ensure_ascii=False))
 
 
-def _show(name: str, said: Document | str, *, several: bool) -> None:
-    if isinstance(said, str):
-        print(f"gofer: {name}: {said}", file=sys.stderr)
+def _show(name: str, result: Document | str, *, several: bool) -> None:
+    if isinstance(result, str):
+        print(f"gofer: {name}: {result}", file=sys.stderr)
         return
     if several:
         print(f"==> {name} <==")
-    for note in said.notes:
+    for note in result.notes:
         print(f"gofer: {name}: {note}", file=sys.stderr)
-    if said.missing:
-        print(f"gofer: {name}: {incomplete(said.missing, 'The text', _option)}", file=sys.stderr)
-    print(said.text, flush=True)
+    if result.missing:
+        print(f"gofer: {name}: {incomplete(result.missing, 'The text', _option)}", file=sys.stderr)
+    print(result.text, flush=True)
 
 
 def _option(gap: Missing) -> str:
-    """Return the options that get a missing part; empty where this command has none."""
+    """Return the options that read a missing part; empty if this command has no such option."""
     if gap.tool != "extract_file" or not gap.arguments:
         return ""
     return " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in gap.arguments.items())

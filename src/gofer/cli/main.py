@@ -1,6 +1,6 @@
-"""The commands of `gofer`, and what a failure of one means.
+"""The command `gofer`: its subcommands, its help and its exit codes.
 
-Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong, 130 interrupted.
+Exit codes: 0 success, 1 the command failed, 2 the input was wrong, 130 interrupted.
 """
 
 import argparse
@@ -18,42 +18,43 @@ from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
 
 COMMANDS = {
-    "demo": f"play Gofer with simulated {listed(spec.system for spec in RECEIVERS)}; no account needed",
-    "serve": f"serve a real {WORKPLACE_MANUAL.app} from this machine",
+    "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
+    "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
     "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
-    "template": "print what a source needs in template.yaml, for AWS",
-    "check": "find every mistake in workflows, prompts and defaults",
-    "publish": "make workflows live on AWS without a deploy; list what was live, roll back",
+    "template": "print the parts of template.yaml that a source needs on AWS",
+    "check": "find every mistake in workflows, prompts, skills, scripts and tools",
+    "publish": "make workflows live on AWS without a deploy, list earlier versions, roll back",
     "schema": "print the JSON Schema of a workflow file, for editors",
-    "explain": "say what raw payloads would start, without running anything",
-    "extract": "print the text an agent would get from a document",
-    "run": "run one workflow on one event, here and now",
+    "explain": "explain which workflows a payload would start, without running them",
+    "extract": "print the text that a model would read of a document",
+    "run": "run one workflow on one event in this process",
     "runs": "list the newest runs",
     "trace": "show what one run did, step by step",
-    "export": "send runs to an OpenTelemetry collector again, or print their spans",
+    "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "cancel": "stop a run before its next step",
-    "retry": "requeue an abandoned run, or make a parked run's next attempt now",
-    "sweep": "continue what an earlier process left under way, once",
-    "keep": "keep the contents of a run beyond their time",
-    "purge": "delete the contents of runs whose time has come",
-    "backup": "copy the state of this machine into a folder, also while Gofer serves",
-    "restore": "put a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
+    "retry": "requeue an abandoned run, or continue a parked run now",
+    "sweep": "continue the unfinished runs of an earlier process, then stop",
+    "keep": "keep the contents of a run instead of deleting them on schedule",
+    "purge": "delete the contents of old runs",
+    "backup": "back up the state of this machine into a folder, even while Gofer serves",
+    "restore": "restore a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
 }
-"""Subcommands, each a module of this folder: only the one that is asked for is imported."""
+"""The subcommands with their purpose. Each is a module of this folder, imported only when it runs."""
 
 _EXAMPLES = f"""examples:
-  gofer demo                 keep serving: open the page it prints and mention Gofer there
-  gofer demo --exit          play the tour and stop
-  gofer check                every mistake in agents/, by file and line
-  gofer manifest --socket    the {WORKPLACE_MANUAL.app} to create, for a laptop; --url URL for a server
-  gofer serve                serve it; {WORKPLACE_MANUAL.guide} tells what to write into .env before
+  gofer demo                 keep serving; open the printed page and mention Gofer there
+  gofer demo --exit          show the tour and stop
+  gofer check                list every mistake of the workflows, by file and line
+  gofer manifest --socket    the {WORKPLACE_MANUAL.app} for this machine; with --url URL, for a server
+  gofer serve                serve the app; {WORKPLACE_MANUAL.guide} says what to write into .env first
   gofer run answer-here --event {WORKPLACE_MANUAL.payload}
-  gofer trace RUN            RUN as `gofer runs` lists it; the first characters are enough
-  gofer publish --stage prod what stands in agents/, subagents/ and skills/ is live on AWS half a minute later
-  gofer runs --stage prod    what looks after runs here does so on AWS
+  gofer trace RUN            RUN is an id that `gofer runs` lists; its first characters are enough
+  gofer publish --stage prod make agents/, subagents/ and skills/ live on AWS within 30 seconds
+  gofer runs --stage prod    list the runs of a stage on AWS; other commands for runs take --stage too
 
-`gofer COMMAND --help` shows its options, with examples. Exit codes: 0 fine, 1 the thing failed, 2 the input was wrong.
-State lives in GOFER_DATA (default .gofer/); settings come from the environment and below it from .env.
+`gofer COMMAND --help` shows the options of a command, with examples. Exit codes: 0 success, 1 the command failed, 2 the
+input was wrong. Gofer stores its state in GOFER_DATA (default .gofer/). Settings come from the environment; .env fills
+in those that are not set there.
 """
 
 
@@ -61,7 +62,7 @@ class Command(Protocol):
     """A module of this folder that is a subcommand."""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        """Declare its options."""
+        """Add the options of the command to the parser."""
         ...
 
     def execute(self, arguments: argparse.Namespace) -> int:
@@ -70,20 +71,27 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the `gofer` command."""
+    """Run the command `gofer` and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a stack trace.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words and words[0] in COMMANDS else None
+    if arguments is None:
+        arguments = sys.argv[1:]
+    words = list(arguments)
+    name = None
+    if words and words[0] in COMMANDS:
+        name = words[0]
     try:
         return _run(name, words)
     except ConfigError as error:
-        # Several mistakes are a line each.
+        # An error with several mistakes has one mistake per line.
         for line in str(error).splitlines():
-            # Lines of a list stand below the sentence that announces them.
-            print(line if line.startswith(" ") else f"gofer: {line}", file=sys.stderr)
+            # Indented lines are list items below the first line.
+            if line.startswith(" "):
+                print(line, file=sys.stderr)
+            else:
+                print(f"gofer: {line}", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)
@@ -124,7 +132,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 def _command(name: str) -> Command:
     module = f"gofer.cli.{name}"
     if module not in sys.modules:
-        # Modules are kept: to look for garbage among them, again and again, is a fifth of the start of `gofer serve`.
+        # Imported modules are never garbage. Searching them for garbage takes a fifth of the start of `gofer serve`.
         gc.disable()
         importlib.import_module(module)
         gc.freeze()

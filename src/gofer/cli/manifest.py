@@ -1,4 +1,4 @@
-"""`gofer manifest`: the manifests of the apps that the workflows of this folder need."""
+"""`gofer manifest`: prints the manifests of the apps that the workflows of this folder need."""
 
 import argparse
 import json
@@ -19,10 +19,10 @@ from gofer.values.errors import ConfigError
 
 _POSTS = listed(f"{app.system} posts to {PATHS[app.source]}" for app in APPS)
 EPILOG = f"""examples:
-  gofer manifest --socket                         for a laptop: Gofer opens the connection
-  gofer manifest --url https://gofer.example.com  for a server: {_POSTS} there
-  gofer manifest --url https://… --sign-in        on AWS, where colleagues sign in to the pages \
-with {WORKPLACE_MANUAL.system}
+  gofer manifest --socket                         on your own machine: Gofer opens the connection
+  gofer manifest --url https://gofer.example.com  on a server: {_POSTS}
+  gofer manifest --url https://… --sign-in        on AWS, with {WORKPLACE_MANUAL.system} as the sign-in \
+to the pages
 {" ".join(app.installing for app in APPS)}"""
 
 
@@ -30,15 +30,17 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer manifest`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
-    parser.add_argument("--socket", action="store_true", help="deliveries come through Socket Mode")
-    parser.add_argument("--url", default="", metavar="URL", help="deliveries come to this https address of Gofer")
+    parser.add_argument("--socket", action="store_true", help="receive deliveries through Socket Mode")
+    parser.add_argument("--url", default="", metavar="URL", help="receive deliveries at this https address of Gofer")
     parser.add_argument(
         "--sign-in",
         action="store_true",
-        help=f"colleagues sign in to the pages at --url with {WORKPLACE_MANUAL.system}",
+        help=f"let colleagues sign in to the pages at --url with {WORKPLACE_MANUAL.system}",
     )
-    parser.add_argument("--name", default="Gofer", metavar="NAME", help="what colleagues mention (default Gofer)")
-    parser.add_argument("--json", action="store_true", help="JSON instead of YAML")
+    parser.add_argument(
+        "--name", default="Gofer", metavar="NAME", help="the name that colleagues mention (default Gofer)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -48,33 +50,37 @@ def execute(arguments: argparse.Namespace) -> int:
         raise ConfigError("--sign-in needs --url: with --socket the pages are on your own machine.")
     catalog = load_catalog(Path.cwd() / "agents")
     workflows = [loaded.workflow for loaded in catalog.workflows.values()]
-    # Nothing is called: the tools are asked only for what they would need.
+    # The tools are not called; the manifest needs only their permissions.
     tools = tuple(build_tools(read_settings({})).values())
     sign_in = f"{url}{CALLBACK}" * arguments.sign_in
     address = AppAddress(arguments.name.strip(), url, arguments.socket, sign_in)
     for app in APPS:
         _check_name(app, address.name)
-        made = app.manifest(workflows, tools, address)
-        print(json.dumps(made, indent=2) if arguments.json else yaml.safe_dump(made, sort_keys=False).rstrip())
+        document = app.manifest(workflows, tools, address)
+        if arguments.json:
+            print(json.dumps(document, indent=2))
+        else:
+            print(yaml.safe_dump(document, sort_keys=False).rstrip())
     return 0
 
 
 def _check_name(app: AppSpec, name: str) -> None:
     if not 0 < len(name) <= app.longest_name:
-        told = f"--name must have 1 to {app.longest_name} characters"
-        raise ConfigError(f"{told}; {app.system} takes no longer name of an app.")
+        limit = f"--name must have 1 to {app.longest_name} characters"
+        raise ConfigError(f"{limit}; {app.system} does not allow longer names of apps.")
 
 
 def _checked(url: str, socket: bool) -> str:
     if bool(url) == socket:
         raise ConfigError(
-            f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for a laptop, or --url https://… for a server."
+            f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for your own machine, or --url "
+            f"https://… for a server."
         )
     if socket:
         return ""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for a port that is none
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         parts = urlsplit("")
     if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment:

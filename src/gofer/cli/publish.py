@@ -1,4 +1,4 @@
-"""`gofer publish`: makes workflows live on AWS without a deploy, and earlier ones live again."""
+"""`gofer publish`: makes workflows live on AWS without a deploy, and rolls back to earlier ones."""
 
 import argparse
 import asyncio
@@ -11,32 +11,32 @@ from typing import Protocol, cast
 
 from gofer.app.catalog import mistakes, price_list
 from gofer.app.operations import Place
-from gofer.cli.arguments import OPENERS, chosen_place, number, place_options, told
+from gofer.cli.arguments import OPENERS, chosen_place, nonempty, number, place_options
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import refuse
 from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.publication import AGENTS, read_files
 from gofer.workflows.publish.publisher import Published, Publisher
 
-_EXAMPLES = """Checks all files as `gofer check` does, puts agents/, subagents/ and skills/ into the bucket as one
-bundle that never changes, writes the schedules, and moves the pointer. Functions follow within 30 seconds; a run that
-has begun keeps what it began with. Scripts in coordinators/ are code and come with a deploy.
+_EXAMPLES = """The command checks all files like `gofer check`, stores agents/, subagents/ and skills/ in the bucket
+as one immutable bundle, writes the schedules, and moves the pointer to the bundle. The functions use it within 30
+seconds; running runs keep the files they started with. Scripts in coordinators/ are code and come with a deploy.
 
 examples:
-  gofer publish --stage prod --dry-run             what would change: workflows and schedules
-  gofer publish --stage prod                       make it live; the same files again set the schedules right
-  gofer publish --stage prod --list                what was published, newest first; * is live
-  gofer publish --stage prod --roll-back NAME      what was live under that name is again, with its schedules
+  gofer publish --stage prod --dry-run             show which workflows and schedules would change
+  gofer publish --stage prod                       make the files live; publishing again repairs the schedules
+  gofer publish --stage prod --list                list the bundles, newest first; * marks the live one
+  gofer publish --stage prod --roll-back NAME      make an earlier bundle live again, with its schedules
 
-Exit codes: 0 fine, 1 somebody else published meanwhile or AWS did not answer, 2 mistakes in files or settings.
+Exit codes: 0 success, 1 someone else published at the same time or AWS did not answer, 2 mistakes in files or settings.
 """
 
 
 class Opener(Protocol):
-    """The module that opens a stage for publishing."""
+    """A module that opens a stage for publishing."""
 
     def open_publisher(self, place: Place, root: Path) -> AbstractContextManager[Publisher]:
-        """Publish to a stage. Raises ConfigError."""
+        """Return the publisher of a stage. Raises ConfigError."""
         ...
 
 
@@ -44,12 +44,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer publish`."""
     parser.add_argument("root", nargs="?", default=".", metavar="PATH", help="the repository (default this folder)")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="only list what was published")
-    what.add_argument("--roll-back", type=told, metavar="NAME", help="make an earlier bundle live again")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
-    parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N (default 20)")
-    shown = "{name, before, moved, workflows, schedules}, or of --list {current, at, bundles}, on stdout"
-    parser.add_argument("--json", action="store_true", help=shown)
+    what.add_argument("--list", action="store_true", help="only list the published bundles")
+    what.add_argument("--roll-back", type=nonempty, metavar="NAME", help="make an earlier bundle live again")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+    parser.add_argument(
+        "--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N bundles (default 20)"
+    )
+    keys = "print {name, before, moved, workflows, schedules} on stdout, or with --list {current, at, bundles}"
+    parser.add_argument("--json", action="store_true", help=keys)
     place_options(parser)
     parser.epilog = _EXAMPLES
 
@@ -59,7 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
     root = Path(arguments.root)
     place = chosen_place(arguments)
     if not place.away and not place.variables.get("GOFER_BUCKET"):
-        raise ConfigError("Name where to publish with --stage; on this machine the files themselves are what is live.")
+        raise ConfigError("Name the stage to publish to with --stage; on this machine Gofer uses the files directly.")
     if not arguments.list and not arguments.roll_back:
         _check(root)
     with cast(Opener, importlib.import_module(OPENERS[True])).open_publisher(place, root) as publisher:
@@ -72,7 +74,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check(root: Path) -> None:
     if not (root / AGENTS).is_dir():
-        raise ConfigError(f"There is no folder {root / AGENTS}; run this in the repository that holds your workflows.")
+        raise ConfigError(
+            f"There is no folder {root / AGENTS}; run the command in the repository that contains your workflows."
+        )
     refuse(mistakes(root / AGENTS))
 
 
@@ -85,13 +89,19 @@ async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespa
 
 async def _list(publisher: Publisher, arguments: argparse.Namespace) -> None:
     names, current = await publisher.listing(arguments.limit)
-    live = current.name if current else ""
+    live = ""
+    at = ""
+    if current:
+        live = current.name
+        at = current.at
     if arguments.json:
-        at = current.at if current else ""
         print(json.dumps({"current": live, "at": at, "bundles": list(names)}, indent=2))
         return
     for name in names:
-        print(f"* {name}  since {current.at}" if current and name == live else f"  {name}")
+        if name == live:
+            print(f"* {name}  since {at}")
+        else:
+            print(f"  {name}")
     if not names:
         print("Nothing is published yet.", file=sys.stderr)
 
@@ -111,11 +121,13 @@ def _show(published: Published, arguments: argparse.Namespace) -> None:
 
 
 def _sentence(published: Published, *, dry: bool) -> str:
-    before = f", after {published.before}" if published.before else ""
+    before = ""
+    if published.before:
+        before = f", after {published.before}"
     match published.moved, dry:
         case True, True:
-            return f"This would be live{before}; nothing was changed."
+            return f"This bundle would be live{before}; nothing was changed."
         case True, False:
             return f"{published.name} is live within 30 seconds{before}."
         case _:
-            return f"{published.name} is live already; nothing else {'would be' if dry else 'was'} published."
+            return f"{published.name} is already live; nothing else {'would be' if dry else 'was'} published."

@@ -1,4 +1,4 @@
-"""`gofer purge`: delete now what its time has come for."""
+"""`gofer purge`: deletes the contents of old runs now."""
 
 import argparse
 import asyncio
@@ -12,20 +12,24 @@ from gofer.runtime.retention import DAYS, Purged, Purger
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer purge`."""
-    days = f"contents of runs that ended more than DAYS days ago (default {DAYS}); private ones in any case"
+    days = (
+        f"delete contents of runs that finished over DAYS days ago (default {DAYS}), and of all finished private runs"
+    )
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
-    parser.add_argument("--json", action="store_true", help="{deleted, forgotten}, numbers of runs, on stdout")
+    parser.add_argument(
+        "--json", action="store_true", help="print {deleted, forgotten}, the numbers of runs, on stdout"
+    )
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Delete what is due and say how much it was."""
+    """Delete the contents that are due, and print the numbers of runs."""
     with operations(arguments) as opened:
         purged = asyncio.run(_purge(opened, arguments.older_than))
     if arguments.json:
         print(json.dumps(asdict(purged), indent=2))
     else:
-        print(f"Runs whose contents were deleted: {purged.deleted}. Runs of which nothing is left: {purged.forgotten}.")
+        print(f"Runs with deleted contents: {purged.deleted}. Runs that were removed completely: {purged.forgotten}.")
     return 0
 
 

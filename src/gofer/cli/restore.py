@@ -1,4 +1,4 @@
-"""`gofer restore FOLDER`: the state of a backup in an empty GOFER_DATA, with its unfinished runs held."""
+"""`gofer restore FOLDER`: restores a backup into an empty GOFER_DATA, with its unfinished runs held."""
 
 import argparse
 import json
@@ -15,24 +15,24 @@ from gofer.runtime.restored_runs import moment
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
 
-_EXAMPLES = """What is due by now is deleted first. A run that the backup had unfinished needs attention: nothing of it
-happens before `gofer retry RUN`, because what it did after the backup is unknown. Of private runs only the number is
-shown; `gofer runs --stuck` gives their ids. The passphrase of the backup is GOFER_BACKUP_PASSPHRASE, or typed at the
-terminal.
+_EXAMPLES = """First the command deletes contents whose deletion is due. Every unfinished run in the backup then needs
+attention: it does nothing before `gofer retry RUN`, because Gofer does not know what it did after the backup. For
+private runs the command shows only their number; `gofer runs --stuck` lists their ids. The passphrase of the backup is
+GOFER_BACKUP_PASSPHRASE, or typed at the terminal.
 
 examples:
   gofer restore backups/monday
   GOFER_DATA=elsewhere gofer restore backups/monday
 
-Exit codes: 0 it is restored, 1 the backup is damaged or a disk refused, 2 the folder or the passphrase was wrong.
+Exit codes: 0 the backup is restored, 1 the backup is corrupt or the disk failed, 2 the folder or passphrase is wrong.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer restore`."""
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a folder that `gofer backup` wrote")
-    told = "{at, deleted, keyless, held: ids of runs, private: the number of private runs held} on stdout"
-    parser.add_argument("--json", action="store_true", help=told)
+    keys = "print {at, deleted, keyless, held: ids of runs, private: number of held private runs} on stdout"
+    parser.add_argument("--json", action="store_true", help=keys)
     parser.epilog = _EXAMPLES
 
 
@@ -41,7 +41,7 @@ def execute(arguments: argparse.Namespace) -> int:
     variables = process_variables()
     place = read_place(variables, "", "")
     if place.away:
-        raise ConfigError("GOFER_TABLE names a Gofer on AWS; restore its table and its bucket there.")
+        raise ConfigError("GOFER_TABLE names an installation on AWS; restore its DynamoDB table and S3 bucket instead.")
     passphrase = known_passphrase(variables, asking())
     restored = restore_backup(arguments.folder, place.data, passphrase, SystemClock(), progress("restored"))
     listed = [head for head in restored.held if not head.private]
@@ -55,15 +55,15 @@ def execute(arguments: argparse.Namespace) -> int:
     for head in listed:
         print(f"{head.run}  {head.status}: restored  {timestamp(head.accepted_at)}  {head.workflow}")
     if private:
-        print(f"Private runs that need attention: {private}. `gofer runs --stuck` gives their ids.", file=sys.stderr)
+        print(f"Private runs that need attention: {private}. `gofer runs --stuck` lists their ids.", file=sys.stderr)
     return 0
 
 
 def _summary(restored: RestoredState, folder: Path, data: Path) -> str:
-    what = f"{data} is as {folder} had it at {moment(restored.backup_at)}."
-    deleted = f"Runs whose contents were deleted because their time had come: {restored.deleted}."
+    state = f"{data} now has the state of {folder} at {moment(restored.backup_at)}."
+    deleted = f"Runs with contents that were due for deletion and are deleted: {restored.deleted}."
     held = f"Unfinished runs that wait for `gofer retry RUN`: {len(restored.held)}."
     if restored.keyless:
-        why = "because they were deleted while it was made"
-        deleted = f"{deleted} Runs that had no key in the backup, {why}: {restored.keyless}."
-    return f"{what} {deleted} {held}"
+        reason = "because they were deleted during the backup"
+        deleted = f"{deleted} Runs that had no key in the backup {reason}: {restored.keyless}."
+    return f"{state} {deleted} {held}"

@@ -1,4 +1,4 @@
-"""`gofer retry RUN`: another attempt for an abandoned or a parked run."""
+"""`gofer retry RUN`: continues an abandoned or a parked run."""
 
 import argparse
 import asyncio
@@ -6,30 +6,30 @@ import json
 import sys
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed, operations, place_options
+from gofer.cli.arguments import listed_run, operations, place_options
 from gofer.runtime.retry import Retried, retry
 from gofer.values.outside import random_id
 
-_EXAMPLES = """what it does, by what became of the run:
-  not ended      it goes on at once: a parked run makes its next attempt now, and one whose queue message
-                 became a dead letter is queued again
-  needs attention because it could not be continued (its workers were lost, its journal could not be read, a bug)
-                 the same, once whatever was wrong is corrected: a deploy, a restored body
+_EXAMPLES = """effect, by the state of the run:
+  unfinished     The run continues at once: a parked run makes its next attempt now, and a run whose queue message
+                 became a dead letter is queued again.
+  needs attention because no worker could continue it (its workers crashed, its journal was unreadable, a bug)
+                 The run is queued again. First correct the cause, such as with a deploy or a restored body.
   needs attention because it was restored from a backup
-                 it goes on from there: it looks for its answer before it posts one, and what its tools changed
-                 after the backup may be done again
-  ended          nothing: `done`, `failed`, `limited`, `cancelled` are the last entry of a journal. Correct what its
-                 reason says and ask anew, as with another message in the same thread; that run is told what this
-                 one found
+                 The run continues from the backup. It looks for its answer before it posts one. Tools may repeat
+                 changes that they made after the backup.
+  finished       Nothing: `done`, `failed`, `limited` and `cancelled` are final. Correct the cause that the reason
+                 names and ask again, such as with another message in the same thread; the new run sees what this
+                 run found.
 
-A run goes on from its journal: a call that happened is not made again, one that nobody can tell about is looked for
-or shown as unknown, never repeated.
+A run continues from its journal. It never repeats a completed call. If the outcome of a call is unknown, Gofer looks
+for it in the other system or marks the call as unknown.
 
 examples:
-  gofer retry 3f2a                        RUN as `gofer runs` lists it; the first characters are enough
+  gofer retry 3f2a                        RUN is an id that `gofer runs` lists; its first characters are enough
   gofer retry 3f2a --stage prod           on AWS
 
-Exit codes: 0 it is queued, 1 it has ended or cannot be read, 2 there is no such run.
+Exit codes: 0 the run is queued, 1 the run is finished or unreadable, 2 there is no such run.
 """
 
 
@@ -55,6 +55,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _retry(opened: Operations, prefix: str) -> tuple[str, Retried]:
-    # Who has the whole id of a run that is not listed knows of it already.
-    head = await opened.stores.journals.head(prefix) or await listed(opened.stores.journals, prefix)
+    # A person who has the complete id of an unlisted run already knows about it.
+    head = await opened.stores.journals.head(prefix) or await listed_run(opened.stores.journals, prefix)
     return head.run, await retry(head.run, opened.stores, opened.clock, random_id())

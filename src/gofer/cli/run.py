@@ -1,4 +1,4 @@
-"""`gofer run WORKFLOW --event FILE`: one workflow, run on one event in this process."""
+"""`gofer run WORKFLOW --event FILE`: runs one workflow on one event in this process."""
 
 import argparse
 import asyncio
@@ -35,47 +35,49 @@ _EXAMPLES = f"""examples:
   gofer run WORKFLOW --event {_HEADED.payload} --header "{BY_SOURCE[_HEADED.source].kind_header}"
   gofer run WORKFLOW --event body.json --source webhook --hook new-hire
   gofer run answer-here --event {WORKPLACE_MANUAL.payload} --mocks mocks.yaml
-  gofer run WORKFLOW                  of a schedule: now is the time it is for
+  gofer run WORKFLOW                  a workflow with a schedule, as if it were due now
 
-Who sends the event follows from what starts the workflow; --source says it where there are several. {_SYSTEMS}
-are simulated: with the world of the demo, or with --world what the file describes and nothing else. --world
-adds "world" to --json: what is different there afterwards, as {{"added": {{path: value}}, "removed": {{…}}, "changed":
-{{path: {{"before": …, "after": …}}}}, "more": how many are not told}}.
+The workflow's trigger decides which system sends the event; with triggers of several systems, name one with --source.
+{_SYSTEMS} are simulated, with the data of the demo, or only with the data of --world.
+With --world, the JSON output has a key "world" with the changes: {{"added": {{path: value}}, "removed": {{…}},
+"changed": {{path: {{"before": …, "after": …}}}}, "more": number of changes that are not listed}}.
 
---live-tools reads and writes the real systems whose tokens are set. It needs a real model: the offline model's words
-are a script, and never go to people.
+--live-tools reads and writes the real systems whose tokens are set. It needs a real model: the offline model's answers
+are scripted, and Gofer never sends them to people.
 
---mocks gives every tool its mock: the form and the refusals of the real one, made of its arguments, the same each time.
-Nothing outside is reached but the model, and the run stands in a state of its own, the folder mocked/ of GOFER_DATA.
-FILE says in YAML or JSON what some tools give:
+--mocks replaces every tool by its mock. A mock checks arguments and returns data of the same form as the real tool, and
+the same arguments always give the same result. Only the model is called. The run has its own state in the folder
+mocked/ of GOFER_DATA. FILE (YAML or JSON) sets the results of some tools:
 {_MOCKED}
-The first that fits counts, and `*` in a text stands for anything; what it does not say of text, details and value is
-as in the mock.
+The first matching entry applies, and `*` in a text matches anything. Keys that it leaves out (text, details, value) are
+those of the mock.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer run`."""
-    parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file of agents/, without .yaml")
-    parser.add_argument("--event", metavar="FILE", help="a payload as its sender sends it; a schedule needs none")
+    parser.add_argument("workflow", metavar="WORKFLOW", help="name of a file in agents/, without .yaml")
+    parser.add_argument("--event", metavar="FILE", help="a file with the payload of a delivery; a schedule needs none")
     sender_options(parser, required=False)
     parser.add_argument(
-        "--mocks", metavar="FILE", nargs="?", const="", help="tools reach nothing; FILE says what some of them give"
+        "--mocks", metavar="FILE", nargs="?", const="", help="replace tools by mocks; FILE sets the results of some"
     )
-    parser.add_argument("--world", metavar="FILE", help="simulators start with this world (YAML)")
+    parser.add_argument("--world", metavar="FILE", help="the data of the simulated systems (YAML)")
     parser.add_argument(
-        "--live-tools", action="store_true", help="tools read and write the real systems, not simulated ones"
+        "--live-tools", action="store_true", help="tools read and write the real systems instead of simulated ones"
     )
-    parser.add_argument("--script", metavar="FILE", help="what the offline model says, whatever is set up (YAML)")
-    parser.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
+    parser.add_argument(
+        "--script", metavar="FILE", help="use the offline model with these answers (YAML), even if a model is set up"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object on stdout")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Run the workflow and prints its answer."""
+    """Run the workflow and print its answer."""
     settings = process_settings()
     _check_options(arguments, settings)
-    given = _given(arguments)
+    given = _read_event(arguments)
     event = event_input(checked_catalog(Path.cwd() / "agents"), arguments.workflow, given, SystemClock().now())
     if arguments.live_tools:
         _check_credentials(settings, event.source)
@@ -84,11 +86,16 @@ def execute(arguments: argparse.Namespace) -> int:
     body = given.body or b""
     overrides = _mocks(arguments.mocks)
     outcome = asyncio.run(run_once(settings, Path.cwd(), arguments.workflow, event, body, world, scripts, overrides))
-    if outcome.simulated or overrides is not None:
-        where = "On mocks" if overrides is not None else f"On a simulated {_names(outcome.simulated)}"
-        print(f"{where}, with {outcome.model}.", file=sys.stderr)
+    if overrides is not None:
+        print(f"On mocks, with {outcome.model}.", file=sys.stderr)
+    elif outcome.simulated:
+        print(f"On a simulated {_names(outcome.simulated)}, with {outcome.model}.", file=sys.stderr)
     if overrides is None and outcome.data != settings.data:
-        print(f"Kept apart from real runs: GOFER_DATA={outcome.data} gofer trace {outcome.run[:8]}", file=sys.stderr)
+        print(
+            f"This run is stored apart from real runs; see it with: GOFER_DATA={outcome.data} gofer trace "
+            f"{outcome.run[:8]}",
+            file=sys.stderr,
+        )
     result = _result(outcome, ends=overrides is not None)
     if arguments.world:
         result["world"] = outcome.world
@@ -96,12 +103,16 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
         print(result["answer"])
-        ended = f"run {result['run']}: {result['status']} {result['reason']}".rstrip()
-        print(result["reason"] if result["status"] == "parked" else ended, file=sys.stderr)
-    return 0 if result["status"] == "done" else 1
+        ending = f"run {result['run']}: {result['status']} {result['reason']}".rstrip()
+        if result["status"] == "parked":
+            ending = str(result["reason"])
+        print(ending, file=sys.stderr)
+    if result["status"] == "done":
+        return 0
+    return 1
 
 
-def _given(arguments: argparse.Namespace) -> EventInput:
+def _read_event(arguments: argparse.Namespace) -> EventInput:
     headers = read_headers(arguments)
     hook = read_hook(arguments)
     if arguments.event is None:
@@ -116,13 +127,18 @@ def _given(arguments: argparse.Namespace) -> EventInput:
 
 def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     done = outcome.done
-    status, reason = _standing(outcome, ends=ends)
+    status, reason = _status(outcome, ends=ends)
+    answer = ""
+    output = None
+    if done.concluded:
+        answer = done.concluded.text
+        output = done.concluded.output
     return {
         "run": outcome.run,
         "workflow": done.workflow,
         "status": status,
-        "answer": done.concluded.text if done.concluded else "",
-        "output": done.concluded.output if done.concluded else None,
+        "answer": answer,
+        "output": output,
         "reason": reason,
         "usage": {
             "input_tokens": done.usage.input_tokens,
@@ -136,25 +152,30 @@ def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
     }
 
 
-def _standing(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
-    """Return the status of a run and its reason, also where it did not end."""
+def _status(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
+    """Return the status of a run and its reason, even if the run did not finish."""
     done = outcome.done
     if done.finished is not None:
         return done.finished.status, done.finished.reason
     if done.parked is None:
         return "needs_attention", "the run did not end"
-    why = done.parked_reason.rstrip(".")
+    parked_reason = done.parked_reason.rstrip(".")
     if ends:
-        return "needs_attention", f"it {why or 'is parked'}; with mocks it ends here"
-    is_parked = f"Run {outcome.run} is parked{_until(done.parked, why, done.last_at)}: {why or 'it waits'}."
+        return "needs_attention", f"it {parked_reason or 'is parked'}; with mocks it ends here"
+    is_parked = (
+        f"Run {outcome.run} is parked{_until(done.parked, parked_reason, done.last_at)}: {parked_reason or 'it waits'}."
+    )
     if outcome.simulated:
-        return "parked", f"{is_parked} Its simulated world ended with this command; start it again to go on."
+        return (
+            "parked",
+            f"{is_parked} Its simulated systems ended with this command; run the command again to start over.",
+        )
     return "parked", f"{is_parked} Start gofer serve with GOFER_DATA={outcome.data}; it continues by itself."
 
 
-def _until(parked: RunParked, why: str, now: int) -> str:
-    """Return until when a run waits, unless the reason says so by itself."""
-    if ATTEMPTS in why:
+def _until(parked: RunParked, reason: str, now: int) -> str:
+    """Return the time at which a parked run continues; empty if the reason contains it."""
+    if ATTEMPTS in reason:
         return ""
     return f" until {moment(parked.until, now)}"
 
@@ -164,34 +185,37 @@ def _names(systems: Sequence[str]) -> str:
 
 
 def _check_options(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Raise ConfigError for options that contradict each other, or that would post a script's words for real."""
+    """Raise ConfigError for contradictory options, and for options that would post scripted answers to real systems."""
     if arguments.mocks is not None and arguments.world is not None:
-        raise ConfigError("Take --mocks or --world: a world is simulated, and mocks need none.")
+        raise ConfigError("Use either --mocks or --world: mocks do not use the simulated systems.")
     if not arguments.live_tools:
         return
     if arguments.mocks is not None or arguments.world is not None:
-        raise ConfigError("Take --live-tools, or one of --world and --mocks: these keep tools from the real systems.")
+        raise ConfigError(
+            "Use either --live-tools, or one of --world and --mocks, which keep tools away from the real systems."
+        )
     if arguments.script is not None:
-        raise ConfigError("Leave out --script or --live-tools: words of a script are never written into real systems.")
+        raise ConfigError("Use either --script or --live-tools: Gofer never writes scripted answers into real systems.")
     if not settings.has_model:
         raise ConfigError(
-            "--live-tools needs a real model, because the offline model's words are a script. Set OPENAI_API_KEY, "
+            "--live-tools needs a real model, because the answers of the offline model are scripted. Set "
+            "OPENAI_API_KEY, "
             "OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for endpoints of agents/defaults.yaml; or "
-            "leave out --live-tools to run in a simulated world."
+            "leave out --live-tools to run on simulated systems."
         )
 
 
 def _check_credentials(settings: Settings, source: str) -> None:
-    """Raise ConfigError where the real system that the event comes from cannot be reached."""
+    """Raise ConfigError when the token of the event's source is not set."""
     spec = BY_SOURCE.get(source)
     if spec is not None and not settings.sources[spec.token]:
         raise ConfigError(
-            f"Set {spec.token.name} for --live-tools; or leave out --live-tools to run in a simulated world."
+            f"Set {spec.token.name} for --live-tools; or leave out --live-tools to run on simulated systems."
         )
 
 
 def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
-    """Return the world to simulate; None where the real systems are used."""
+    """Return the data of the simulated systems; None when the run uses the real systems."""
     if arguments.live_tools:
         return None
     path = arguments.world
@@ -201,23 +225,27 @@ def _world(arguments: argparse.Namespace) -> Mapping[str, object] | None:
         return as_object(yaml.load(Path(path).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         example = "src/gofer_simulators/worlds/demo.yaml"
-        raise ConfigError(f"{path} is not a world; it has to be a YAML file such as {example}.") from error
+        raise ConfigError(
+            f"{path} does not describe simulated systems; write a YAML file such as {example}."
+        ) from error
 
 
 def _mocks(path: str | None) -> Overrides | None:
-    """Return what a file says that tools give; None without mocks."""
+    """Return the tool results in a file of mocks; empty without a file, and None without --mocks."""
+    if path is None:
+        return None
     if not path:
-        return None if path is None else {}
+        return {}
     try:
         return mocks(Path(path).read_text(encoding="utf-8"), path, Path.cwd())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); name a YAML or JSON file of mocks.") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8; name a YAML or JSON file of mocks.") from error
+        raise ConfigError(f"{path} is not UTF-8 text; name a YAML or JSON file of mocks.") from error
 
 
 def _scripts(path: str | None) -> Sequence[Script] | None:
-    """Return what the offline model says; None leaves the model to the settings."""
+    """Return the scripts of the offline model; None when the settings choose the model."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`gofer runs`: the newest runs, how each ended or what it waits for, and with `--stuck` those that need attention."""
+"""`gofer runs`: lists the newest runs with their status, and with `--stuck` the runs that need attention."""
 
 import argparse
 import asyncio
@@ -19,24 +19,25 @@ from gofer.projections.trace import timestamp
 from gofer.values.errors import Corrupt, Gone
 
 STILL_MS = 900_000
-"""Milliseconds without a frame after which a run is stuck: a sweep enqueues it every minute from the third on."""
+"""Milliseconds without a frame after which a run counts as stuck. From the third minute a sweep enqueues it each
+minute."""
 _PAGE = 500
 _NEWEST = 1_000
-"""Runs that ended, of which those that need attention are looked for."""
+"""The number of newest runs among which stuck runs are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """What is stuck."""
+    """The stuck runs."""
 
     public: Sequence[Head]
-    """The oldest first."""
+    """The runs that may be listed, oldest first."""
     private: Sequence[str]
-    """Ids, in their own order."""
+    """The ids of private runs, sorted."""
 
 
 async def find_stuck(opened: Operations) -> Stuck:
-    """Return the runs that are stuck. Raises TemporaryError."""
+    """Return the stuck runs. Raises TemporaryError."""
     before = int(opened.clock.now() * 1000) - STILL_MS
     found = [head for head in await _unfinished(opened, before) if await _is_still(opened, head, before)]
     found += [head for head in await _abandoned(opened) if await _is_abandoned(opened, head)]
@@ -48,7 +49,7 @@ async def find_stuck(opened: Operations) -> Stuck:
 
 
 async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
-    """Return every run that has not ended and of which no row was written since."""
+    """Return every unfinished run whose row was not written since `before`."""
     found: list[Head] = []
     while page := await opened.stores.journals.unfinished(before, _PAGE, after=found[-1] if found else None):
         found += page
@@ -56,30 +57,30 @@ async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
 
 
 async def _abandoned(opened: Operations) -> Sequence[Head]:
-    """Return the newest runs that need attention, private ones too."""
+    """Return the newest runs that need attention, including private ones."""
     heads = await opened.stores.journals.heads(_NEWEST, private=True)
     return [head for head in heads if head.status == "needs_attention" and head.retention in ("due", "kept")]
 
 
 async def _due(opened: Operations, before: int) -> Sequence[Head]:
-    """Return private runs that ended and of which nothing was deleted yet."""
+    """Return finished private runs whose contents were not deleted yet."""
     return await opened.stores.journals.ended("due", before, _NEWEST, private=True)
 
 
 async def _is_still(opened: Operations, head: Head, before: int) -> bool:
-    """Return whether no frame of a run was written since; one at work writes frames and no row."""
+    """Return whether a run wrote no frame since `before`. A working run writes frames, but not its row."""
     journal = await _read_run(opened, head)
     return not journal or journal[-1].at < before
 
 
 async def _is_abandoned(opened: Operations, head: Head) -> bool:
-    """Return whether a run needs attention because no worker could end it, and not because it said so at its end."""
+    """Return whether a run needs attention because no worker could finish it, and not because it finished that way."""
     journal = await _read_run(opened, head)
     return not journal or project(journal).finished is None
 
 
 async def _is_undeleted(opened: Operations, head: Head) -> bool:
-    """Return whether the contents of a run should be gone: those of one that became private stay their thirty days."""
+    """Return whether the contents of a run should be deleted. Those of a run that became private later stay 30 days."""
     journal = await _read_run(opened, head)
     if not journal:
         return True
@@ -87,26 +88,28 @@ async def _is_undeleted(opened: Operations, head: Head) -> bool:
 
 
 async def _read_run(opened: Operations, head: Head) -> Sequence[Recorded]:
-    """Return the journal of a run; nothing where it cannot be read."""
+    """Return the journal of a run; empty if it cannot be read."""
     try:
         return await read_journal(head.run, opened.stores.journals, opened.stores.blobs)
     except (Corrupt, Gone):
         return ()
 
 
-_STUCK = "runs that do not move, with ids of private ones: no frame for 15 minutes, abandoned, not deleted in time"
+_STUCK = "list stuck runs: no progress for 15 minutes, abandoned, or not deleted in time; private runs by id only"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer runs`."""
-    parser.add_argument("--json", action="store_true", help="one JSON list on stdout")
-    parser.add_argument("--limit", type=number(1, 10_000), default=20, metavar="N", help="at most N runs (default 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON list on stdout")
+    parser.add_argument(
+        "--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N runs (default 20)"
+    )
     parser.add_argument("--stuck", action="store_true", help=_STUCK)
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the newest runs that are not private, or all that are stuck."""
+    """Print the newest runs that are not private, or all stuck runs."""
     if arguments.stuck:
         return _execute_stuck(arguments)
     with operations(arguments) as opened:
@@ -119,12 +122,12 @@ def execute(arguments: argparse.Namespace) -> int:
     for head in heads:
         print(_line(head))
     if not heads:
-        print("No runs that you may see.", file=sys.stderr)
+        print("There are no runs that may be listed.", file=sys.stderr)
     return 0
 
 
 def _execute_stuck(arguments: argparse.Namespace) -> int:
-    """Print the runs that are stuck; of private ones their ids."""
+    """Print the stuck runs; for private runs only their ids."""
     with operations(arguments) as opened:
         stuck = asyncio.run(find_stuck(opened))
     if arguments.json:
@@ -143,12 +146,12 @@ def _line(head: Head) -> str:
 
 
 async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[str]]:
-    """Return the newest runs, and lines about those that no list shows or whose queue message is a dead letter."""
+    """Return the newest runs, and notes about unlisted runs and dead letters."""
     notes = unlisted_lines(await recent(opened.stores.journals, int(opened.clock.now() * 1000)))
     for letter in await opened.stores.queue.dead_letters(limit):
         head = await opened.stores.journals.head(letter.run)
         if head is None or head.status != "done":
-            # Of a private run nothing but this line is shown, and not which it is.
+            # The note must not reveal which private run it is about.
             if head and not head.private:
                 name = f"run {letter.run}"
             else:

@@ -1,4 +1,4 @@
-"""`gofer schema`: prints the JSON Schema of the files that people write."""
+"""`gofer schema`: prints the JSON Schemas of workflow files, subagent files and defaults."""
 
 import argparse
 from pathlib import Path
@@ -11,17 +11,17 @@ _EXAMPLES = """examples:
   gofer schema --defaults > agents/defaults.schema.json
   gofer schema --subagent > subagents/subagent.schema.json
 
-A file of agents/ that begins with `# yaml-language-server: $schema=workflow.schema.json`, or one of subagents/ with
-`# yaml-language-server: $schema=subagent.schema.json`, gets completion and explanations in editors with a YAML
-language server.
+Editors with a YAML language server then offer completion and explanations. Begin a file of agents/ with
+`# yaml-language-server: $schema=workflow.schema.json`, and a file of subagents/ with
+`# yaml-language-server: $schema=subagent.schema.json`.
 """
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer schema`."""
     other = parser.add_mutually_exclusive_group()
-    other.add_argument("--defaults", action="store_true", help="the schema of defaults.yaml instead")
-    other.add_argument("--subagent", action="store_true", help="the schema of the files of subagents/ instead")
+    other.add_argument("--defaults", action="store_true", help="print the schema of defaults.yaml instead")
+    other.add_argument("--subagent", action="store_true", help="print the schema of files in subagents/ instead")
     parser.epilog = _EXAMPLES
 
 

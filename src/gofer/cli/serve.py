@@ -1,4 +1,4 @@
-"""`gofer serve`: serves the real systems from this machine."""
+"""`gofer serve`: serves the real systems on this machine."""
 
 import argparse
 import asyncio
@@ -25,22 +25,23 @@ PORT = 8765
 _SETTINGS = "".join(manual.settings for manual in MANUALS.values())
 _ACCOUNTS = [spec.account.setting.name for spec in RECEIVERS if spec.account is not None and spec.account.is_needed]
 _EXAMPLES = "".join(manual.serving for manual in MANUALS.values())
-EPILOG = f"""Settings come from the environment, and below it from .env in the current folder:
+EPILOG = f"""Settings come from the environment; .env in the current folder fills in those that are not set there:
 {_SETTINGS}  {", ".join(_ACCOUNTS)}
-                         as whom Gofer acts there, when it cannot find out by itself
-  OPENAI_API_KEY         the model's key, or OPENAI_BASE_URL for a compatible endpoint
-  GOFER_URL              where colleagues open Gofer's pages, when it is not this machine
+                         the account that Gofer uses there, if it cannot find out itself
+  OPENAI_API_KEY         the key of the model, or OPENAI_BASE_URL for a compatible endpoint
+  GOFER_URL              the address of Gofer's pages for colleagues, if it is not this machine
   OTEL_EXPORTER_OTLP_ENDPOINT
-                         where the traces of runs go; docs/telemetry.md has the rest
+                         where Gofer sends traces of runs; docs/telemetry.md has more settings
   AGENT_LOG_LEVEL        minimal, summary (the default) or full
 
 examples:
   gofer serve                serve on port 8765 of this machine
-  gofer serve --port 80      on another one
-  gofer serve --host 0.0.0.0 let other machines reach the receivers, as in a container; pages stay on this machine
-{_EXAMPLES}{WORKPLACE_MANUAL.guide} leads from nothing to the first mention. SIGTERM and Ctrl-C stop in good order, \
-with the exit codes 0
-and 130."""
+  gofer serve --port 80      serve on another port
+  gofer serve --host 0.0.0.0 accept deliveries from other machines, such as in a container; the pages
+                             stay on this machine
+{_EXAMPLES}{WORKPLACE_MANUAL.guide} describes every step to the first mention. SIGTERM and Ctrl-C stop the server \
+cleanly, with the exit codes
+0 and 130."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +53,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--host",
         default=LOCAL,
         metavar="ADDRESS",
-        help=f"address of this machine to listen on (default {LOCAL}, which other machines do not reach)",
+        help=f"address of this machine to listen on (default {LOCAL}, which other machines cannot reach)",
     )
     registering = parser.add_mutually_exclusive_group()
     for spec in RECEIVERS:
@@ -62,12 +63,12 @@ def options(parser: argparse.ArgumentParser) -> None:
                 dest="registering",
                 action="store_const",
                 const=spec.source,
-                help=f"take the {spec.registration.secret} that {spec.system} offers within {MINUTES} minutes",
+                help=f"accept the {spec.registration.secret} that {spec.system} sends within {MINUTES} minutes",
             )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Serve until it is told to stop."""
+    """Serve until a signal stops the process."""
     settings = process_settings()
     start_logging(settings.log_level)
     awaited = _awaited(arguments.registering)
@@ -75,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _awaited(source: str | None) -> AwaitedSecret | None:
-    """Return the secret that the operator waits for; None where no source registers one now."""
+    """Return the secret that the operator waits for; None if no option asks for one."""
     if source is None:
         return None
     spec = BY_SOURCE[source]
@@ -97,7 +98,7 @@ async def _serve(settings: Settings, host: str, port: int, awaited: AwaitedSecre
 
 
 def _lines(service: Service, settings: Settings) -> list[str]:
-    """Return what is served, for people."""
+    """Return the lines that describe the service at its start."""
     embedded = service.embedded
     idle = out_of_reach(settings, embedded.catalog)
     names = ", ".join(name for name in embedded.catalog.workflows if name not in idle) or "none"
@@ -121,7 +122,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     lines += [f"   Tool        {', '.join(tools)}: set {name}" for name, tools in service.unset.items()]
     lines += [
         f"The {app.spec.system} app lacks {', '.join(app.lacking)}: "
-        "update it from `gofer manifest` and install it again."
+        "update the app with the output of `gofer manifest` and install it again."
         for app in service.apps
         if app.lacking
     ]
@@ -129,7 +130,7 @@ def _lines(service: Service, settings: Settings) -> list[str]:
 
 
 def _ways(source: str, settings: Settings, url: str) -> list[str]:
-    """Return how deliveries of a source arrive."""
+    """Return the ways in which deliveries of a source arrive."""
     found = [
         f"{connection.name}, connected"
         for connection in CONNECTIONS
@@ -142,11 +143,11 @@ def _ways(source: str, settings: Settings, url: str) -> list[str]:
 
 
 def _reach(host: str) -> list[str]:
-    """Return what other machines reach, where they reach the server at all."""
+    """Return a line about access from other machines, if the address allows it."""
     if host == "localhost" or is_loopback(host):
         return []
     return [
-        f"   Network     {host}: other machines reach the receivers, and the pages are shown on this machine only",
+        f"   Network     {host}: other machines can reach the receivers; only this machine can open the pages",
     ]
 
 
@@ -155,17 +156,17 @@ def _waiting(service: Service, awaited: AwaitedSecret | None) -> list[str]:
         return []
     spec = awaited.spec
     where = f"POST {service.embedded.url}{spec.path}"
-    return [f"   {spec.system:<11} {where} takes one {awaited.registration.secret} within {MINUTES} minutes"]
+    return [f"   {spec.system:<11} {where} accepts one {awaited.registration.secret} within {MINUTES} minutes"]
 
 
 def _show_secret(spec: ReceiverSpec, registration: Registration, path: Path, secret: Secret) -> None:
-    """Show the secret at a terminal; a stream that is kept gets the name of the file only."""
-    kept = f"it is in {path}, and Gofer verifies with it from now on."
-    lines = [f"{spec.system} offered a {registration.secret}; {kept}"]
+    """Show the secret at a terminal. A log gets only the name of its file."""
+    kept = f"it is stored in {path}, and Gofer verifies deliveries with it from now on."
+    lines = [f"{spec.system} sent a {registration.secret}; {kept}"]
     if sys.stderr.isatty():
         lines.append(f"Paste it in {registration.confirmed}: {secret.reveal()}")
     print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _say_stopping() -> None:
-    print(f"Stopping; runs under way get {GRACE:g} seconds to be handed over.", file=sys.stderr, flush=True)
+    print(f"Stopping; running runs have {GRACE:g} seconds to hand over.", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`gofer sweep`: continue unfinished runs, once."""
+"""`gofer sweep`: continues the unfinished runs of an earlier process, then stops."""
 
 import argparse
 import asyncio
@@ -22,49 +22,61 @@ from gofer.values.errors import ConfigError
 
 BATCH = 1_000
 PAUSE = 0.05
-"""Seconds between two looks at what is left, here; on AWS twenty times as many."""
-_JSON = "{ended, waiting}: ids of runs, and private: {ended, waiting}: numbers of private ones, on stdout"
+"""Seconds between two checks for unfinished runs on this machine; on AWS twenty times as many."""
+_JSON = "print {ended, waiting, private: {ended, waiting}} on stdout: ids of runs, and numbers of private runs"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer sweep`."""
     parser.add_argument("--json", action="store_true", help=_JSON)
     parser.add_argument(
-        "--seconds", type=number(1, 86_400), default=120, metavar="N", help="wait for runs so long (default 120)"
+        "--seconds",
+        type=number(1, 86_400),
+        default=120,
+        metavar="N",
+        help="wait at most N seconds for the runs (default 120)",
     )
     place_options(parser)
     parser.epilog = (
-        "On AWS each run that has not ended gets a queue message for the workers there; nothing is done here."
+        "On AWS the command enqueues each unfinished run for the workers there, and runs nothing on this machine."
     )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Continue the unfinished runs of an earlier process, and stop."""
-    swept = _away(arguments) if chosen_place(arguments).away else _here(arguments)
+    """Continue the unfinished runs, and print how many finished."""
+    if chosen_place(arguments).away:
+        swept = _sweep_aws(arguments)
+    else:
+        swept = _sweep_here(arguments)
     waiting = len(swept.waiting) + swept.private["waiting"]
     if arguments.json:
         print(json.dumps(asdict(swept)))
     else:
-        print(f"{len(swept.ended) + swept.private['ended']} runs ended, {waiting} wait.", file=sys.stderr)
-    return 1 if waiting else 0
+        print(
+            f"{len(swept.ended) + swept.private['ended']} runs finished, {waiting} are still unfinished.",
+            file=sys.stderr,
+        )
+    if waiting:
+        return 1
+    return 0
 
 
-def _here(arguments: argparse.Namespace) -> "_Swept":
+def _sweep_here(arguments: argparse.Namespace) -> "_Swept":
     settings = process_settings()
     for app in APPS:
         if not settings.sources[app.token]:
-            raise ConfigError(f"Set {app.token.name}; without a {app.system} nobody can be answered.")
+            raise ConfigError(f"Set {app.token.name}; Gofer needs it to answer in {app.system}.")
     return asyncio.run(_sweep(settings, arguments.seconds))
 
 
-def _away(arguments: argparse.Namespace) -> "_Swept":
+def _sweep_aws(arguments: argparse.Namespace) -> "_Swept":
     with operations(arguments) as opened:
         return asyncio.run(_enqueue(opened, arguments.seconds))
 
 
 @dataclass(frozen=True, slots=True)
 class _Swept:
-    """What became of the runs that stood still; of private ones only how many."""
+    """The result of a sweep: ids of listed runs, and numbers of private runs."""
 
     ended: Sequence[str]
     waiting: Sequence[str]
@@ -77,21 +89,21 @@ async def _sweep(settings: Settings, seconds: int) -> _Swept:
         before = await _unfinished(store)
         async with working(worker):
             await _wait(store, seconds, PAUSE)
-        return await _became(before, store)
+        return await _outcome(before, store)
 
 
 async def _enqueue(opened: Operations, seconds: int) -> _Swept:
-    """Enqueue every run that has not ended, and wait for it."""
+    """Enqueue every unfinished run, and wait for the runs to finish."""
     before = await _unfinished(opened.stores.journals)
     await Sweeper(opened.stores.journals, opened.stores.queue, opened.clock).sweep(0)
     await _wait(opened.stores.journals, seconds, 20 * PAUSE)
-    return await _became(before, opened.stores.journals)
+    return await _outcome(before, opened.stores.journals)
 
 
-async def _became(before: Sequence[Head], store: Store) -> _Swept:
-    """Return what became of the runs that had not ended before."""
+async def _outcome(before: Sequence[Head], store: Store) -> _Swept:
+    """Return which of the earlier unfinished runs finished, and which are still unfinished."""
     left = {head.run: head for head in await _unfinished(store)}
-    # As they are by now: whether a run is private is known for sure only after it was let in.
+    # The heads are read again: whether a run is private is certain only after its admission.
     gone = [await store.head(head.run) for head in before if head.run not in left]
     return _swept([head for head in gone if head], [left[run] for run in sorted(left)])
 
@@ -103,7 +115,7 @@ def _swept(ended: Sequence[Head], waiting: Sequence[Head]) -> _Swept:
 
 
 async def _wait(store: Store, seconds: int, pause: float) -> None:
-    """Return when every run has ended, or after some seconds."""
+    """Wait until every run has finished, at most some seconds."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await _all_ended(store, pause)

@@ -1,4 +1,4 @@
-"""`gofer template`: what a source needs in `template.yaml` to receive deliveries on AWS."""
+"""`gofer template`: prints the parts of `template.yaml` that a source needs to receive deliveries on AWS."""
 
 import argparse
 from pathlib import Path
@@ -8,16 +8,16 @@ from gofer.sources.receivers import BY_SOURCE
 
 _SOURCE = list(BY_SOURCE)[-1]
 EPILOG = f"""examples:
-  gofer template {_SOURCE}                         print the parts, each with its place
-  gofer template {_SOURCE} --into template.yaml    write each part at its place
-docs/write-a-source.md has every step."""
+  gofer template {_SOURCE}                         print the parts, each with its place in the template
+  gofer template {_SOURCE} --into template.yaml    insert each part at its place
+docs/write-a-source.md describes every step."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer template`."""
     parser.epilog = EPILOG
-    parser.add_argument("source", choices=list(BY_SOURCE), help="the source, as events name it")
-    parser.add_argument("--into", metavar="FILE", type=Path, help="a template to write the parts into")
+    parser.add_argument("source", choices=list(BY_SOURCE), help="the name of the source")
+    parser.add_argument("--into", metavar="FILE", type=Path, help="the template to insert the parts into")
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`gofer trace RUN`: shows what one run did, step by step."""
+"""`gofer trace RUN`: shows the steps of one run."""
 
 import argparse
 import asyncio
@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed, operations, place_options
+from gofer.cli.arguments import listed_run, operations, place_options
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.log import read_journal
 from gofer.projections import progress
@@ -35,8 +35,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
-    run = (await listed(opened.stores.journals, prefix)).run
+    run = (await listed_run(opened.stores.journals, prefix)).run
     entries = await read_journal(run, opened.stores.journals, opened.stores.blobs)
     if progress.project(entries).private:
-        raise ConfigError(f"Run {run} began in a private channel; it has no trace.")
+        raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
     return run, whole_trace(entries, await read_subagents(entries, opened.stores.journals, opened.stores.blobs))

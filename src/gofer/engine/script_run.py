@@ -282,14 +282,14 @@ class ScriptRun(Run):
     ) -> SubagentFinished | ToolResult:
         self._ledger.mark_asked(asked.call)
         step = self._step
-        known = self._bundle.loaded.asks
+        known = self._bundle.loaded.direct_subagents
         if finished := step.own.replay.answers.get(asked.call):
             return finished
         if isinstance(refused := step.own.progress.outcomes.get(asked.call), ToolResult):
             return refused
         if name not in known:
             return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
-        if known[name].subagent.an_agent:
+        if known[name].subagent.needs_own_run:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
             return await self._agent_answer(asked, SubagentCall(asked.call, name, prompt, tuple(files)), known[name])

@@ -45,7 +45,7 @@ from gofer.values.canonical_json import encode_text
 from gofer.values.errors import OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.subagent import LoadedSubagent
-from gofer.workflows.subagent_run import DEPTH, beneath
+from gofer.workflows.subagent_run import DEPTH, subagent_workflow
 
 _SHOWN = 20
 """Names that an error lists when a model names an unknown subagent or file."""
@@ -127,11 +127,11 @@ class Subagents:
         asking run needs afterwards. Raises ToolError when there is no such subagent or file, Limited when no budget is
         left, Parked when the subagent waits, and what `WorkingStep.call` raises.
         """
-        loaded = self.bundle.loaded.asks.get(asked.name)
+        loaded = self.bundle.loaded.direct_subagents.get(asked.name)
         if loaded is None:
-            names = ", ".join(list(self.bundle.loaded.asks)[:_SHOWN]) or "none"
+            names = ", ".join(list(self.bundle.loaded.direct_subagents)[:_SHOWN]) or "none"
             raise ToolError(f"There is no subagent {asked.name[:64]!r}. There are: {names}.", code="no_such_subagent")
-        if not loaded.subagent.an_agent and not asked.files:
+        if not loaded.subagent.needs_own_run and not asked.files:
             return await self._question(step, asked, loaded, gate, kept)
         if finished := step.own.replay.answers.get(asked.call):
             return finished
@@ -197,7 +197,7 @@ class Subagents:
         )
 
     def _workflow_of(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Any:
-        return beneath(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
+        return subagent_workflow(self.bundle.loaded, name, loaded, limits_of(part), step.progress.depth + 1)
 
     def _granted(self, step: OwnStep, name: str, loaded: LoadedSubagent, part: Slice) -> Mapping[str, AnyTool]:
         own = self._workflow_of(step, name, loaded, part)

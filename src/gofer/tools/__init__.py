@@ -1,1 +1,1 @@
-"""Tools: what a run can do outside, one leaf per system. They return results; only `engine/step.py` journals them."""
+"""Tools: their declarations, and the tools of every run. They return results; only `engine/step.py` journals them."""

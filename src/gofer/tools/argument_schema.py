@@ -1,4 +1,4 @@
-"""The schema of arguments as a model reads it, and sentences that tell it which arguments of a call are wrong."""
+"""The JSON Schema of a tool's arguments for the model, and sentences about wrong arguments of a call."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from pydantic_core import ErrorDetails
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 MOST = 5
-"""Sentences about one call at most; the others are counted."""
+"""The most sentences about one call; further ones are only counted."""
 _QUOTED = 60
-"""Characters that are quoted of a value."""
+"""The most characters of a quoted value."""
 
 Place = tuple[int | str, ...]
-"""The way to a value: names and positions from the top of the arguments."""
+"""The path to a value: names and positions from the top of the arguments."""
 Bounds = Mapping[str, object]
 
 _WANTED = {
@@ -37,7 +37,7 @@ _WANTED = {
     "model_type": "an object",
     "model_attributes_type": "an object",
 }
-"""What a place takes, by the code of what pydantic found there."""
+"""The expected value in words, by pydantic's error type."""
 _BOUNDS: Mapping[str, Callable[[Bounds], str]] = {
     "literal_error": lambda bounds: as_text(bounds["expected"]),
     "string_pattern_mismatch": lambda bounds: f"a text that matches {bounds['pattern']}",
@@ -59,18 +59,18 @@ def parameters_of(arguments: type[BaseModel]) -> Mapping[str, object]:
 
 @cache
 def _parameters(arguments: type[BaseModel]) -> str:
-    """Return the schema as text, which no reader can change; pydantic takes a millisecond to make it."""
+    """Return the schema as immutable text. Cached because pydantic takes a millisecond to create it."""
     schema = arguments.model_json_schema()
     parts = as_object(schema.pop("$defs", {}))
     return json.dumps(_plain({key: value for key, value in schema.items() if key != "description"}, parts))
 
 
 def _plain(value: object, parts: Mapping[str, object]) -> object:
-    """Return a JSON Schema without what says nothing to a model, which pays for every byte.
+    """Return a JSON Schema without parts that do not help a model, because every request contains the schema.
 
-    That is: titles and docstrings, null and empty defaults (a model leaves out what it does not want), bounds that
-    every sensible value keeps, and names of parts; `parts` are written where they belong, so that none may hold itself.
-    The arguments are checked by all bounds, and the answer to wrong ones names them.
+    Removed are titles, docstrings, null and empty defaults, and bounds that sensible values always keep. References are
+    replaced by their `parts`, so a part must not contain itself. Validation still checks all bounds, and the error for
+    wrong arguments names them.
     """
     if isinstance(value, list):
         return [_plain(item, parts) for item in cast(list[object], value)]
@@ -78,7 +78,7 @@ def _plain(value: object, parts: Mapping[str, object]) -> object:
         return value
     fields = dict(cast(Mapping[str, object], value))
     options = as_list(fields.pop("anyOf", None))
-    # Null stays where it is a value; where it is the default it means what leaving out means.
+    # Null as the default means the same as leaving the argument out, so only other nulls stay.
     if "default" in fields and fields["default"] is None:
         options = [option for option in options if option != {"type": "null"}]
     if len(options) == 1:
@@ -96,7 +96,7 @@ def _says_nothing(key: str, item: object) -> bool:
         case "title":
             return isinstance(item, str)
         case "default":
-            # Zero is a number here: only what is empty says nothing.
+            # The default 0 stays, because it is a meaningful number.
             return item is None or item is False or item in ("", [])
         case "additionalProperties":
             return isinstance(item, bool)
@@ -109,7 +109,7 @@ def _says_nothing(key: str, item: object) -> bool:
 
 
 def sentences(schema: Mapping[str, object], given: object, errors: Sequence[ErrorDetails]) -> str:
-    """Return what is wrong with arguments, a sentence for each place.
+    """Return the mistakes in arguments, one sentence for each place.
 
     `schema` is the JSON Schema of the arguments without references, as the model reads it.
     """
@@ -120,21 +120,21 @@ def sentences(schema: Mapping[str, object], given: object, errors: Sequence[Erro
             unknown.setdefault(error["loc"][:-1], []).append(str(error["loc"][-1]))
         else:
             wrong.setdefault(_known(given, error), []).append(error)
-    told = [_unknown(schema, place, names) for place, names in unknown.items()]
-    told += [_wrong(schema, given, place, found) for place, found in wrong.items()]
-    more = [f"{len(told) - MOST} more places are wrong."] * (len(told) > MOST)
-    return " ".join([*told[:MOST], *more])
+    lines = [_unknown(schema, place, names) for place, names in unknown.items()]
+    lines += [_wrong(schema, given, place, found) for place, found in wrong.items()]
+    more = [f"{len(lines) - MOST} more places are wrong."] * (len(lines) > MOST)
+    return " ".join([*lines[:MOST], *more])
 
 
 def _unknown(schema: Mapping[str, object], place: Place, names: Sequence[str]) -> str:
-    """Name the arguments that exist, and then those that do not."""
+    """Return a sentence with the existing arguments and the unknown ones."""
     there = ", ".join(as_object(_part(schema, place).get("properties"))) or "no arguments"
     missing = " and no ".join(name[:_QUOTED] for name in names)
     return f"{_subject(place)} takes {there}; there is no {missing}."
 
 
 def _wrong(schema: Mapping[str, object], given: object, place: Place, errors: Sequence[ErrorDetails]) -> str:
-    """Say what a value must be and what the model gave; each alternative of a union has an error of its own."""
+    """Return a sentence with the expected and the given value. Each alternative of a union has its own error."""
     first = errors[0]
     described = as_text(_part(schema, place).get("description"))
     if not place:
@@ -146,7 +146,7 @@ def _wrong(schema: Mapping[str, object], given: object, place: Place, errors: Se
         return f"{_subject(place)}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
     wanted = " or ".join(dict.fromkeys(map(_wanted, errors)))
     if first["type"] == "string_pattern_mismatch" and described:
-        # A pattern alone is a riddle.
+        # A pattern without a description is hard to understand.
         wanted = f"{wanted} ({described.rstrip('.')})"
     return f"{_subject(place)} must be {wanted}; you gave {_quoted(_at(given, place))}."
 
@@ -158,7 +158,7 @@ def _wanted(error: ErrorDetails) -> str:
 
 
 def _known(given: object, error: ErrorDetails) -> Place:
-    """Return the place of an error without the names of alternatives that pydantic adds to it."""
+    """Return the place of an error without the names of union alternatives that pydantic adds."""
     place = error["loc"]
     if error["type"] == "missing":
         return place
@@ -185,7 +185,7 @@ def _at(given: object, place: Place) -> object:
 
 
 def _part(schema: Mapping[str, object], place: Place) -> Mapping[str, object]:
-    """Return the part of a schema that a place has; an empty one where the schema leaves it open."""
+    """Return the part of a schema for a place; empty if the schema does not describe the place."""
     for step in place:
         named = as_object(schema.get("properties")).get(str(step))
         schema = as_object(named or schema.get("items") or schema.get("additionalProperties"))
@@ -193,7 +193,7 @@ def _part(schema: Mapping[str, object], place: Place) -> Mapping[str, object]:
 
 
 def _subject(place: Place) -> str:
-    """Return a place as a model would write it: `todos[0].status`; at the top "it", which is the tool."""
+    """Return a place as the subject of a sentence, such as `todos[0].status`; "it" (the tool) for the top."""
     if not place:
         return "it"
     written = ""
@@ -207,7 +207,7 @@ def _subject(place: Place) -> str:
 
 
 def _quoted(value: object) -> str:
-    """Return a value as it was given, a long one by its kind and size."""
+    """Return a short value as JSON, and a long value by its type and size."""
     written = json.dumps(value, ensure_ascii=False, default=repr)
     if len(written) <= _QUOTED:
         return written

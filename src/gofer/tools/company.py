@@ -12,7 +12,7 @@ from gofer.workflows.file_text import read_text
 from gofer.workflows.script_module import Modules, file_of, line_of
 
 FOLDER = "tools"
-"""Where they are, beside the folder of the workflow files."""
+"""The folder of the tools, beside the folder of the workflow files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,50 +20,53 @@ class CompanyTool:
     """One tool of a company."""
 
     module: str
-    """The name of its file, without `.py`."""
+    """The name of the tool's file, without `.py`."""
     declared: AnyDeclaration
 
     @property
     def name(self) -> str:
-        """Return the name of the tool."""
+        """The name of the tool."""
         return self.declared.name
 
     @property
     def file(self) -> str:
-        """Return its file as people know it."""
+        """The path of the tool's file in the repository."""
         return file_of(self.module, FOLDER)
 
     @property
     def variables(self) -> Sequence[str]:
-        """Return the names of all environment variables that it is given."""
+        """The names of all environment variables that the tool may read."""
         return (*self.declared.variables.secrets, *self.declared.variables.settings)
 
     def bind(self, variables: Variables) -> AnyTool:
-        """Return the tool. Raises ConfigError for a declaration that is not whole."""
+        """Return the bound tool. Raises ConfigError for an incomplete declaration."""
         if self.declared.takes_client:
             raise ConfigError(
-                f"The tool {self.name} takes a client, and a tool of `{FOLDER}/` has none: begin with the call."
+                f"The tool {self.name} takes a client, but tools in `{FOLDER}/` have no client: make the call "
+                f"the first parameter."
             )
         system = self.declared.options.get("system") or self.module.replace("_", " ")
         tool = self.declared.bind(None, system=system, variables=variables)
         if tool.base or tool.internal:
-            raise ConfigError(f"The tool {self.name} is of a company: leave out `base` and `internal`.")
+            raise ConfigError(
+                f"Tools in `{FOLDER}/` cannot use `base` and `internal`: remove them from the tool {self.name}."
+            )
         return tool
 
 
 def company_files(root: Path) -> Sequence[Path]:
-    """Return the files of `tools/`, in the order of their names."""
+    """Return the files of `tools/`, sorted by name."""
     return sorted(path for path in (root / FOLDER).glob("*.py") if not path.stem.startswith("__"))
 
 
 def load_company(root: Path) -> Sequence[CompanyTool]:
-    """Return the tools of `tools/` below a folder; none where there is no such folder. Raises ConfigError."""
+    """Return the tools of `tools/` below a folder; empty without that folder. Raises ConfigError."""
     sources = dict(_sources(root))
     modules = Modules(sources, FOLDER)
     found: dict[int, CompanyTool] = {}
     for module in sources:
         for declared in _declared(modules, module, sources):
-            # A neighbour that imports a tool does not declare it again.
+            # A module that imports a tool from a neighbour does not declare that tool.
             if declared.act.__module__ == f"{FOLDER}.{module}":
                 found[id(declared)] = CompanyTool(module, declared)
     return list(found.values())
@@ -91,7 +94,7 @@ def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequ
 
 
 class UnusableTool(ConfigError):
-    """A module of `tools/` that cannot be imported: its file and line, and what is wrong there."""
+    """A module of `tools/` that cannot be imported: its file, its line and the reason."""
 
     def __init__(self, text: str, file: str, line: int, said: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""The form of a tool: a typed function with a decorator, and below it the functions that belong to it.
+"""The declaration of a tool: a typed function with a decorator, and the functions that belong to it.
 
     @tool(effect="lookup", settle=10.0, place=issue_place)
     async def tracker_add_comment(api: TrackerApi, call: Call, arguments: AddComment) -> ToolResult:
@@ -7,9 +7,10 @@
     @tracker_add_comment.look
     async def _find(api: TrackerApi, call: Call, arguments: AddComment) -> ToolResult | None: ...
 
-The name of the function is the name of the tool, its docstring is what a model reads, and the annotation of its last
-parameter is its argument class. Each function takes as many of (client, call, arguments) as it needs, counted from the
-end.
+The name of the function is the name of the tool, its docstring is the description for the model, and the annotation of
+its
+last parameter is its argument class. Each function takes as many of (client, call, arguments) as it needs, counted from
+the end.
 """
 
 import inspect
@@ -46,7 +47,7 @@ Mock = (
 
 
 class ToolOptions(TypedDict, total=False):
-    """What the decorator says of a tool; `Tool`, `Target` and `InDoubt` document the words."""
+    """The options of the decorator; `Tool`, `Target` and `InDoubt` document them."""
 
     effect: Required[Effect]
     timeout: float
@@ -65,17 +66,17 @@ class ToolOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ToolVariables:
-    """The environment variables that a tool is given, by name."""
+    """The names of the environment variables that a tool may read."""
 
     secrets: tuple[str, ...] = ()
-    """Credentials: values that go into a header."""
+    """Credentials, whose values go into a header."""
     settings: tuple[str, ...] = ()
-    """Values that are no secret, such as a base URL."""
+    """Values that are not secret, such as a base URL."""
 
 
 @dataclass(slots=True)
-class _Beside:
-    """The functions that stand below a tool in its module; closed as soon as the tool is bound."""
+class _Companions:
+    """The functions that a module declares for a tool; closed as soon as the tool is bound."""
 
     look: Callable[..., Awaitable[ToolResult | None]] | None = None
     mock: Callable[..., ToolResult] | None = None
@@ -86,58 +87,58 @@ class _Beside:
 
 @dataclass(frozen=True, slots=True)
 class ToolDeclaration(Generic[C_contra, A]):
-    """A tool without the client that it needs; `object` is the client of a tool that needs none."""
+    """A tool before it is bound to its client; `object` is the client type of a tool without a client."""
 
     name: str
     description: str
     arguments: type[A]
     act: Callable[..., Awaitable[ToolResult]]
-    """The function itself, with the client, the call and the arguments as it takes them."""
+    """The function with its own parameters: client, call and arguments, or without the client."""
     options: ToolOptions
     variables: ToolVariables
-    _beside: _Beside = field(default_factory=_Beside)
+    _companions: _Companions = field(default_factory=_Companions)
 
     @property
     def takes_client(self) -> bool:
-        """Return whether the function begins with a client."""
+        """Whether the first parameter of the function is a client."""
         return len(inspect.signature(self.act).parameters) == _WITH_CLIENT
 
     def look(self, look: Look[C_contra, A]) -> Look[C_contra, A]:
-        """Declare what finds an earlier attempt of a call; see `InDoubt.look`."""
-        self._refuse_second("look", self._beside.look)
-        self._beside.look = look
+        """Declare the function that finds an earlier attempt of a call; see `InDoubt.look`."""
+        self._refuse_second("look", self._companions.look)
+        self._companions.look = look
         return look
 
     def mock(self, mock: Mock[C_contra, A]) -> Mock[C_contra, A]:
-        """Declare what the tool gives where nothing outside is there; see `Tool.mock`."""
-        self._refuse_second("mock", self._beside.mock)
-        self._beside.mock = mock
+        """Declare the function that answers without any system; see `Tool.mock`."""
+        self._refuse_second("mock", self._companions.mock)
+        self._companions.mock = mock
         return mock
 
     def place(self, place: Callable[[C_contra, Origin, A], Place]) -> Callable[[C_contra, Origin, A], Place]:
-        """Declare the place that a call acts on, where telling it takes the client; see `Target.where`."""
-        self._refuse_second("place", self._beside.place)
-        self._beside.place = place
+        """Declare the function that returns the place of a call, if it needs the client; see `Target.where`."""
+        self._refuse_second("place", self._companions.place)
+        self._companions.place = place
         return place
 
     def writes(self, writes: Callable[[C_contra], Writes]) -> Callable[[C_contra], Writes]:
-        """Declare which arguments say where, where telling it takes the client; see `Target.writes`."""
-        self._refuse_second("writes", self._beside.writes)
-        self._beside.writes = writes
+        """Declare the function that returns the place arguments, if it needs the client; see `Target.writes`."""
+        self._refuse_second("writes", self._companions.writes)
+        self._companions.writes = writes
         return writes
 
     def bind(self, client: C_contra, *, system: str = "", variables: Variables = NO_VARIABLES) -> Tool[A]:
-        """Return the tool with its client, and the system outside and the values of variables that belong to it.
+        """Return the tool, bound to its client, its system and the values of its variables.
 
-        Raises ConfigError for a declaration that is not whole.
+        Raises ConfigError for an incomplete declaration.
         """
-        self._beside.closed = True
-        target: Target[A] = Target(where=_with_last(self._beside.place, client), **_part(self.options, Target))
+        self._companions.closed = True
+        target: Target[A] = Target(where=_with_last(self._companions.place, client), **_part(self.options, Target))
         if system:
             target = replace(target, system=system)
-        if self._beside.writes is not None:
-            target = replace(target, writes=self._beside.writes(client))
-        look = _with_variables(_with_last(self._beside.look, client), variables)
+        if self._companions.writes is not None:
+            target = replace(target, writes=self._companions.writes(client))
+        look = _with_variables(_with_last(self._companions.look, client), variables)
         return Tool(
             name=self.name,
             description=self.description,
@@ -145,24 +146,24 @@ class ToolDeclaration(Generic[C_contra, A]):
             act=_with_variables(_with_last(self.act, client), variables),
             target=target,
             in_doubt=InDoubt(look=look, **_part(self.options, InDoubt)),
-            mock=_with_last(self._beside.mock, client),
+            mock=_with_last(self._companions.mock, client),
             **_part(self.options, Tool),
         )
 
-    def _refuse_second(self, what: str, declared: object) -> None:
-        if self._beside.closed:
-            raise ConfigError(f"The tool {self.name} is in use already: declare its {what} in its own module.")
+    def _refuse_second(self, option: str, declared: object) -> None:
+        if self._companions.closed:
+            raise ConfigError(f"The tool {self.name} is already in use: declare its {option} in its own module.")
         if declared is not None:
-            raise ConfigError(f"The tool {self.name} declares its {what} twice: keep one of them.")
+            raise ConfigError(f"The tool {self.name} declares its {option} twice: keep one of them.")
 
 
 AnyDeclaration: TypeAlias = ToolDeclaration[object, Any]
-"""A declaration of a tool that takes no client; its argument class does not matter to its holder."""
+"""A declaration of a tool without a client, with any argument class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decorator:
-    """What `tool` returns: makes a declaration of a function."""
+    """The decorator that `tool` returns. It makes a declaration from a function."""
 
     options: ToolOptions
     variables: ToolVariables
@@ -175,16 +176,20 @@ class Decorator:
     def __call__(self, act: Callable[[C_contra, Call, A], Awaitable[ToolResult]]) -> ToolDeclaration[C_contra, A]: ...
 
     def __call__(self, act: Callable[..., Awaitable[ToolResult]]) -> ToolDeclaration[Any, Any]:
-        """Declare the tool. Raises ConfigError for a function that cannot be one."""
+        """Return the declaration. Raises ConfigError for a function that cannot be a tool."""
         name = act.__name__
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"The tool {name[:80]} cannot be called so: use up to 64 of a-z, 0-9 and `_`.")
+            raise ConfigError(
+                f"The name {name[:80]} is not allowed for a tool: use up to 64 characters of a-z, 0-9 and `_`."
+            )
         _check_options(name, self.options)
         description = " ".join((inspect.getdoc(act) or "").split())
         if not description:
-            raise ConfigError(f"The tool {name} has no docstring: say in it, for a model, what the tool does and when.")
-        beside = _Beside(place=self.place)
-        return ToolDeclaration(name, description, _arguments_of(act), act, self.options, self.variables, beside)
+            raise ConfigError(
+                f"The tool {name} has no docstring: describe for the model what the tool does and when to use it."
+            )
+        companions = _Companions(place=self.place)
+        return ToolDeclaration(name, description, _arguments_of(act), act, self.options, self.variables, companions)
 
 
 def tool(
@@ -194,34 +199,32 @@ def tool(
     settings: tuple[str, ...] = (),
     **options: Unpack[ToolOptions],
 ) -> Decorator:
-    """Return the decorator that makes a tool of a typed function.
+    """Return the decorator that declares a typed function as a tool.
 
-    `place` is `Target.where`. `secrets` and `settings` name environment variables that the tool reads by `call.secret`
-    and `call.setting`.
+    `place` is `Target.where`. `secrets` and `settings` name environment variables that the tool reads with
+    `call.secret` and `call.setting`.
     """
     return Decorator(options, ToolVariables(secrets, settings), place)
 
 
 def bind_all(tools: Sequence[ToolDeclaration[C_contra, Any]], client: C_contra, system: str = "") -> list[AnyTool]:
-    """Return the tools of one list with the client that they share, for a system outside."""
+    """Return tools of one system, bound to the client that they share."""
     return [declared.bind(client, system=system) for declared in tools]
 
 
 def _part(options: ToolOptions, group: type[Target[Any] | InDoubt[Any] | Tool[Any]]) -> dict[str, Any]:
-    """Return the options that are fields of a group."""
+    """Return the options that are fields of `group`."""
     names = {field.name for field in fields(group)}
     return {name: value for name, value in options.items() if name in names}
 
 
 def _check_options(name: str, options: ToolOptions) -> None:
-    """Raise ConfigError for options of a module that no type checker saw."""
+    """Raise ConfigError for wrong options, because no type checker has seen a company's module."""
     if options.get("effect") not in get_args(Effect):
-        raise ConfigError(
-            f"The tool {name} has no effect that Gofer knows: write one of {', '.join(get_args(Effect))}."
-        )
+        raise ConfigError(f"The tool {name} has no valid `effect`: write one of {', '.join(get_args(Effect))}.")
     unknown = sorted(options.keys() - ToolOptions.__annotations__.keys())
     if unknown:
-        raise ConfigError(f"The tool {name} says `{unknown[0]}`, which no tool has: correct it or leave it out.")
+        raise ConfigError(f"The tool {name} has the unknown option `{unknown[0]}`: correct it or leave it out.")
 
 
 def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
@@ -236,7 +239,7 @@ def _arguments_of(act: Callable[..., object]) -> type[Arguments]:
         if isinstance(found, type) and issubclass(found, Arguments):
             return found
     raise ConfigError(
-        f"The tool {act.__name__} takes the call and its arguments, and before them the client where it needs one: "
+        f"The tool {act.__name__} must take the call and its arguments, and before them a client if it needs one: "
         "annotate the last parameter with a class of its own that inherits from Arguments."
     )
 
@@ -254,7 +257,7 @@ def _with_last(function: Callable[..., R] | None, client: object) -> Callable[..
 
 
 def _with_last(function: Callable[..., R] | None, client: object) -> Callable[..., R] | None:
-    """Return a function of two parameters that gives another one its client and as many of them as it takes."""
+    """Return a function that calls another with the last of (client, *its own arguments), as many as it takes."""
     if function is None:
         return None
     taken = len(inspect.signature(function).parameters)
@@ -274,7 +277,7 @@ def _with_variables(function: Callable[[Call, A], R] | None, variables: Variable
 
 
 def _with_variables(function: Callable[[Call, A], R] | None, variables: Variables) -> Callable[[Call, A], R] | None:
-    """Return a function that is called with the values of variables in its call."""
+    """Return a function that adds the values of variables to the call."""
     if function is None or not variables:
         return function
     return lambda call, arguments: function(replace(call, variables=variables), arguments)

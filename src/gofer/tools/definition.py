@@ -1,4 +1,4 @@
-"""A tool, what a call of it sees, and the result that it gives."""
+"""A tool, the call that it gets, and the result that it returns."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,21 +27,21 @@ A = TypeVar("A", bound="Arguments")
 A_contra = TypeVar("A_contra", bound="Arguments", contravariant=True)
 
 PREVIEW_TOKENS = 20_000
-"""Tokens that any tool may have shown of a result that became a file."""
+"""The most preview tokens that a tool may set for results that become files."""
 QUOTED = 200
-"""Characters a model is shown of arguments that could not be read."""
+"""The most characters of unreadable arguments that an error for the model quotes."""
 
 
 class Arguments(BaseModel):
-    """What a model may say to a tool: unknown names are refused, and each field is described for it."""
+    """The base class of a tool's arguments. Unknown names are refused."""
 
-    # Built with the first use: a worker has all tools, and a run uses few of them.
+    # The schema is built at the first use, because a worker has all tools and a run uses few of them.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
     def _left_out(cls, value: object) -> object:
-        """Models write null for what they leave out."""
+        """Remove arguments with the value null, which models write for arguments that they leave out."""
         fields = as_object(value)
         if not fields:
             return value
@@ -50,27 +50,27 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where readers of what Gofer wrote find out why: the prompt that made it, and the run unless it is private."""
+    """The links below a message of Gofer: to the prompt of the workflow, and to the run unless it is private."""
 
     workflow: str
     prompt_url: str
-    """Empty for a message that another one, with the links, follows."""
+    """The link to the prompt; empty for a message that a message with the links follows."""
     run: str
     run_url: str | None
 
 
 class Files(Protocol):
-    """The contents of a run's files."""
+    """The access to a run's files."""
 
     async def content(self, file: str) -> bytes:
-        """Return the content of a file, fetched first where it stands elsewhere.
+        """Return the content of a file, after fetching it if it is stored in another system.
 
-        Raises ToolError when the run has no such file or it is gone, TemporaryError when no answer came.
+        Raises ToolError when the run has no such file or it is deleted, TemporaryError when the system did not answer.
         """
         ...
 
     def added(self, file: str) -> FileAdded:
-        """Return what is known of a file; after `content` that is what its fetching found.
+        """Return the entry of a file. After `content`, it includes what the fetch found.
 
         Raises ToolError when the run has no such file.
         """
@@ -94,26 +94,26 @@ def _no_file(file: str) -> ToolError:
 
 
 SEARCH = "tool_search"
-"""The tool that finds tools and skills that a prompt does not list."""
+"""The name of the tool that finds tools and skills that a prompt does not list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repertoire:
-    """What the model of a run can make use of."""
+    """The tools and skills of a run."""
 
     tools: Mapping[str, "AnyTool"] = field(default_factory=dict[str, "AnyTool"])
-    """By name, also those that do not stand in the prompt."""
+    """All tools by name, including those that the prompt does not list."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
-    """By name, as they were when the run began."""
+    """The skills by name, as they were when the run began."""
     in_prompt: frozenset[str] = frozenset()
-    """Skills whose text the prompt has from the beginning."""
+    """The skills that are part of the prompt."""
     withdrawn: frozenset[str] = frozenset()
-    """Skills that were prohibited meanwhile."""
+    """The skills that were prohibited after the run began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAtHand:
-    """What a call may read of its run, and how much its model may be shown."""
+    """The parts of a run that a call may read, and the display limits of its result."""
 
     files: Files = field(default_factory=NoFiles)
     """The contents of the run's files."""
@@ -122,34 +122,35 @@ class RunAtHand:
     repertoire: Repertoire = field(default_factory=Repertoire)
     """The tools and skills of the run."""
     whole_tokens: int = 10_000
-    """Tokens of its result that a model is shown whole; what reads files gives no more at once."""
+    """The most tokens of a result that the model sees whole. Tools that read files return no more at once."""
     look_bytes: int = 6_000_000
-    """Characters of base64 that it may give to look at, together."""
+    """The most base64 characters of all media in a result together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call as its tool sees it, and the origin of its run; nothing else of the run is visible to a tool."""
+    """One call, as its tool sees it. A tool sees nothing else of the run."""
 
     key: str
     """Idempotency key: run id and call id, the same on every attempt."""
     origin: Origin = field(repr=False)
-    """The event that started the run. A call is one too: `actor`, `place` and `hops` are its own."""
+    """The event that started the run. `actor`, `place` and `hops` of the call are those of this event."""
     provenance: Provenance
-    """The links that what the call writes ends with."""
+    """The links at the end of a message that the call writes."""
     http: Http
-    """The only way out; for a tool that writes it holds the permit."""
+    """The HTTP client, the tool's only access to other systems. For a tool that writes, it carries the permit of the
+    step."""
     clock: Clock
     at: float = 0.0
-    """Unix seconds at which the run first was about to make the call: the same on every attempt."""
+    """Unix seconds of the call's first attempt: the same on every attempt."""
     since: float = 0.0
-    """Unix seconds on our clock before which no attempt of this call can have happened."""
+    """Unix seconds, by Gofer's clock, before which no attempt of this call happened."""
     cleared: bool = False
-    """Whether its place was looked up and may be read although it is private."""
+    """Whether Gofer looked up the place of the call and allows reading it although it is private."""
     run: RunAtHand = field(default_factory=RunAtHand)
-    """What the tools of Gofer itself read of the run."""
+    """The parts of the run for Gofer's own tools."""
     variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
-    """Values of the environment variables that its tool declares, by name; empty ones are not set."""
+    """The values of the environment variables that the tool declares, by name; an empty value is not set."""
 
     @property
     def actor(self) -> Actor:
@@ -158,91 +159,91 @@ class Call:
 
     @property
     def place(self) -> Mapping[str, str]:
-        """Coordinates of the event that started the run, in its source's own words."""
+        """The place of the event that started the run, with the keys of its source."""
         return self.origin.place
 
     @property
     def hops(self) -> int:
-        """How many runs stand in a row behind this one; what it writes says so, where it can."""
+        """The number of runs in the chain that led to this run. Messages carry it where the system allows."""
         return self.origin.hops
 
     def secret(self, name: str) -> Secret:
-        """Return a credential that its tool declares under `secrets`.
+        """Return a credential that the tool declares under `secrets`.
 
         Raises ToolError when it is not set, KeyError when the tool does not declare it.
         """
         value = self.variables[name]
         if not value:
             raise ToolError(
-                f"{name} is not set here, so this tool reaches nothing. Say that an operator has to set it.",
+                f"{name} is not set, so this tool cannot reach its system. Say that the operator must set it.",
                 code="not_set_up",
             )
         return value
 
     def setting(self, name: str) -> str:
-        """Return a value that its tool declares under `settings`, such as a base URL; see `secret`."""
+        """Return a value that the tool declares under `settings`, such as a base URL; see `secret`."""
         return self.secret(name).reveal()
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file that a call found or made; it becomes one of the run's."""
+    """A file that a call found or created. It becomes a file of the run."""
 
     name: str
     media_type: str
     content: bytes | None
-    """None for one that stands elsewhere and is fetched when a tool looks into it."""
+    """The content; None for a file in another system, which is fetched when a tool reads it."""
     origin: str
-    """Where it comes from, in a few words, for people and models."""
+    """The origin of the file in a few words, for people and models."""
     size: int = 0
-    """Bytes of one that was not fetched, as its origin says it."""
+    """The bytes of a file that was not fetched, as its system reports them."""
     source: Mapping[str, object] | None = None
-    """What fetches it: `{tool, arguments}`; the tool gives it back as its one file."""
+    """The call that fetches the file, `{tool, arguments}`. Its result has the file as its only file."""
     prefix: str = "file"
     missing: tuple[Missing, ...] = ()
-    """Of the text of a document: the parts that it does not hold."""
+    """The parts of a document that its text does not contain."""
 
     @property
     def id(self) -> str:
-        """Its id: the same whenever the same is found or made again, with the same parts missing."""
+        """The id of the file: the same for the same source or content with the same missing parts."""
         if self.source is not None:
-            told = encode(self.source)
+            hashed = encode(self.source)
         else:
-            told = self.content or b""
+            hashed = self.content or b""
             if self.missing:
-                told = b"\0".join([told, encode([asdict(gap) for gap in self.missing])])
-        return f"{self.prefix}_{hashlib.sha256(told).hexdigest()[:12]}"
+                hashed = b"\0".join([hashed, encode([asdict(gap) for gap in self.missing])])
+        return f"{self.prefix}_{hashlib.sha256(hashed).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result for each of its readers."""
+    """The result of a call, in one form for each reader."""
 
     text: str
-    """For the model."""
+    """The text for the model."""
     summary: str
-    """For people: one line of names and counts, no contents."""
+    """One line for people: names and counts, no contents."""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
-    """For the code of the run: plain JSON."""
+    """Plain JSON for the code of the run."""
     value: object = None
-    """For scripts: what `run.call` returns, plain JSON; a tool that gives one documents its shape.
+    """The return value of `run.call` for scripts, plain JSON. A tool with such a value documents its shape.
 
-    None where a tool has none of its own: scripts then get the text and the details, `{"text": …, **details}`.
+    With None, scripts get the text and the details, `{"text": …, **details}`.
     """
     files: Sequence[NewFile] = ()
-    """What it found or made; `text` names them by their ids."""
+    """The files that the call found or created; `text` names them by their ids."""
     facts: Sequence[Fact] = ()
-    """What the call changed of what the run has at hand."""
+    """The changes to the run's files, skills and plan."""
     media: Sequence[Media] = ()
-    """What the model looks at after the result."""
+    """The images and documents that the model sees after the result."""
 
 
 ANYWHERE = "*"
-"""The destination of a call of which neither outcome nor destination can be determined: it locks its whole tool."""
+"""The destination of a call with unknown outcome and unknown destination. It blocks the whole tool."""
 
 
 Base = Literal["", "all", "model", "plan", "skills", "search", "calls", "subagents"]
-"""Which runs have a tool without asking."""
+"""The runs that have a tool without listing it; see `Tool.base`."""
 
 
 def _anywhere(arguments: Arguments) -> str:
@@ -251,85 +252,86 @@ def _anywhere(arguments: Arguments) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target(Generic[A_contra]):
-    """What of the outside a tool acts on; empty for a tool that acts within the run."""
+    """The system, places and destinations that a tool acts on; empty for a tool that acts within the run."""
 
     system: str = ""
-    """The system outside, by the name people know it by."""
+    """The name of the system, as people know it."""
     where: Callable[[Origin, A_contra], Place] | None = None
-    """The place outside that a call acts on. Every tool that writes outside has it, and every tool that reads a place
-    that not every colleague can read. Raises ToolError for arguments that name no place."""
+    """The function that returns the place of a call. Every tool that writes to a system needs it, and every tool that
+    reads places that some colleagues cannot read. It raises ToolError for arguments that name no place."""
     destination: Callable[[A_contra], str] = _anywhere
-    """What of the outside it acts on; a call whose outcome is unknown locks its tool for that."""
+    """The function that returns the destination of a call. A call with unknown outcome blocks its tool for it."""
     writes: Writes | None = None
-    """For a tool that writes: which arguments say where. None: never where the run began, as for a new issue."""
+    """The arguments of a writing tool that name the place. None: the tool never writes where the run began."""
     scopes: frozenset[str] = frozenset()
-    """What Gofer's own access has to be allowed for it, in the vendor's words."""
+    """The permissions that Gofer's access needs, in the vendor's terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InDoubt(Generic[A_contra]):
-    """How a call is settled that may have happened."""
+    """How Gofer finds out whether a call with unknown outcome happened."""
 
     look: Callable[[Call, A_contra], Awaitable[ToolResult | None]] | None = None
-    """For `lookup`: finds what an earlier attempt with the same key did.
+    """For effect `lookup`: the function that finds the result of an earlier attempt with the same key.
 
-    None says that there was none. A look that cannot see everything raises ToolError, and TemporaryError while its
-    system does not answer.
+    It returns None if there was no attempt. It raises ToolError when it cannot search everything, and TemporaryError
+    while the system does not answer.
     """
     settle: float = 0.0
-    """For `lookup`: seconds after which something that happened is sure to be found."""
+    """For effect `lookup`: seconds after which `look` reliably finds an earlier attempt."""
     gone: frozenset[str] = frozenset()
-    """For `keyed`: codes of refusals that say that what it acts on is not there, nor what an earlier attempt did."""
+    """For effect `keyed`: codes of refusals that mean that the target does not exist, so no attempt changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A declared tool. `act` raises ToolError to tell the model, TemporaryError when no answer came."""
+    """A tool. `act` raises ToolError with a message for the model, and TemporaryError without an answer."""
 
     name: str
-    """The one name the model, YAML, scripts, evals and traces use."""
+    """The name in models, YAML, scripts, evals and traces."""
     description: str
-    """For the model: what it does and when to use it."""
+    """The description for the model: what the tool does and when to use it."""
     effect: Effect
     arguments: type[A]
     act: Callable[[Call, A], Awaitable[ToolResult]]
     timeout: float = 20.0
-    """Seconds after which a call counts as unanswered."""
+    """The timeout of a call in seconds."""
     target: Target[A] = field(default_factory=Target)
-    """What of the outside it acts on."""
+    """The system, places and destinations that the tool acts on."""
     in_doubt: InDoubt[A] = field(default_factory=InDoubt)
-    """How its effect is made sure of when an answer was lost."""
+    """How Gofer finds out the outcome of a call when the answer was lost."""
     internal: bool = False
-    """Whether only Gofer itself calls it: no workflow can have it."""
+    """Whether only Gofer itself calls the tool; no workflow can list it."""
     base: Base = ""
-    """Whether a run has it without asking: every one, those of a model, those that may plan, those with skills, those
-    with more tools or skills than their prompt lists, those with more tools, those that may ask subagents; empty is
-    what workflows list."""
+    """The runs that have the tool without listing it: all runs, runs of a model, runs with plans, with skills, with
+    tools or
+    skills to search for, with tools to search for, or with subagents. Empty: only workflows that list the tool."""
     everyday: str = ""
-    """Words that people use for what it does and that its description lacks. `tool_search` looks through them; no
-    request to a model holds them."""
+    """Everyday words for the tool that its description lacks. `tool_search` compares them; no request to a model
+    contains them."""
     preview_tokens: int = 0
-    """Tokens that are shown of a result that is so long that it becomes a file: at most PREVIEW_TOKENS. 0 leaves it to
-    the workflow."""
+    """The preview tokens of a result that becomes a file, at most PREVIEW_TOKENS. With 0 the workflow decides."""
     in_order: bool = False
-    """Whether it changes what the run has at hand, so that it waits for the calls before it; writes always do."""
+    """Whether the tool changes the run's files, skills or plan, so that it waits for earlier calls. Writes always
+    wait."""
     mock: Callable[[Call, A], ToolResult] | None = None
-    """What it gives where nothing outside is there: the same form and refusals, made of the arguments and the place."""
+    """The function that answers without any system: a result or refusal of the same form, made from the arguments."""
 
     @property
     def at_once(self) -> bool:
-        """Whether it can happen together with others of its turn."""
+        """Whether the call can run in parallel with other calls of its turn."""
         return self.effect == "read" and not self.in_order
 
     def __post_init__(self) -> None:
         if (self.effect == "lookup") != (self.in_doubt.look is not None):
             raise ConfigError(
-                f"The tool {self.name} has effect {self.effect}: `look` goes with `lookup` and nothing else."
+                f"The tool {self.name} has effect {self.effect}: a tool needs `look` exactly when its effect is "
+                f"`lookup`."
             )
         if not 0 <= self.preview_tokens <= PREVIEW_TOKENS:
             raise ConfigError(
                 f"The tool {self.name} has preview_tokens {self.preview_tokens:,}: set 1 to {PREVIEW_TOKENS:,}, or "
-                "leave it out to show as much as the workflow says."
+                "leave it out to use the number of the workflow."
             )
         if self.target.system and self.effect != "read" and not self.internal and self.target.where is None:
             raise ConfigError(
@@ -344,7 +346,7 @@ class Tool(Generic[A]):
         return {"type": "function", "function": function}
 
     def parse(self, arguments: str | Mapping[str, object]) -> A:
-        """Return the arguments as a typed value. Raises ToolError that tells the model what to write instead."""
+        """Return the typed arguments. Raises ToolError whose message tells the model what to write instead."""
         value: object = arguments
         if isinstance(arguments, str):
             value = self._read(arguments)
@@ -365,4 +367,4 @@ class Tool(Generic[A]):
 
 
 AnyTool: TypeAlias = Tool[Any]
-"""A tool whose argument class does not matter to its holder."""
+"""A tool with any argument class."""

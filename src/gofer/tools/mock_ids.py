@@ -1,4 +1,4 @@
-"""The ids that mocks make up: the same for the same arguments, and others for others."""
+"""The ids in the results of mocks: equal for equal arguments, different for different ones."""
 
 import hashlib
 from uuid import UUID
@@ -7,35 +7,36 @@ from gofer.tools.definition import Arguments, NewFile, ToolResult
 from gofer.values.canonical_json import encode
 
 SECONDS = 1_767_225_600
-"""The moment at which all that a mock tells of happened, unix seconds."""
+"""The time in all results of mocks, unix seconds."""
 MOMENT = "2026-01-01T00:00:00.000Z"
-"""The same, written out."""
+"""The same time in ISO 8601."""
 NAME = "Somebody"
-"""Who it was."""
+"""The name of the person in all results of mocks."""
 
 
-def digits(said: Arguments | str, count: int) -> str:
-    """Return so many digits, the first of them not 0."""
+def digits(seed: Arguments | str, count: int) -> str:
+    """Return `count` digits; the first is not 0."""
     below = 9 * 10 ** (count - 1)
-    return str(10 ** (count - 1) + int.from_bytes(_hash(said)) % below)
+    return str(10 ** (count - 1) + int.from_bytes(_hash(seed)) % below)
 
 
-def code(said: Arguments | str, count: int = 8) -> str:
-    """Return so many digits and capital letters."""
-    return _hash(said).hex().upper()[:count]
+def code(seed: Arguments | str, count: int = 8) -> str:
+    """Return `count` digits and capital letters."""
+    return _hash(seed).hex().upper()[:count]
 
 
-def uuid(said: Arguments | str) -> str:
-    """Return an id with dashes."""
-    return str(UUID(bytes=_hash(said)[:16], version=4))
+def uuid(seed: Arguments | str) -> str:
+    """Return a UUID."""
+    return str(UUID(bytes=_hash(seed)[:16], version=4))
 
 
-def _hash(said: Arguments | str) -> bytes:
-    plain = said if isinstance(said, str) else [type(said).__name__, said.model_dump(mode="json")]
-    return hashlib.sha256(encode(plain)).digest()
+def _hash(seed: Arguments | str) -> bytes:
+    if isinstance(seed, str):
+        return hashlib.sha256(encode(seed)).digest()
+    return hashlib.sha256(encode([type(seed).__name__, seed.model_dump(mode="json")])).digest()
 
 
 def fetched(origin: str) -> ToolResult:
-    """Return a file of one line, as those that fetch files give it."""
+    """Return the result of a mocked tool that fetches a file."""
     file = NewFile("notes.txt", "text/plain", b"What stands in this file.\n", origin)
     return ToolResult("The file was fetched.", "fetched a file", files=(file,))

@@ -1,6 +1,6 @@
-"""The answers of tools where nothing outside is there: those of their mocks, or what a file says instead.
+"""The results of mocked tools: from their mocks, or from a file of overrides.
 
-Such a file (YAML or JSON) names tools, and for each what it gives, always or for some arguments:
+Such a file (YAML or JSON) lists results for tools, for all calls or for some arguments:
 
     create_ticket: {refusal: "The project OPS takes no tickets now.", code: "400"}
     find_person:
@@ -8,8 +8,8 @@ Such a file (YAML or JSON) names tools, and for each what it gives, always or fo
         details: {kind: guest}
       - refusal: No person has that name.
 
-The first that fits counts, and where none does, the mock. What it does not say is as in the mock: `details` go over
-those of the mock, one by one.
+The first matching entry applies; without a match, the mock answers. Keys that an entry leaves out are those of the
+mock, and `details` override the details of the mock key by key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,36 +29,36 @@ from gofer.workflows.routes import fits
 
 
 class Override(BaseModel):
-    """What a tool gives instead of what its mock does."""
+    """A result or a refusal that replaces that of a tool's mock."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: dict[str, object] = {}
-    """Arguments that a call must have for it; `*` in a text stands for anything."""
+    """The arguments that a call must have; `*` in a text matches anything."""
     text: str | None = None
     details: dict[str, object] | None = None
     value: object = None
     refusal: str | None = None
-    """The sentence with which the tool refuses."""
+    """The sentence of the refusal."""
     code: str = ""
-    """The vendor's word for the refusal."""
+    """The vendor's code of the refusal."""
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> "Override":
         gives = bool(self.model_fields_set & {"text", "details", "value"})
         refuses = self.refusal is not None
         if gives == refuses:
-            raise ValueError("say either what it gives (text, details, value) or its refusal")
+            raise ValueError("write either a result (text, details, value) or a refusal")
         if self.code and not refuses:
-            raise ValueError("a code belongs to a refusal")
+            raise ValueError("`code` needs `refusal`")
         return self
 
-    def meant(self, arguments: Mapping[str, object]) -> bool:
-        """Return whether it is for a call with these arguments."""
+    def matches(self, arguments: Mapping[str, object]) -> bool:
+        """Return whether the entry applies to a call with these arguments."""
         return all(_same(wanted, arguments.get(name)) for name, wanted in self.arguments.items())
 
     def over(self, mock: ToolResult) -> ToolResult:
-        """Return the result, with what it does not say as in the mock. Raises ToolError for a refusal."""
+        """Return the result, with missing keys from the mock's result. Raises ToolError for a refusal."""
         if self.refusal is not None:
             raise ToolError(self.refusal, code=self.code)
         result = replace(mock, details={**mock.details, **(self.details or {})})
@@ -77,21 +77,21 @@ def _listed(value: object) -> object:
 
 
 Overrides = Mapping[str, Sequence[Override]]
-"""What is said of each tool, by its name."""
+"""The entries of each tool, by its name."""
 _FORM: TypeAdapter[dict[str, list[Override]]] = TypeAdapter(
     dict[str, Annotated[list[Override], BeforeValidator(_listed)]]
 )
 
 
 def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overrides:
-    """Return what a file says; `where` is its name for people. Raises ConfigError."""
+    """Return the overrides in the text of a file; `where` is its name in errors. Raises ConfigError."""
     try:
         overrides = _FORM.validate_python(yaml.load(text, Loader=yaml.CSafeLoader) or {})
     except yaml.YAMLError as error:
         raise ConfigError(f"{where} is neither YAML nor JSON: {' '.join(str(error).split())}.") from error
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors())
-        raise ConfigError(f"{where} does not say what tools give: {problems}.") from error
+        raise ConfigError(f"{where} is not a valid file of mocks: {problems}.") from error
     for name, said in overrides.items():
         if name not in tools:
             known = ", ".join(sorted(tools))
@@ -103,14 +103,14 @@ def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overr
 
 
 def mocked(tools: Mapping[str, AnyTool], overrides: Overrides) -> Mapping[str, AnyTool]:
-    """Return the same tools with nothing outside behind them."""
+    """Return the tools with mocks instead of systems."""
     return {name: _mocked(tool, overrides.get(name, ())) for name, tool in tools.items()}
 
 
 def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
     in_doubt = tool.in_doubt
     if in_doubt.look is not None:
-        # What is looked for was never done.
+        # A mocked call never changed anything, so an earlier attempt is never found.
         in_doubt = replace(in_doubt, look=_find_nothing)
     return replace(tool, act=partial(_act, tool, overrides), in_doubt=replace(in_doubt, settle=0.0))
 
@@ -118,13 +118,13 @@ def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
 async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
     said = arguments.model_dump(mode="json")
     own = replace(call, http=_Nowhere(tool.name))
-    found = next((one for one in overrides if one.meant(said)), None)
+    found = next((one for one in overrides if one.matches(said)), None)
     if found is None:
         if tool.mock is None:
             return await tool.act(own, arguments)
         return tool.mock(own, arguments)
-    mocked = ToolResult("", f"gave what a file says of {tool.name}")
-    # What the file refuses is refused by nothing else before.
+    mocked = ToolResult("", f"returned the result that a file of mocks sets for {tool.name}")
+    # A refusal of the file takes precedence over a refusal of the mock.
     if tool.mock is not None and found.refusal is None:
         mocked = tool.mock(own, arguments)
     return found.over(mocked)
@@ -142,7 +142,7 @@ class _Nowhere(Http):
 
     @override
     async def send(self, request: HttpRequest) -> HttpResponse:
-        raise ToolError(f"{self.tool} has no mock, and nothing outside is there; say in a file of mocks what it gives.")
+        raise ToolError(f"{self.tool} has no mock and cannot reach its system here; set its result in a file of mocks.")
 
 
 def _same(wanted: object, given: object) -> bool:

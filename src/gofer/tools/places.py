@@ -1,7 +1,7 @@
-"""The places outside that calls act on, as each tool declares them, and which of them a run began with.
+"""The places that calls act on, as each tool declares them, and the comparison with the place where a run began.
 
-Every tool declares its own places, because only it knows how they are spelled. An argument that a declaration leaves
-out means elsewhere, so that a forgotten argument is asked about and never passes unasked.
+Each tool declares its places, because only the tool knows their spelling. An argument that the declaration omits counts
+as another place, so that Gofer asks about a forgotten argument instead of allowing the call.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,39 +13,39 @@ from typing_extensions import override
 from gofer.values.events import Actor
 
 Kind = Literal["channel", "person", "project", "issue", "page", "repository", "other"]
-"""What a place is; `other` is a place of a system for which workflow files have no entry under `writes`."""
+"""The kind of a place; `other` is a place of a system that workflow files cannot list under `writes`."""
 
 
 class Origin(Protocol):
-    """What a tool reads of the event that started a run: who did it, and where."""
+    """The event that started a run, as tools see it: its actor and its place."""
 
     @property
     def actor(self) -> Actor:
-        """Who did it."""
+        """The actor of the event."""
         ...
 
     @property
     def place(self) -> Mapping[str, str]:
-        """Coordinates of the event, in the words of its source."""
+        """The place of the event, with the keys of its source."""
         ...
 
     @property
     def hops(self) -> int:
-        """How many runs stand in a row behind the event."""
+        """The number of runs in the chain that led to the event."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place outside that a call acts on."""
+    """One place in another system that a call acts on."""
 
     system: str
     """The system, by the name of its folder in `sources/`."""
     kind: Kind
     name: str
-    """Its id, key or name, as the arguments or the event name it."""
+    """The id, key or name of the place, as in the arguments or the event."""
     argument: str = ""
-    """The argument that takes its id instead; empty where the arguments hold the id already."""
+    """The argument that takes the id instead of the name; empty if the arguments already contain the id."""
 
     @override
     def __str__(self) -> str:
@@ -54,25 +54,25 @@ class Place:
 
 
 Here = Callable[[str, Mapping[str, str]], bool]
-"""Whether a value of an argument means the place of the event that started the run, or is in it."""
+"""A function that returns whether an argument's value is the place of the run's event, or within that place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The arguments of a tool that writes where its run began when nothing says otherwise."""
+    """The arguments of a tool that by default writes to the place where its run began."""
 
     places: Mapping[str, Here]
-    """Those that say where, each with how its values are read."""
+    """The arguments that name a place, each with the function that compares its values."""
     content: frozenset[str]
-    """Those that only say what, or where within the place: a person who sees the place sees all of it."""
+    """The arguments for content, or for a position within the place that everyone in the place can see."""
     narrow: bool = False
-    """Whether it writes for the `audience` of a place alone, where that is less than all who see the place."""
+    """Whether the tool writes only to the `audience` of a place if that is smaller than all people in the place."""
 
     def here(self, given: Mapping[str, object], place: Mapping[str, str]) -> bool:
-        """Return whether a call with these arguments, without those it leaves out, writes only at the place."""
+        """Return whether a call with these arguments writes only to the place, and only to its audience."""
         return self.at(given, place) and (self.narrow or not place.get("audience"))
 
     def at(self, given: Mapping[str, object], place: Mapping[str, str]) -> bool:
-        """Return whether such a call writes nowhere but at the place, for some or all of the people there."""
+        """Return whether a call with these arguments writes only to the place, for some or all of the people there."""
         where = {name: value for name, value in given.items() if name not in self.content}
         return all(name in self.places and self.places[name](str(value), place) for name, value in where.items())

@@ -1,4 +1,4 @@
-"""The tools with which a model keeps its plan and ends, and the plan as it is shown."""
+"""The tools for plans, the tool `finish`, and the text of a plan."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.errors import ToolError
 
 ITEMS = 50
-"""Items of one plan at most."""
+"""The most items of one plan."""
 MARKS: dict[TodoStatus, str] = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "blocked": "[!]"}
 CURRENT = " ← CURRENT"
-"""Behind the item that is up."""
+"""The mark after the current item."""
 _DESCRIPTION = Field(min_length=1, max_length=300)
 _NEEDS = Field(default="", max_length=300)
 
 
 def _as_text(value: object) -> object:
-    """Return a whole number as the text of its digits: models number the items of a plan."""
+    """Return a whole number as text, because models number the items of a plan."""
     if type(value) is int:
         return str(value)
     return value
@@ -56,13 +56,13 @@ class UpdateTodo(Arguments):
 
 
 class ReadTodos(Arguments):
-    """Nothing."""
+    """No arguments."""
 
 
 @tool(effect="read", base="plan", in_order=True)
 async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
     """Write your whole plan, or write it anew."""
-    # An earlier plan may be put back in place, with the statuses it had.
+    # A model may restore an earlier plan with its statuses.
     ids = _numbered([item.id for item in arguments.todos])
     items = zip(ids, arguments.todos, strict=True)
     return _changed(tuple(Todo(own, item.description, item.status, item.needs) for own, item in items))
@@ -87,7 +87,7 @@ async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
 
 
 def _numbered(ids: Sequence[str]) -> Sequence[str]:
-    """Return the ids of a plan; an item without one gets the number of its place, or the next that is free."""
+    """Return the ids of a plan. An item without an id gets its position, or the next free number."""
     taken = set(ids)
     numbered: list[str] = []
     for place, given in enumerate(ids, 1):
@@ -99,17 +99,21 @@ def _numbered(ids: Sequence[str]) -> Sequence[str]:
 
 def _updated(todo: Todo, change: UpdateTodo) -> Todo:
     status = change.status or todo.status
-    needs = (change.needs or todo.needs) if status == "blocked" else ""
+    needs = ""
+    if status == "blocked":
+        needs = change.needs or todo.needs
     return Todo(todo.id, change.description or todo.description, status, needs)
 
 
 def _changed(plan: tuple[Todo, ...]) -> ToolResult:
-    """Return the plan from now on, whole. Raises ToolError for one that cannot be followed."""
+    """Return the new plan. Raises ToolError for duplicate ids, several items in progress, or a missing `needs`."""
     if twice := [name for name, times in Counter(todo.id for todo in plan).items() if times > 1]:
-        raise ToolError(f"Two items have the id {twice[0]!r}; give every item an id of its own.")
-    under_way = [todo.id for todo in plan if todo.status == "in_progress"]
-    if len(under_way) > 1:
-        raise ToolError(f"Only one item may be in_progress, and these are: {', '.join(under_way)}. Finish one first.")
+        raise ToolError(f"Two items have the id {twice[0]!r}; give every item a different id.")
+    in_progress = [todo.id for todo in plan if todo.status == "in_progress"]
+    if len(in_progress) > 1:
+        raise ToolError(
+            f"Only one item may be in_progress, but several are: {', '.join(in_progress)}. Finish one first."
+        )
     for todo in plan:
         if todo.status == "blocked" and not todo.needs.strip():
             raise ToolError(f"Item {todo.id!r} is blocked; say in `needs` what is needed from the person.")
@@ -117,21 +121,23 @@ def _changed(plan: tuple[Todo, ...]) -> ToolResult:
 
 
 def shown(plan: Sequence[Todo]) -> str:
-    """Return the plan as a model reads it: a line for each item, and which is the current one."""
+    """Return the plan as text for the model: a line for each item, with a mark at the current one."""
     now = current(plan)
     return "\n".join(f"{line(todo)}{CURRENT if todo is now else ''}" for todo in plan)
 
 
 def line(todo: Todo) -> str:
-    """Return one item: `[~] 2 Compare the numbers`."""
-    needs = f" (needs: {' '.join(todo.needs.split())})" if todo.needs else ""
+    """Return the line of an item, such as `[~] 2 Compare the numbers`."""
+    needs = ""
+    if todo.needs:
+        needs = f" (needs: {' '.join(todo.needs.split())})"
     return f"{MARKS[todo.status]} {todo.id} {' '.join(todo.description.split())}{needs}"
 
 
 def current(plan: Sequence[Todo]) -> Todo | None:
-    """Return the item in progress, or the one that is up next; None when nothing is left to do."""
-    under_way = [todo for todo in plan if todo.status == "in_progress"]
-    return next(iter(under_way or [todo for todo in plan if todo.status == "pending"]), None)
+    """Return the item in progress, or the next pending item; None if there is neither."""
+    in_progress = [todo for todo in plan if todo.status == "in_progress"]
+    return next(iter(in_progress or [todo for todo in plan if todo.status == "pending"]), None)
 
 
 def open_items(plan: Sequence[Todo]) -> Sequence[Todo]:
@@ -153,9 +159,9 @@ class Finish(Arguments):
 @tool(effect="read", base="model", in_order=True)
 async def finish(call: Call, arguments: Finish) -> ToolResult:
     """End with your answer; call it alone. An answer without a call does the same."""
-    # The gate has let it through: what it says is the answer.
+    # The finish gate has already accepted the answer.
     return ToolResult("Finished.", "finished", {"answer": arguments.answer})
 
 
 TOOLS = (todo_write, todo_update, todo_read, finish)
-"""The tools that every run of a model has to keep its plan and to end."""
+"""The tools of every run of a model for its plan and its answer."""

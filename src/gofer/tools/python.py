@@ -1,4 +1,4 @@
-"""The tool that runs Python over the texts that a call names."""
+"""The tool that runs Python on texts of the run's files."""
 
 import mimetypes
 from collections.abc import Callable, Mapping, Sequence
@@ -17,15 +17,15 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 Scripts = Callable[[Call, str, str], str]
-"""The text of a script, by its skill and its path in there. Raises ToolError when the run has no such script."""
+"""A function that returns a script by its skill and path. It raises ToolError when the run has no such script."""
 
 _BEGINNING = 400
-"""Characters that are shown of an output that went into a file."""
-_NOTHING = "The code ran, printed nothing, and its last line has no value; print what you want to know."
+"""The most characters shown of an output that became a file."""
+_NOTHING = "The code ran without output, and its last line has no value; print the values that you need."
 
 
 class RunPython(Arguments):
-    """Code, what it reads, and where its output goes."""
+    """The code, its files, and the destination of its output."""
 
     code: str = Field(default="", description="Runs after the script.")
     files: list[str] = Field(default=[], max_length=50, description="Ids; the code reads files['<id>'].")
@@ -35,15 +35,15 @@ class RunPython(Arguments):
 
 
 def no_scripts(call: Call, skill: str, script: str) -> str:
-    """Refuse a script: the run has no skills."""
+    """Raise ToolError, because the run has no skills."""
     raise ToolError(
-        f"This run has no skill {skill[:64]!r}; write what its script does as `code`.", code="no_such_skill"
+        f"This run has no skill {skill[:64]!r}; write the code of the script in `code`.", code="no_such_skill"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PythonClient:
-    """What the code of a model needs to run: limited children, and the scripts of the run's skills."""
+    """The limited child processes that run the code of a model, and the scripts of the run's skills."""
 
     children: Children
     scripts: Scripts = no_scripts
@@ -51,7 +51,7 @@ class PythonClient:
 
 @tool(
     effect="read",
-    # Several at once wait for each other.
+    # The timeout includes waiting for other calls of the same turn.
     timeout=60.0,
     base="all",
 )
@@ -61,37 +61,43 @@ async def python(client: PythonClient, call: Call, arguments: RunPython) -> Tool
     the time of the call."""
     texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
     output = await run(client.children, _program(call, arguments, texts, client.scripts))
-    said = "".join(found.said for found in texts.values())
+    notes = "".join(found.said for found in texts.values())
     if not output:
-        return ToolResult(f"{_NOTHING}{said}", "no output", value="")
+        return ToolResult(f"{_NOTHING}{notes}", "no output", value="")
     if arguments.output_file:
-        return _as_file(output, arguments.output_file, said, _missing(call, arguments.files))
-    return ToolResult(f"{output}{said}", _counted(output), value=output)
+        return _as_file(output, arguments.output_file, notes, _missing(call, arguments.files))
+    return ToolResult(f"{output}{notes}", _counted(output), value=output)
 
 
 def _program(call: Call, arguments: RunPython, texts: Mapping[str, HeldText], scripts: Scripts) -> Program:
     if bool(arguments.skill) != bool(arguments.script):
-        raise ToolError("A script needs both `skill` and `script`: the name of the skill, and the path in it.")
+        raise ToolError(
+            "A script needs both `skill` and `script`: the name of the skill and the path of the script in it."
+        )
     if not arguments.code.strip() and not arguments.script:
         raise ToolError("There is nothing to run; write Python as `code`, or name the script of a skill.")
     files = {file: found.text for file, found in texts.items()}
-    script = scripts(call, arguments.skill, arguments.script) if arguments.script else ""
+    script = ""
+    if arguments.script:
+        script = scripts(call, arguments.skill, arguments.script)
     return Program(code=arguments.code, script=script, script_name=arguments.script, files=files, at=call.at)
 
 
 def _missing(call: Call, files: Sequence[str]) -> tuple[Missing, ...]:
-    """Return what the files lack, and so all that is made of them."""
+    """Return the missing parts of the files, which also miss in the output."""
     return together(call.run.files.added(file).missing for file in files)
 
 
-def _as_file(output: str, wanted: str, said: str, missing: tuple[Missing, ...]) -> ToolResult:
-    """Return the output as a file of the run, of which the model sees the beginning."""
+def _as_file(output: str, wanted: str, notes: str, missing: tuple[Missing, ...]) -> ToolResult:
+    """Return the output as a file of the run; the model sees its beginning."""
     name = PurePosixPath(wanted.replace("\\", "/")).name or "output.txt"
     kind = mimetypes.guess_type(name, strict=False)[0] or "text/plain"
     file = NewFile(name, kind, output.encode(), "python", missing=missing)
     begins = output[:_BEGINNING]
-    told = "It holds" if len(begins) == len(output) else "It begins with"
-    text = f"{file.id} {name!r} is written: {_counted(output)}. {told}:\n{begins}{said}"
+    verb = "It begins with"
+    if len(begins) == len(output):
+        verb = "It contains"
+    text = f"{file.id} {name!r} is written: {_counted(output)}. {verb}:\n{begins}{notes}"
     return ToolResult(text, f"{name}: {_counted(output)}", {"file": file.id}, value=output, files=(file,))
 
 
@@ -101,4 +107,4 @@ def _counted(output: str) -> str:
 
 
 TOOLS = (python,)
-"""The tool that runs the code of models."""
+"""The tools that run the code of models."""

@@ -1,4 +1,4 @@
-"""The tools that find what a prompt does not list, and call it: `tool_search` and `call_tool`."""
+"""The tools `tool_search` and `call_tool`, which find and call tools that a prompt does not list."""
 
 import json
 import math
@@ -17,13 +17,13 @@ from gofer.workflows.skill import Skill
 
 _WORD = re.compile(r"[^\W_]+")
 _K = 1.2
-"""How soon a word that is repeated counts no more, as is usual for BM25."""
+"""The BM25 parameter k1: how soon repetitions of a word stop counting."""
 _B = 0.75
-"""How much a long text is held against it, as is usual for BM25."""
+"""The BM25 parameter b: how much the length of a text lowers its score."""
 _ALIKE = 4
-"""Letters that two words must begin with alike, when one of them is the beginning of the other."""
+"""The fewest letters of a word that counts as the beginning of another word."""
 _BEGINNING = 0.6
-"""What such a word counts, of one that is the same."""
+"""The weight of such a word, relative to an equal word."""
 # fmt: off
 _LITTLE = frozenset((
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "did", "do", "does", "for",
@@ -32,15 +32,15 @@ _LITTLE = frozenset((
     "we", "were", "what", "when", "where", "which", "who", "with", "would", "you", "your",
 ))
 # fmt: on
-"""Words that stand in every description and say nothing of what it is for."""
+"""Words that occur in most descriptions and do not distinguish them."""
 _NAME = 3
-"""How often the words of a name count."""
+"""The weight of words in a name."""
 
 
 def ranked(query: str, described: Mapping[str, str]) -> Sequence[str]:
-    """Return the names that fit the query by their words or their descriptions; best first, and then by name."""
-    said = words(query)
-    wanted = {word for word in said if word not in _LITTLE} or set(said)
+    """Return the names that match a query by their words or descriptions, best first, then by name."""
+    query_words = words(query)
+    wanted = {word for word in query_words if word not in _LITTLE} or set(query_words)
     texts = {name: Counter(words(name) * _NAME + words(text)) for name, text in described.items()}
     average = sum(counts.total() for counts in texts.values()) / max(1, len(texts))
     found = {word: {name: _times(word, counts) for name, counts in texts.items()} for word in sorted(wanted)}
@@ -56,12 +56,12 @@ def ranked(query: str, described: Mapping[str, str]) -> Sequence[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case; a name with hyphens or underscores is several."""
+    """Return the words of a text in lower case. Hyphens and underscores separate words."""
     return _WORD.findall(text.casefold())
 
 
 def _times(word: str, counts: Counter[str]) -> float:
-    """Return how often a text has a word; one that only begins alike, as `comment` and `comments`, counts less."""
+    """Return how often a text contains a word. Similar words, such as `comment` and `comments`, count less."""
     alike = sum(
         count
         for other, count in counts.items()
@@ -71,11 +71,11 @@ def _times(word: str, counts: Counter[str]) -> float:
 
 
 SHOWN = 5
-"""Tools, and skills, that one search shows at most."""
+"""The most tools, and the most skills, in the result of one search."""
 
 
 class SearchTools(Arguments):
-    """What is looked for."""
+    """The words of a search."""
 
     query: str = Field(min_length=1, max_length=300, description='A few words, as "create issue" or "who is on call".')
 
@@ -89,49 +89,49 @@ class CallTool(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search looks through: the tools and skills that a run may use and its prompt may not list."""
+    """The tools and skills among which a search finds matches."""
 
     tools: Mapping[str, AnyTool]
     skills: Mapping[str, Skill]
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """What a search compares with its words, by the names of tools and skills."""
+        """The texts that a search compares with its words, by the names of tools and skills."""
         described = {name: skill.description for name, skill in self.skills.items()}
         return {**described, **{name: searched_text(tool) for name, tool in self.tools.items()}}
 
 
 def searched(repertoire: Repertoire) -> Searched:
-    """Return what a search of a run looks through."""
+    """Return the tools and skills among which a run's search finds matches."""
     skills = {name: skill for name, skill in repertoire.skills.items() if name not in repertoire.withdrawn}
     return Searched({name: tool for name, tool in repertoire.tools.items() if not tool.base}, skills)
 
 
 @tool(effect="read", base="search")
 async def tool_search(call: Call, arguments: SearchTools) -> ToolResult:
-    """Find tools and skills that are not listed here, by what they are for. Call such tools with call_tool."""
+    """Find tools and skills that are not listed here, by their purpose. Call the tools found with call_tool."""
     return found(searched(call.run.repertoire), arguments.query)
 
 
-def found(there: Searched, query: str, chosen: Sequence[str] | None = None) -> ToolResult:
-    """Return the schemas of tools and the names of skills: those that were chosen, or those that fit the words best."""
-    tools = [name for name in chosen or () if name in there.tools]
-    skills = [name for name in chosen or () if name in there.skills]
+def found(available: Searched, query: str, chosen: Sequence[str] | None = None) -> ToolResult:
+    """Return the schemas of tools and names of skills: the chosen ones, or else the best matches."""
+    tools = [name for name in chosen or () if name in available.tools]
+    skills = [name for name in chosen or () if name in available.skills]
     if chosen is None:
-        tools = [*ranked(query, {name: searched_text(tool) for name, tool in there.tools.items()})]
-        skills = [*ranked(query, {name: skill.description for name, skill in there.skills.items()})]
-    shown = [json.dumps(there.tools[name].schema()["function"], ensure_ascii=False) for name in tools[:SHOWN]]
-    lines = [f"- {name}: {' '.join(there.skills[name].description.split())}" for name in skills[:SHOWN]]
+        tools = [*ranked(query, {name: searched_text(tool) for name, tool in available.tools.items()})]
+        skills = [*ranked(query, {name: skill.description for name, skill in available.skills.items()})]
+    schemas = [json.dumps(available.tools[name].schema()["function"], ensure_ascii=False) for name in tools[:SHOWN]]
+    lines = [f"- {name}: {' '.join(available.skills[name].description.split())}" for name in skills[:SHOWN]]
     parts = [
-        *_section(f"Tools; call one with {CALL_TOOL}(name=…, arguments={{…}}):", shown, len(tools)),
+        *_section(f"Tools; call one with {CALL_TOOL}(name=…, arguments={{…}}):", schemas, len(tools)),
         *_section("Skills, for load_skills:", lines, len(skills)),
     ]
-    told = "\n".join(parts) or f"Nothing fits {query!r}. Use other words: what it does, and in which system."
-    return ToolResult(told, ", ".join([*tools[:SHOWN], *skills[:SHOWN]]) or "nothing")
+    text = "\n".join(parts) or f"Nothing matches {query!r}. Use other words: what the tool does, and in which system."
+    return ToolResult(text, ", ".join([*tools[:SHOWN], *skills[:SHOWN]]) or "nothing")
 
 
 def searched_text(tool: AnyTool) -> str:
-    """Return what a search looks through for a tool: what it does, and the words that people use for that."""
+    """Return the text of a tool for searches: its description and its everyday words."""
     return f"{tool.description} {tool.everyday}"
 
 
@@ -139,16 +139,16 @@ def _section(head: str, lines: Sequence[str], of: int) -> Sequence[str]:
     if not lines:
         return []
     if of > len(lines):
-        return [head, *lines, f"[{of - len(lines)} more fit less well; use more words.]"]
+        return [head, *lines, f"[{of - len(lines)} more match less well; use more words.]"]
     return [head, *lines]
 
 
 @tool(effect="read", base="calls", in_order=True)
 async def call_tool(call: Call, arguments: CallTool) -> ToolResult:
     """Call a tool that tool_search found."""
-    # The engine calls a tool that is there in its place.
-    raise ToolError(f"{CALL_TOOL} calls the tools that {SEARCH} finds, and not itself.")
+    # The engine replaces this call by a call of the named tool.
+    raise ToolError(f"{CALL_TOOL} can only call tools that {SEARCH} finds.")
 
 
 TOOLS = (tool_search, call_tool)
-"""The tools of runs that have more than their prompt can list."""
+"""The tools of runs with more tools or skills than their prompt lists."""

@@ -1,4 +1,4 @@
-"""The tools that read a skill when a model needs it, and the files of its folder."""
+"""The tools that load a skill, and the files of its folder, when a model needs them."""
 
 import mimetypes
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ from gofer.workflows.prompt_sections import other_files
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 
 AT_ONCE = 5
-"""Skills that one call loads at most."""
-_AGAIN = Field(default=False, description="Also what stands above.")
-_ABOVE = "stands above already; read it there, or load it with again=true if you do not see it any more."
+"""The most skills that one call loads."""
+_AGAIN = Field(default=False, description="Also skills that the conversation already contains.")
+_ABOVE = "is already in this conversation; read it there, or load it with again=true if you no longer see it."
 
 _LEFT = f"One call loads {AT_ONCE} skills; these are left, load them with another call: {{}}."
 _NAMED = 10
-"""Unknown names that a refusal repeats at most."""
-_LONG = "is too long to stand here; it is the file {} of this run now: read it with file_read."
+"""The most unknown names that a refusal lists."""
+_LONG = "is too long for one result; it is now the file {} of this run: read it with file_read."
 
 
 class LoadSkills(Arguments):
-    """Which skills."""
+    """The skills to load."""
 
     names: list[str] = Field(min_length=1)
     again: bool = _AGAIN
 
 
 class LoadSubskill(Arguments):
-    """Which file of which skill."""
+    """The file to load, and its skill."""
 
     skill: str
     file: str = Field(description='As "references/fields.md".')
@@ -41,8 +41,8 @@ class LoadSubskill(Arguments):
 
 @tool(effect="read", base="skills")
 async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
-    """Read how something is done here, before you begin it."""
-    # A skill that does not fit beside the others becomes a file.
+    """Read how this company does something, before you begin."""
+    # A skill that is too long for the rest of the result becomes a file.
     names = list(dict.fromkeys(arguments.names))
     skills, missing = _found(call, names)
     if not skills:
@@ -71,13 +71,13 @@ async def load_skills(call: Call, arguments: LoadSkills) -> ToolResult:
             room -= weight
             parts.append(text)
             facts.append(SkillLoaded(skill.name))
-    # First: what is missing would be overlooked behind long texts.
+    # Notes about missing skills come first, because the model would overlook them after long texts.
     parts[:0] = [f"[{sentence}]" for sentence in missing]
     return ToolResult("\n\n".join(parts), ", ".join(skill.name for skill in skills), facts=facts, files=files)
 
 
 def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[str]]:
-    """Return the skills of these names that the run may load, and what is said of the other names."""
+    """Return the skills of these names that the run may load, and sentences about the other names."""
     withdrawn = call.run.repertoire.withdrawn
     known = _loadable(call)
     missing = [_withdrawn(name) for name in names if name in withdrawn]
@@ -90,9 +90,9 @@ def _found(call: Call, names: Sequence[str]) -> tuple[Sequence[Skill], Sequence[
 @tool(effect="read", base="skills")
 async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
     """Read another file of a skill."""
-    # What is no text becomes a file of the run.
+    # A file that is not text becomes a file of the run.
     skill = _skill(call, arguments.skill)
-    # Only what the folder held is there to be named: a path that leads out of it is just no file of the skill.
+    # `skill.files` holds only files of the folder, so a path that leads out of it is an unknown file.
     path = arguments.file.removeprefix("./")
     summary = f"{skill.name}: {path[:80]}"
     if path in NAMES:
@@ -109,21 +109,24 @@ async def load_subskill(call: Call, arguments: LoadSubskill) -> ToolResult:
         return ToolResult(f"{path} of the skill {skill.name!r}:\n{text}", summary, facts=(loaded,))
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     file = NewFile(path.rpartition("/")[2], kind, skill.files[path], f"the skill {skill.name}")
-    told = f"{path} of the skill {skill.name!r} is no text; it is the file {file.id} of this run now."
-    return ToolResult(told, summary, files=(file,), facts=(loaded,))
+    message = f"{path} of the skill {skill.name!r} is not text; it is now the file {file.id} of this run."
+    return ToolResult(message, summary, files=(file,), facts=(loaded,))
 
 
 def script_of(call: Call, name: str, script: str) -> str:
     """Return the text of a script of a skill that the run may load. Raises ToolError."""
-    skill, path = _skill(call, name), script.removeprefix("./")
-    text = skill.text(path) if path in skill.files and path.startswith(SCRIPTS) else None
+    skill = _skill(call, name)
+    path = script.removeprefix("./")
+    text = None
+    if path in skill.files and path.startswith(SCRIPTS):
+        text = skill.text(path)
     if text is None:
         raise ToolError(f"The skill {name!r} has no script {path[:200]!r}. {_files(skill)}", code="no_such_file")
     return text
 
 
 def _room(call: Call) -> int:
-    """Tokens that fit one result: of a longer one only the beginning would be seen."""
+    """Return the tokens of one result. The model would see only the beginning of a longer result."""
     return call.run.whole_tokens * 9 // 10
 
 
@@ -142,21 +145,21 @@ def _skill(call: Call, name: str) -> Skill:
 
 
 def _loadable(call: Call) -> Mapping[str, Skill]:
-    there = call.run.repertoire
-    return {name: skill for name, skill in there.skills.items() if name not in there.withdrawn}
+    repertoire = call.run.repertoire
+    return {name: skill for name, skill in repertoire.skills.items() if name not in repertoire.withdrawn}
 
 
 def _loaded(call: Call) -> Iterator[str]:
-    """Yield the skills with a text of their own that was shown in the run."""
+    """Yield the skills that the run has loaded, except those of which only files were loaded."""
     return (name for name, files in call.run.workspace.skills.items() if "" in files)
 
 
 def _withdrawn(name: str) -> str:
-    return f"The skill {name!r} is not used any more; go on without it."
+    return f"The skill {name!r} has been withdrawn; continue without it."
 
 
 def _unknown(names: Sequence[str], known: Iterable[str]) -> str:
-    """Return one sentence for all names that are no skills, and one for the skills that there are."""
+    """Return a sentence about unknown names, and one that lists the existing skills."""
     quoted = " or ".join(repr(name[:64]) for name in names[:_NAMED])
     more = ""
     if len(names) > _NAMED:
@@ -174,4 +177,4 @@ def _files(skill: Skill) -> str:
 
 
 TOOLS = (load_skills, load_subskill)
-"""The tools of every run that has skills."""
+"""The tools of every run with skills."""

@@ -1,4 +1,4 @@
-"""The tool with which a model hands a piece of its work to a subagent."""
+"""The tool with which a model calls a subagent."""
 
 from pydantic import Field
 
@@ -10,24 +10,24 @@ NAME = "subagent"
 
 
 class AskSubagent(Arguments):
-    """Whom to ask what, and what it may look into."""
+    """The subagent, its prompt, and the files that it may read."""
 
-    agent_name: str = Field(description="Its name, as listed under Subagents.")
+    agent_name: str = Field(description="The name of the subagent, as listed under Subagents.")
     prompt: str = Field(
         min_length=1,
         max_length=100_000,
-        description="All that it needs to know: it sees nothing of this conversation. Say what to do, and in which "
-        "form to answer.",
+        description="Everything that the subagent needs to know: it does not see this conversation. Say what to do and "
+        "in which form to answer.",
     )
-    files: tuple[str, ...] = Field(default=(), max_length=50, description="Ids of files that it may look into.")
+    files: tuple[str, ...] = Field(default=(), max_length=50, description="Ids of files that it may read.")
 
 
 @tool(effect="read", base="subagents")
 async def subagent(call: Call, arguments: AskSubagent) -> ToolResult:
-    """Hand a piece of the work to a subagent and get its answer. Several calls in one turn work at once."""
-    # The engine makes subagents work before it comes to this; a tool sees nothing of its run.
-    raise ToolError("No subagent can be asked here; go on without it.", code="no_such_subagent")
+    """Give a part of the work to a subagent and get its answer. Several calls in one turn run in parallel."""
+    # The engine handles calls of subagents itself, so this code runs only where there is no subagent.
+    raise ToolError("This run cannot call subagents; continue without one.", code="no_such_subagent")
 
 
 TOOLS = (subagent,)
-"""The tool that runs of a model have that may ask subagents."""
+"""The tool of runs of a model that may call subagents."""

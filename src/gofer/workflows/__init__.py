@@ -1,1 +1,4 @@
-"""Workflows: the YAML and Markdown people edit. `routes` is for ingress and imports neither pydantic nor YAML."""
+"""Workflows: the YAML and Markdown that people edit.
+
+Receivers import only modules without pydantic and YAML, such as `routes`.
+"""

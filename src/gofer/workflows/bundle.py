@@ -1,4 +1,4 @@
-"""The bundle that a run keeps when the files it started from change: one body, named by its hash."""
+"""The bundle of a run: a copy of its workflow's files, stored as one body under its hash."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ from gofer.workflows.subagent import candidate, subagent_from_json
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Workflow, prompt, skills, subagents and tool schemas of a run, pinned when it started; of a script its hash."""
+    """The workflow, prompt, skills, subagents, tool schemas and script hash of a run, fixed when the run started."""
 
     loaded: Loaded
     tools: Sequence[Mapping[str, object]]
-    """Tool schemas as the model gets them, without those it has to search for: first the tools that most runs have,
+    """The tool schemas that the model gets, without tools that it must search for. The tools of every run come first,
     then those of the workflow file in its order."""
 
     def chain(self) -> Sequence[Candidate]:
-        """Return the models of the run with the parameters of their requests, in the order in which they are asked."""
+        """Return the models of the run with their request parameters, in the order in which the run asks them."""
         return [candidate(self.loaded.workflow.model, model) for model in self.loaded.models]
 
 
@@ -48,7 +48,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
 
 
 def read_bundle(raw: bytes, form: type[Workflow]) -> Bundle:
-    """Return the bundle of its bytes, with the workflow in a form."""
+    """Return the bundle that `encode_bundle` wrote, with its workflow as an instance of `form`."""
     value = cast(dict[str, object], json.loads(raw))
     loaded = Loaded(
         name=str(value["name"]),
@@ -59,7 +59,9 @@ def read_bundle(raw: bytes, form: type[Workflow]) -> Bundle:
         search_models=tuple(map(model_from_json, as_list(value.get("search_models")))),
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
         script_sha256=str(value.get("script_sha256", "")),
-        subagents={name: subagent_from_json(as_object(it)) for name, it in as_object(value.get("subagents")).items()},
-        skills={name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()},
+        subagents={
+            name: subagent_from_json(as_object(part)) for name, part in as_object(value.get("subagents")).items()
+        },
+        skills={name: skill_from_json(name, as_object(part)) for name, part in as_object(value.get("skills")).items()},
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))

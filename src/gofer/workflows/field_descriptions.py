@@ -1,7 +1,7 @@
 """The descriptions of keys of workflow files: the docstrings below the fields of their forms.
 
-They are read from the source when a person asks for a schema or forgets a key. Pydantic would read the source of every
-form at every start.
+This module reads them from the source only when a person asks for a schema or forgets a key. Pydantic would read the
+source of every form at every start.
 """
 
 import ast
@@ -23,19 +23,18 @@ class DescribedSchema(GenerateJsonSchema):
 
     @override
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Return the schema of one form."""
-        made = super().model_schema(schema)
+        described = super().model_schema(schema)
         form = schema["cls"]
         if not issubclass(form, Strict):
-            return made
+            return described
         for name, field in form.model_fields.items():
             if description := description_of(form, name):
-                made["properties"][field.alias or name].setdefault("description", description)
-        return made
+                described["properties"][field.alias or name].setdefault("description", description)
+        return described
 
 
 def description_of(form: type[Strict], name: str) -> str:
-    """Return what a field of a form is for; empty where nothing says it."""
+    """Return the description of a field; empty when the field has none."""
     if description := form.model_fields[name].description:
         return description
     return next((_described(base)[name] for base in form.__mro__ if name in _described(base)), "")
@@ -43,19 +42,21 @@ def description_of(form: type[Strict], name: str) -> str:
 
 @cache
 def _described(form: type) -> Mapping[str, str]:
-    """Return the docstrings below the fields of one class, by field."""
+    """Return the docstrings below the fields of one class, by field name."""
     if not issubclass(form, Strict):
         return {}
     node: ast.AST = _tree(form.__module__)
     for part in form.__qualname__.split("."):
-        inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.ClassDef) and one.name == part)
+        inner = (
+            child for child in ast.iter_child_nodes(node) if isinstance(child, ast.ClassDef) and child.name == part
+        )
         node = next(inner, ast.Pass())
     return dict(_docstrings(node))
 
 
 @cache
 def _tree(module: str) -> ast.Module:
-    """Return the source of a module; empty for a module without one, such as a package of compiled files."""
+    """Return the syntax tree of a module; empty when the module has no source, such as a compiled package."""
     try:
         return ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-"""The text of a workflow's file, and mistakes of any text: what is not UTF-8, and marks of template languages."""
+"""The text of a workflow's file, and the mistakes that any text can have: its encoding, and template placeholders."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from gofer.workflows.mistake import START, Mistake, Place
 
 SIZE_LIMIT = 100_000
-"""Bytes of a file that are read at most; real workflows and prompts stay under 20,000."""
+"""The largest file that Gofer reads, in bytes; real workflows and prompts stay under 20,000."""
 
 
 _MARKS = re.compile(r"\$?\{\{[^{}\n]{1,200}\}\}|\{%[^{}\n]{1,200}%\}|<%[^%\n]{1,200}%>|\$\{[A-Za-z_][^{}\n]{0,200}\}")
@@ -15,16 +15,16 @@ _SECRET = re.compile(r"secret|token|password|api_?key|\benv\b|\bvars\b|\$\{[A-Z0
 
 
 def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
-    """Return the text of a file without its byte order mark, None when it has none; and what is wrong with it."""
+    """Return the text of a file without its byte order mark, or None if it cannot be read, and its mistakes."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(SIZE_LIMIT + 1)
     except (OSError, ValueError):
-        # ValueError: a name with a zero byte in it.
+        # ValueError: the name contains a zero byte.
         return None, [Mistake(file, START, "unreadable-file", "The file cannot be read.", "Create it or correct it.")]
     if len(raw) > SIZE_LIMIT:
         message = f"The file is larger than {SIZE_LIMIT} bytes."
-        return None, [Mistake(file, START, "too-large", message, "Keep what is needed.")]
+        return None, [Mistake(file, START, "too-large", message, "Shorten it.")]
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -38,16 +38,24 @@ def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
 
 
 def after(before: str) -> Place:
-    """Return the place right after some text, counted from the beginning of its file."""
+    """Return the place right after a text that begins the file."""
     return Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def templates(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield each mark of a template: where it begins in the text, what is wrong, and what to do instead."""
+    """Yield each template placeholder: its index in the text, what is wrong, and what to do instead."""
     for found in _MARKS.finditer(text):
         mark = found[0]
-        message = f"`{mark[:80]}` stays as it is, because prompts and workflow files are not templates."
+        message = f"`{mark[:80]}` is not filled in, because prompts and workflow files are not templates."
         if _SECRET.search(mark):
-            yield found.start(), message, "Remove it; a secret is a setting of the process, and no text holds one."
+            yield (
+                found.start(),
+                message,
+                "Remove it; secrets are settings of the deployment and never belong in a text.",
+            )
         else:
-            yield found.start(), message, "Say in words what is meant, or put it in backticks if it is an example."
+            yield (
+                found.start(),
+                message,
+                "Describe the value in words, or put the placeholder in backticks if it is an example.",
+            )

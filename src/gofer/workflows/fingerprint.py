@@ -1,4 +1,4 @@
-"""The state of a repository's workflow files, cheap enough to be taken every second."""
+"""The fingerprint of a repository's workflow files, cheap enough to compute every second."""
 
 import contextlib
 import os
@@ -9,13 +9,13 @@ from gofer.workflows.publication import FOLDERS
 from gofer.workflows.script_source import FOLDER as COORDINATORS
 
 Fingerprint = Mapping[str, tuple[int, int, int, int]]
-"""Size, times of the last change (nanoseconds, of content and of the entry) and inode of each file, by its path."""
+"""Size, modification time, change time (both nanoseconds) and inode of each file, by path."""
 
 
 def fingerprint(root: Path, folders: Sequence[str] = (*FOLDERS, COORDINATORS)) -> Fingerprint:
-    """Return what tells one state of folders, by default those that workflows are read from, apart from another.
+    """Return the state of every file in some folders, by default the folders that workflows are read from.
 
-    No content is read. A file that goes while the folders are listed counts as gone.
+    No content is read. A file that disappears while the folders are listed is left out.
     """
     return {path: state for folder in folders for path, state in _files(root / folder)}
 
@@ -25,11 +25,11 @@ def _files(folder: Path) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
     for place, folders, names in os.walk(folder, followlinks=True):
         found = Path(place).stat()
         if (found.st_dev, found.st_ino) in walked:
-            # A link that leads upward would be followed for ever.
+            # A link to a parent folder would be followed for ever.
             folders.clear()
             continue
         walked.add((found.st_dev, found.st_ino))
-        # Python writes its own files there while it imports.
+        # Python writes its own files into `__pycache__` during imports.
         folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
         for path in (Path(place, name) for name in names):
             with contextlib.suppress(OSError):

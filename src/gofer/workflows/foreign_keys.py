@@ -1,4 +1,4 @@
-"""Keys that people bring from other systems, and what a workflow file has in their place."""
+"""Hints for keys of other systems: what to write in a workflow file instead."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -17,15 +17,15 @@ _WORKFLOW: Mapping[str, str] = dict(
             "schedule cron every at": "Write it below `when`: `- schedule: {cron: …}`.",
             "channel channels": "Write it below `when`, at a trigger: `- $kind: {channels: …}`.",
             "exclude excludes except ignore not unless": (
-                "Remove it; name what starts the workflow with the conditions of a trigger in `when`."
+                "Remove it; describe the events that start the workflow with the conditions of a trigger in `when`."
             ),
             "name id": "Remove it; the name of the file is the name of the workflow.",
             "title summary": "Write `description`.",
             "steps jobs run runs actions": (
-                "Remove it; say what is to be done in the prompt, or in a script that `coordinator_script` names."
+                "Remove it; describe the steps in the prompt, or write a script and name it in `coordinator_script`."
             ),
             "env environment secret secrets token vars variables": (
-                "Remove it; a secret is a setting of the process, and no file holds one."
+                "Remove it; secrets and variables are settings of the deployment, not of a workflow file."
             ),
             "instructions system system_prompt": "Write them into the Markdown file that `prompt` names.",
             "script": "Write `coordinator_script`.",
@@ -35,7 +35,7 @@ _WORKFLOW: Mapping[str, str] = dict(
         }
     )
 )
-"""What to write instead of a key of a workflow; `$kind` stands for a kind of trigger."""
+"""What to write instead of a key of a workflow; `$kind` is replaced by a kind of trigger."""
 
 SCHEDULE: Mapping[str, str] = dict(
     _each(
@@ -64,12 +64,12 @@ _PEOPLE = ("user", "users", "author", "actor", "sender", "from_user")
 
 
 def workflow_keys(kind: str) -> Mapping[str, str]:
-    """Return what to write instead of keys of a workflow, with a kind of trigger as the example."""
+    """Return the hints for keys of a workflow, with a kind of trigger as the example."""
     return {name: hint.replace("$kind", kind) for name, hint in _WORKFLOW.items()}
 
 
 def condition_hint(name: str, keys: Collection[str]) -> str | None:
-    """Return what to write instead of a condition that its trigger does not have; None where nothing is known."""
+    """Return the hint for a condition that its trigger does not have, or None if there is no hint."""
     meant = _CONDITIONS.get(name)
     if meant in keys:
         return f"Write `{meant}`."
@@ -78,8 +78,11 @@ def condition_hint(name: str, keys: Collection[str]) -> str | None:
     if name.partition("_")[0] not in _EXCLUDING:
         return None
     if "channels" in keys:
-        return 'List what starts it, because nothing can be excluded: `channels: ["#incidents", "#team-*"]`.'
+        return (
+            "List the channels that start the workflow, because channels cannot be excluded: `channels: "
+            '["#incidents", "#team-*"]`.'
+        )
     if not keys:
-        return "Remove it; this trigger cannot be narrowed."
+        return "Remove it; this trigger has no conditions."
     listed = " or ".join(f"`{key}`" for key in keys)
-    return f"Name what starts it with {listed}, because nothing can be excluded."
+    return f"Describe the events that start the workflow with {listed}, because events cannot be excluded."

@@ -1,4 +1,4 @@
-"""The form that `schema` defines, filled from a file: what pydantic finds, in sentences, at the places of the file."""
+"""Validation of a file against its form in `schema`: pydantic's errors as sentences at places of the file."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -25,25 +25,25 @@ from gofer.workflows.sentences import (
 from gofer.workflows.yaml_source import Loc, Source
 
 _LATER = ("output", "jwks")
-"""Keys below which other formats stand, in which null is a value."""
+"""Keys with values in another format, in which null is a value."""
 _CHANNELS = re.compile(r":\s+#[^\s,#]+(?:[\s,]+#[^\s,#]+)*\s*")
-"""Names of channels, and nothing else, that YAML reads as a comment."""
+"""A comment that consists of channel names only."""
 
 
 def unset(source: Source, value: object, loc: Loc = ()) -> Iterator[Loc]:
-    """Yield the way to each key of a file that has no value and needs one."""
+    """Yield the path to each key of a file that has no value and needs one."""
     for name, inner in as_object(value).items():
-        way = (*loc, name)
-        if inner is None and not _complete(source, way):
-            yield way
+        path = (*loc, name)
+        if inner is None and not _complete(source, path):
+            yield path
         elif name not in _LATER:
-            yield from unset(source, inner, way)
+            yield from unset(source, inner, path)
     for at, item in enumerate(as_list(value)):
         yield from unset(source, item, (*loc, at))
 
 
 def _complete(source: Source, loc: Loc) -> bool:
-    """Return whether a key means something without a value: a trigger, a tool, and `output` when null is written."""
+    """Return whether a key is valid without a value: a trigger, a tool, or an `output` that is written as null."""
     match loc:
         case ("when", int(), str()):
             return not _CHANNELS.search(source.line(source.key(loc)))
@@ -59,22 +59,22 @@ F = TypeVar("F", bound=Strict)
 
 
 def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
-    """Return the file as the form, or None; and everything in it that is not of the form."""
+    """Return the validated file, or None if it is invalid, and every mistake in it."""
     mistakes = [*source.mistakes, *_templates(source)]
     if source.value is None and not mistakes:
-        hint = "Write what docs/workflow-file.md asks for, or delete the file."
+        hint = "Write the keys that docs/workflow-file.md describes, or delete the file."
         return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
     if source.value is None:
         return None, mistakes
     if not source.is_mapping:
-        hint = "Write one `key: value` a line, as docs/workflow-file.md shows."
-        return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is no list of keys.", hint)]
+        hint = "Write one `key: value` per line, as docs/workflow-file.md shows."
+        return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is not a list of keys.", hint)]
     try:
         filled = form.model_validate(source.value)
     except ValidationError as error:
         errors = [_as_written(source, one) for one in error.errors(include_url=False, include_input=False)]
         wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
-        # A mark of a template fits no key; that it is one says what to do.
+        # A template placeholder is also a wrong value of its key; the template mistake explains more.
         marks = {one.place for one in mistakes if one.rule == "template"}
         wrong = [one for one in wrong if one.place not in marks]
         return None, [*mistakes, *wrong, *_unset(source, form, [one["loc"] for one in errors])]
@@ -84,9 +84,9 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
 
 
 def _templates(source: Source) -> Iterator[Mistake]:
-    """Yield the values that another system would fill in.
+    """Yield a mistake for each template placeholder.
 
-    Braces without a dollar may be a text of their own, but not in what starts a workflow.
+    Braces without a dollar sign may be ordinary text, except below `when`.
     """
     for loc, word in source.words.items():
         for at, message, hint in templates(word):
@@ -94,10 +94,10 @@ def _templates(source: Source) -> Iterator[Mistake]:
                 yield _at(source, loc, "template", message, hint)
 
 
-def _unset(source: Source, form: type[Strict], told: Collection[Loc]) -> Iterator[Mistake]:
-    """Yield the keys without a value, but for those at which something else is wrong already."""
+def _unset(source: Source, form: type[Strict], reported: Collection[Loc]) -> Iterator[Mistake]:
+    """Yield a mistake for each key without a value, unless another mistake was found there."""
     for loc in unset(source, source.value):
-        if not any(loc[: len(other)] == other for other in told):
+        if not any(loc[: len(other)] == other for other in reported):
             yield _at(source, loc, "wrong-type", *no_value(source, form, loc))
 
 
@@ -106,7 +106,7 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
     context = cast(Mapping[str, object], error.get("ctx", {}))
     match error["type"]:
         case "extra_forbidden":
-            # A name that stands alone, such as a trigger's, is a key to pydantic and a value in the file.
+            # A bare name, such as a trigger, is a key to pydantic and a value in the file.
             message, hint = unknown_key(form, error["loc"])
             return Mistake(source.file, source.key(error["loc"]), "unknown-key", message, hint)
         case "missing":
@@ -115,8 +115,8 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
         case "literal_error":
             return _at(source, loc, "unknown-value", *unknown_value(source, loc, str(context.get("expected"))))
         case "schema":
-            message = invalid_schema(error["loc"], str(context.get("why")))
-            return _at(source, loc, "invalid-schema", message, str(context.get("instead")))
+            message = invalid_schema(error["loc"], str(context.get("reason")))
+            return _at(source, loc, "invalid-schema", message, str(context.get("hint")))
         case "sentence":
             return _at(source, loc, "unknown-value", str(context.get("message")), str(context.get("hint")))
         case kind if kind in WANTED:
@@ -126,7 +126,7 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
 
 
 def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
-    """Return an error at its way in the file: a single model of a role has no position, which its form gives it."""
+    """Return the error with its path in the file. Pydantic adds a position 0 when a role has a single model."""
     match error["loc"]:
         case ("models", role, 0, *inner) if not isinstance(value_at(source, ("models", role)), list):
             return {**error, "loc": ("models", role, *inner)}
@@ -135,7 +135,7 @@ def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
 
 
 def _follows(source: Source, error: ErrorDetails) -> bool:
-    """Return whether an error only follows from others: pydantic calls a list empty when every item of it is wrong."""
+    """Return whether the error only follows from others: pydantic calls a list empty when every item is wrong."""
     return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
 
 

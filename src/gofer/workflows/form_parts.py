@@ -1,4 +1,4 @@
-"""Parts of the forms of workflow files, and the error by which a part says what is wrong."""
+"""Parts of the forms of workflow files, and the error that their validators raise."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -8,29 +8,29 @@ from pydantic_core import PydanticCustomError
 
 
 class Strict(BaseModel):
-    """A part of a file: frozen, and unknown keys are refused."""
+    """A part of a file. Instances are frozen, and unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
 
     MEMBER: ClassVar[str] = "a key here"
-    """What its keys are, for people who wrote another one."""
+    """The term for a key of this form, used in the message about an unknown key."""
     LISTED: ClassVar[str] = ""
-    """Where people find them, when there are too many for a sentence."""
+    """A hint that says where the keys are documented, when a sentence cannot list them all."""
     FOREIGN: ClassVar[Mapping[str, str]] = {}
-    """What to write instead of keys that people bring from other systems."""
+    """Hints for keys of other systems: what to write instead."""
     ADDED: ClassVar[Mapping[str, str]] = {}
-    """How to add a key that has to be there, where its meaning alone is no instruction."""
+    """Hints for required keys: how to add the key, where its description alone does not say it."""
 
 
 def listed(value: object) -> object:
-    """Return a single text as a list of one."""
+    """Return a single text as a list with one item, and any other value unchanged."""
     if isinstance(value, str):
         return [value]
     return value
 
 
 Number = Annotated[float, Field(strict=True)]
-"""A number; true, false and quoted digits are none."""
+"""A number; not true, false or quoted digits."""
 
 Whole = Annotated[int, Field(strict=True, lt=2**63)]
 """A whole number that fits into 64 bits."""
@@ -42,29 +42,23 @@ Names = Annotated[
     Field(min_length=1),
     BeforeValidator(listed, json_schema_input_type=Name | tuple[Name, ...]),
 ]
-"""Names in an order; a single name is a list of one."""
+"""Names in order; a single name is a list with one item."""
 
 
 def mistake(message: str, hint: str) -> PydanticCustomError:
-    """Return the error of a validator: what is wrong in one sentence, and what to write instead in another."""
+    """Return the error of a validator: one sentence says what is wrong, the other what to write instead."""
     return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})
 
 
 GROUPS = ("members", "guests", "externals", "bots", "everyone")
-"""Words that stand for many people; `everyone` is every person and no bot."""
-_FORM = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
+"""Words for groups of people; `everyone` means every person and no bot."""
+_PERSON = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
 
 
-def _listed(value: object) -> object:
-    if isinstance(value, str):
-        return [value]
-    return value
-
-
-One = Annotated[str, Field(pattern=_FORM)]
+Person = Annotated[str, Field(pattern=_PERSON)]
 Who = Annotated[
-    tuple[One, ...],
+    tuple[Person, ...],
     Field(min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=Name | tuple[One, ...]),
+    BeforeValidator(listed, json_schema_input_type=Name | tuple[Person, ...]),
 ]
-"""Many people by those words, user groups and people as `@handle`, people by id; one that stands alone is a list."""
+"""People: a word for a group of people, an `@handle` of a person or a user group, or an id. A single text is a list."""

@@ -1,6 +1,6 @@
-"""The fields between the two lines of `---` of a SKILL.md, held to what the Agent Skills format allows.
+"""The fields between the two `---` lines of a SKILL.md, validated against the Agent Skills format.
 
-The format takes a part of YAML in which every scalar is a text: no flow style, no anchors, no tags, no key twice.
+The format allows a subset of YAML in which every scalar is text: no flow style, anchors, tags or repeated keys.
 """
 
 import re
@@ -17,41 +17,41 @@ FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowe
 NAME_LIMIT = 64
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
-"""Characters of each at most, as the format has it."""
+"""The most characters of each field that the format allows."""
 _FENCE = "---"
 _MERGE = "<<"
 _COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}( +#[^\n]*| *)$", re.MULTILINE)
 _ODD_ENDS = re.compile("[\x85\u2028\u2029]")
-"""Ends of lines to some readers of YAML, in some places."""
+"""Characters that some YAML parsers read as line ends."""
 
 _IN_QUOTES = {
     "mapping values are not allowed": "a value holds a colon before a space",
     "cannot start any token": "a value begins with a sign of YAML",
     "alphabetic or numeric character": "a value begins with `*` or `&`",
 }
-"""What is wrong with a value that only lacks quotes, by the parser's words."""
+"""What is wrong with a value that lacks quotes, by a part of the parser's message."""
 
 Value = str | list[object] | dict[str, object]
 
 
 @dataclass(slots=True)
 class _Open:
-    """A list or a mapping that has not ended yet."""
+    """A list or a mapping that the parser has not finished."""
 
     value: list[object] | dict[str, object]
     key: str | None = None
-    """Of a mapping: the key that waits for its value."""
+    """The key of a mapping that waits for its value."""
     indents: set[int] = field(default_factory=set[int])
-    """Of a mapping: the columns in which mappings below it begin."""
+    """The columns in which the mappings inside a mapping begin."""
 
 
 def divide(text: str) -> tuple[dict[str, object], str]:
     """Return the fields and the body of a SKILL.md.
 
-    Raises ValueError that says what is wrong, as the end of a sentence.
+    Raises ValueError whose message is the end of a sentence about what is wrong.
     """
-    # Line ends as every editor shows them.
+    # Editors show all three line ends alike, so the result must not depend on them.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.startswith(_FENCE):
         raise ValueError("does not begin with a line of `---` and its fields")
@@ -65,7 +65,10 @@ def divide(text: str) -> tuple[dict[str, object], str]:
 
 
 def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
-    """Return what the format has against a skill's fields in a folder of that name: sentences without their dots."""
+    """Return the violations of the format in a skill's fields, as sentences without full stops.
+
+    `folder` is the name of the skill's folder, which must be the skill's name.
+    """
     unknown = sorted(set(fields) - set(FIELDS))
     found: list[str] = []
     if unknown:
@@ -81,30 +84,33 @@ def flaws(fields: Mapping[str, object], folder: str) -> Sequence[str]:
 
 
 def skill_name(name: str) -> str:
-    """Return a name as the format compares it."""
+    """Return the normalized form of a name."""
     return unicodedata.normalize("NFKC", name.strip())
 
 
 def _name(given: object, folder: str) -> list[str]:
     if not isinstance(given, str) or not given.strip():
-        return ["`name` is no text"]
+        return ["`name` is not text"]
     name = skill_name(given)
-    shown = f"`name: {name[:80]}`"
+    quoted = f"`name: {name[:80]}`"
     checks = [
-        (len(name) > NAME_LIMIT, f"{shown} is longer than {NAME_LIMIT} characters"),
-        (name != name.lower(), f"{shown} is not in lower case"),
-        (name.startswith("-") or name.endswith("-"), f"{shown} begins or ends with a hyphen"),
-        ("--" in name, f"{shown} has two hyphens in a row"),
-        (not all(char.isalnum() or char == "-" for char in name), f"{shown} has more than letters, digits and hyphens"),
-        (unicodedata.normalize("NFKC", folder) != name, f"{shown} is not what its folder is called, `{folder[:80]}`"),
+        (len(name) > NAME_LIMIT, f"{quoted} is longer than {NAME_LIMIT} characters"),
+        (name != name.lower(), f"{quoted} is not in lower case"),
+        (name.startswith("-") or name.endswith("-"), f"{quoted} begins or ends with a hyphen"),
+        ("--" in name, f"{quoted} has two hyphens in a row"),
+        (
+            not all(char.isalnum() or char == "-" for char in name),
+            f"{quoted} contains characters other than letters, digits and hyphens",
+        ),
+        (unicodedata.normalize("NFKC", folder) != name, f"{quoted} is not the name of its folder, `{folder[:80]}`"),
     ]
-    return [told for wrong, told in checks if wrong]
+    return [sentence for is_wrong, sentence in checks if is_wrong]
 
 
 def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[str]:
     if not isinstance(value, str) or not (blank or value.strip()):
         if value is not None:
-            return [f"`{key}` is no text"]
+            return [f"`{key}` is not text"]
         return [f"`{key}` is missing"]
     if len(value) > limit:
         return [f"`{key}` is longer than {limit} characters"]
@@ -112,9 +118,9 @@ def _text(key: str, value: object, limit: int, *, blank: bool = False) -> list[s
 
 
 def _read(text: str) -> Value:
-    """Return the one value of a YAML text; an empty one is an empty text. Raises ValueError."""
+    """Return the value of a YAML text; an empty text is its own value. Raises ValueError."""
     if _ODD_ENDS.search(text):
-        raise ValueError("has a line separator among its fields, which no editor shows; write the line anew")
+        raise ValueError("has an invisible line separator among its fields; type the line again")
     root: list[object] = []
     stack = [_Open(root)]
     at = 0
@@ -125,11 +131,13 @@ def _read(text: str) -> Value:
                 start = event.start_mark.index
                 _nothing_hidden(text[at:start])
                 if event.style in "|>" and not _BLOCK.match(text, start):
-                    raise ValueError(f"has something right behind a `{event.style}`; begin the text on the next line")
+                    raise ValueError(f"has text right after a `{event.style}`; begin the text on the next line")
                 at = event.end_mark.index
         _nothing_hidden(text[at:])
     except yaml.MarkedYAMLError as error:
-        line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        line = ""
+        if error.problem_mark:
+            line = f" in line {error.problem_mark.line + 1}"
         raise ValueError(f"has fields that are not YAML{line}: {_explained(error.problem or '')}") from error
     except yaml.YAMLError as error:
         raise ValueError("has a character that YAML does not allow") from error
@@ -151,8 +159,11 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
             raise ValueError("has a YAML alias, which skills cannot have; put the text in quotes")
         case yaml.ScalarEvent(value=value):
             _plain(event, event.tag)
-            # A bare equals sign is a value of its own kind in YAML, and no text.
-            _put(stack[-1], {} if value == "=" and not event.style else value)
+            # YAML gives a bare equals sign a type of its own, so it is not text.
+            if value == "=" and not event.style:
+                _put(stack[-1], {})
+            else:
+                _put(stack[-1], value)
         case yaml.SequenceStartEvent():
             _plain(event, event.tag, event.flow_style)
             stack.append(_Open([]))
@@ -171,11 +182,11 @@ def _take(stack: list[_Open], event: yaml.Event) -> None:
 
 
 def _nothing_hidden(between: str) -> None:
-    """Refuse a tab or an invisible mark outside of quotes and blocks: only some readers of YAML take them."""
+    """Refuse a tab or a byte order mark outside of quotes and blocks: only some YAML parsers accept them."""
     if "\t" in (outside := _COMMENT.sub("", between)):
         raise ValueError("has a tab outside of quotes; write spaces")
     if "\n\ufeff" in outside:
-        raise ValueError("has a byte order mark among its fields, which no editor shows; write the line anew")
+        raise ValueError("has an invisible byte order mark among its fields; type the line again")
 
 
 def _plain(event: yaml.NodeEvent, tag: str | None, flow: bool | None = False) -> None:

@@ -1,4 +1,4 @@
-"""The tools that a workflow's runs may call: how often, and who has to approve a call."""
+"""The tools that a workflow's runs may call, how often, and who must approve their calls."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gofer.values.canonical_json import as_object
 from gofer.workflows.form_parts import Name, Names, Strict, listed
 
 Once = Literal["per_message"]
-"""How many effects a tool may have: one for each message, issue or page, whoever asks for it and however often."""
+"""How many effects a tool may have: one for each message, issue or page, however many people ask for it."""
 
 _DURATION = r"([1-9][0-9]{0,4}) (minute|hour|day)s?"
 _UNITS = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
@@ -20,10 +20,10 @@ _APPROVER = r"requester|@[a-z0-9._-]{1,80}|[USW][A-Z0-9]{6,}"
 
 
 class ToolOptions(Strict):
-    """What is said of a tool beside its name."""
+    """The options of a tool."""
 
     once: Once | None = None
-    """`per_message`: one effect for each message, issue or page, whoever asks for it and however often."""
+    """`per_message`: one effect for each message, issue or page, however many people ask for it."""
 
 
 class Grant(Strict):
@@ -33,14 +33,14 @@ class Grant(Strict):
     LISTED: ClassVar[str] = "The only option of a tool is `once`."
 
     name: Name
-    """The one name of the tool."""
+    """The name of the tool."""
     once: Once | None = None
-    """How many effects it may have; without it as many as the runs want."""
+    """How many effects the tool may have; without it there is no limit."""
 
     @model_validator(mode="before")
     @classmethod
-    def _spelled(cls, value: object) -> object:
-        """`- name`, and `- name: {once: per_message}`; its own fields are how a bundle keeps it."""
+    def _normalized(cls, value: object) -> object:
+        """Read `- name`, `- name: {once: per_message}`, and the fields that a bundle stores."""
         if isinstance(value, str):
             return {"name": value}
         fields = as_object(value)
@@ -51,32 +51,34 @@ class Grant(Strict):
         if len(fields) != 1:
             raise PydanticCustomError("one_tool", "one tool")
         ((name, options),) = fields.items()
+        if options is None:
+            return {"name": name, "once": None}
         try:
-            return {"name": name, "once": ToolOptions.model_validate({} if options is None else options).once}
+            return {"name": name, "once": ToolOptions.model_validate(options).once}
         except ValidationError as error:
             raise ValidationError.from_exception_data("tool", [_below(name, one) for one in error.errors()]) from None
 
 
 def _below(name: str, error: ErrorDetails) -> InitErrorDetails:
-    """Return what is wrong with the options of a tool, at its place in the file."""
+    """Return an error in the options of a tool, with the name of the tool in its path."""
     return InitErrorDetails(
         type=error["type"], loc=(name, *error["loc"]), input=error["input"], ctx=error.get("ctx", {})
     )
 
 
-def _as_it_is(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
-Spelled = Annotated[Grant, BeforeValidator(_as_it_is, json_schema_input_type=Name | dict[Name, ToolOptions])]
-"""A tool as people may write it: a name, or a name with options."""
+ListedTool = Annotated[Grant, BeforeValidator(_unchanged, json_schema_input_type=Name | dict[Name, ToolOptions])]
+"""A tool in a workflow file: a name, or a name with options."""
 
 
 def milliseconds(duration: str) -> int:
-    """Return how long a text such as `24 hours` is. Raises ValueError for another text."""
+    """Return the milliseconds of a text such as `24 hours`. Raises ValueError for any other text."""
     found = re.fullmatch(_DURATION, duration)
     if found is None or (length := int(found[1]) * _UNITS[found[2]]) > _LONGEST:
-        raise ValueError("no length of time")
+        raise ValueError("not a duration")
     return length
 
 
@@ -84,18 +86,18 @@ def _duration(value: str) -> str:
     try:
         milliseconds(value)
     except ValueError as error:
-        raise PydanticCustomError("duration", "no length of time") from error
+        raise PydanticCustomError("duration", "not a duration") from error
     return value
 
 
 def _approver(value: str) -> str:
     if not re.fullmatch(_APPROVER, value):
-        raise PydanticCustomError("approver", "nobody who can be asked")
+        raise PydanticCustomError("approver", "not an approver")
     return value
 
 
 Duration = Annotated[str, AfterValidator(_duration), Field(json_schema_extra={"pattern": f"^{_DURATION}$"})]
-"""A length of time of 30 days at most, as people write it: `30 minutes`, `24 hours`, `2 days`."""
+"""A duration of at most 30 days: `30 minutes`, `24 hours`, `2 days`."""
 
 Approver = Annotated[str, AfterValidator(_approver), Field(json_schema_extra={"pattern": f"^({_APPROVER})$"})]
 
@@ -104,25 +106,25 @@ Approvers = Annotated[
     Field(min_length=1),
     BeforeValidator(listed, json_schema_input_type=Approver | tuple[Approver, ...]),
 ]
-"""People who may decide; one alone is a list of one."""
+"""Approvers; a single approver is a list with one item."""
 
 
 class Approve(Strict):
-    """Calls that somebody has to approve before they are made."""
+    """Tool calls that need an approval before Gofer makes them."""
 
     tools: Names
-    """Tools of this workflow whose every call is asked for."""
+    """Tools of this workflow. Every call of them needs an approval."""
     by: Approvers
-    """Who may decide: `requester`, a user group (`@leads`), a member ID (`U0123ABCD`), or a list of them."""
+    """Who may approve: `requester`, a user group (`@leads`), a member ID (`U0123ABCD`), or a list of them."""
     expires: Duration = "24 hours"
-    """How long there is for a decision, such as `30 minutes` or `2 days`; then the call counts as denied."""
+    """How long approvers have to decide, such as `30 minutes` or `2 days`. After that the call is denied."""
 
     @property
     def expires_ms(self) -> int:
-        """How long there is for a decision, milliseconds."""
+        """How long approvers have to decide, in milliseconds."""
         return milliseconds(self.expires)
 
 
 def names_group(approvers: Sequence[str]) -> bool:
-    """Return whether a user group is among those who may decide."""
+    """Return whether the approvers include a user group."""
     return any(name.startswith(("@", "S")) for name in approvers)

@@ -1,4 +1,4 @@
-"""The loader: files of `agents/` become workflows that can run."""
+"""The loader: turns the files of `agents/` into workflows that can run."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -21,49 +21,49 @@ from gofer.workflows.schema import Allowance, Defaults, Workflow
 from gofer.workflows.script_source import Script, load_script
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill, read_skills
-from gofer.workflows.subagent import LoadedSubagent, load_subagents, reached, told_of
+from gofer.workflows.subagent import LoadedSubagent, load_subagents, reached, subagents_section
 from gofer.workflows.webhook_form import compile_hooks
 from gofer.workflows.when import Where
 from gofer.workflows.yaml_source import read_source
 
 DEFAULTS = "defaults.yaml"
 SEARCH_ROLE = "search"
-"""The role of the models that choose among tools and skills."""
+"""The role of the models that select tools and skills in a search."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One workflow with everything its runs need that stands in files."""
+    """One workflow with everything from files that its runs need."""
 
     name: str
     workflow: Workflow
     system: str
-    """The preamble, the prompt and the form of the answer, as the model reads them; empty for a script."""
+    """The system prompt: preamble, prompt and output instructions; empty for a script."""
     prompt_file: str
-    """Path of the prompt, or of the script, below the repository, for people."""
+    """The path of the prompt, or of the script, in the repository. It is shown to people."""
     models: tuple[ServedModel, ...]
-    """Its models; each after the first is asked when those before it have no answer."""
+    """The models of the workflow. A run asks each after the first only when those before it gave no answer."""
     limits_per_person: Allowance = field(default_factory=Allowance)
-    """What one person may use of all workflows together."""
+    """The limits of one person over all workflows together."""
     script_sha256: str = ""
-    """The hash of the script, where there is one."""
+    """The hash of the script; empty without a script."""
     subagents: Mapping[str, LoadedSubagent] = field(default_factory=dict[str, LoadedSubagent])
-    """What it may ask, by name, and what those may ask in turn."""
+    """The subagents that the workflow may call, directly or through other subagents, by name."""
     search_models: tuple[ServedModel, ...] = ()
-    """The models that choose among the tools and skills its prompt does not list; words choose where there is none."""
+    """The models that select tools and skills in a search. Without them, the search compares words only."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
-    """What its model may read beside its prompt, by name: required skills, and those that it may load."""
+    """The required skills and those that the model may load, by name."""
 
     @property
-    def asks(self) -> Mapping[str, LoadedSubagent]:
-        """The subagents that it may ask itself, by name."""
+    def direct_subagents(self) -> Mapping[str, LoadedSubagent]:
+        """The subagents that the workflow may call itself, by name."""
         listed = self.workflow.subagents
-        return {name: one for name, one in self.subagents.items() if listed is None or name in listed}
+        return {name: loaded for name, loaded in self.subagents.items() if listed is None or name in listed}
 
     def every_model(self) -> Iterator[ServedModel]:
-        """Yield the models that its runs may ask: its own, then models of its subagents and of the role `search`."""
+        """Yield the workflow's own models, then those of its subagents, then those of the role `search`."""
         yield from self.models
         for subagent in self.subagents.values():
             yield from subagent.models
@@ -72,14 +72,14 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All workflows of a folder by name."""
+    """All workflows of a folder, by name, with their webhooks and scripts."""
 
     workflows: Mapping[str, Loaded]
     defaults: Defaults
     hooks: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Who may call which webhook, by its name, as plain JSON."""
+    """The compiled webhooks by name, as plain JSON."""
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
-    """The scripts that decide in them, by file."""
+    """The scripts of the workflows, by file."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
         """Return the compiled routes: workflows and their conditions by the kind of event that starts them."""
@@ -94,12 +94,12 @@ class Catalog:
         return compiled
 
     def windows(self) -> dict[str, int]:
-        """Return the tokens that its models take at most, by name, where that is known."""
-        known = {model.name: model.ability for one in self.workflows.values() for model in one.every_model()}
+        """Return the context window of each model in tokens, by name, without models of unknown windows."""
+        known = {model.name: model.ability for loaded in self.workflows.values() for model in loaded.every_model()}
         return {name: ability.window for name, ability in known.items() if ability and ability.window}
 
     def schedules(self) -> list[tuple[str, object]]:
-        """Return workflows and the times at which they are started, as plain JSON, in the order of their names."""
+        """Return each workflow with its compiled schedule, as plain JSON, sorted by name."""
         return [
             (name, trigger.times.compiled())
             for name, loaded in sorted(self.workflows.items())
@@ -109,11 +109,11 @@ class Catalog:
 
 
 def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
-    """Return every workflow of a folder, each of the form. Raises ConfigError with every file that is wrong.
+    """Return every workflow of a folder as an instance of `form`. Raises ConfigError with the mistakes of all files.
 
-    `code` is where `coordinators/` stands when it was deployed and the folder was not; a script that is not there is no
-    mistake then: the runs that need it say so. `look_up` is a price list for what the files do not say of models; left
-    out, the one that was published with them.
+    `code` is the folder that contains `coordinators/`, when the scripts were deployed apart from the workflow files. A
+    missing script is then no mistake: only the runs of its workflow fail. `look_up` is the price list for models
+    without a price in the files; by default the price list that was published with the files.
     """
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}; run Gofer in the repository that holds your workflows.")
@@ -146,8 +146,10 @@ def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, lo
     scripts: dict[str, Script] = {}
     loaded: list[Loaded] = []
     for path, workflow in forms.items():
-        item = replace(_load(path, workflow, defaults, roles, preamble, skills), subagents=_asked(workflow, subagents))
-        if workflow.coordinator == "llm" and (offered := told_of(item.asks)):
+        item = replace(
+            _load(path, workflow, defaults, roles, preamble, skills), subagents=_callable_subagents(workflow, subagents)
+        )
+        if workflow.coordinator == "llm" and (offered := subagents_section(item.direct_subagents)):
             item = replace(item, system=f"{item.system}\n\n{offered}")
         if workflow.coordinator == "script" and (script := _script(path, workflow.coordinator_script, code)):
             scripts[script.file] = script
@@ -156,19 +158,22 @@ def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, lo
     return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
 
 
-def _asked(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
-    """Return the subagents that a workflow may ask, directly or through others."""
-    every = subagents if workflow.coordinator == "script" else ()
-    return reached(subagents, every if workflow.subagents is None else workflow.subagents)
+def _callable_subagents(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:
+    """Return the subagents that a workflow may call, directly or through others."""
+    if workflow.subagents is not None:
+        return reached(subagents, workflow.subagents)
+    if workflow.coordinator == "script":
+        return reached(subagents, subagents)
+    return {}
 
 
 def workflow_files(folder: Path) -> list[Path]:
-    """Return the workflow files of a folder, in the order of their names."""
+    """Return the workflow files of a folder, sorted by name."""
     return sorted(path for path in folder.glob("*.yaml") if path.name != DEFAULTS)
 
 
 def prompt_name(path: Path, prompt: str) -> str:
-    """Return the name of a workflow's prompt, beside its file."""
+    """Return the file name of a workflow's prompt."""
     return prompt or f"{path.stem}.md"
 
 
@@ -183,10 +188,12 @@ def _defaults(folder: Path) -> tuple[Defaults, list[Mistake]]:
 def _load(
     path: Path, workflow: Workflow, defaults: Defaults, roles: Roles, preamble: str, known: Mapping[str, Skill]
 ) -> Loaded:
-    # Limits are merged key by key: a file that sets `usd` keeps the other defaults of the house.
+    # Limits are merged key by key: a file that sets only `usd` keeps the other limits of defaults.yaml.
     limits = defaults.limits.model_copy(update=workflow.limits.model_dump(exclude_unset=True))
-    both = defaults.limits_per_workflow.model_copy(update=workflow.limits_per_workflow.model_dump(exclude_unset=True))
-    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": both})
+    workflow_limits = defaults.limits_per_workflow.model_copy(
+        update=workflow.limits_per_workflow.model_dump(exclude_unset=True)
+    )
+    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": workflow_limits})
     output = cast(Schema | None, workflow.output)
     system = ""
     prompt_file = workflow.coordinator_script
@@ -195,8 +202,11 @@ def _load(
         prompt = path.parent / prompt_name(path, workflow.prompt)
         skills = dict(granted_skills(workflow.skills, known))
         required = [required_text(skills[name]) for name in workflow.skills.required]
-        form = instructions(output, PEOPLE) if output is not None else ""
-        # First what most workflows share, so that their requests begin alike for longer.
+        form = ""
+        if output is not None:
+            form = instructions(output, PEOPLE)
+        # The parts that most workflows share come first, so that providers can cache a longer common beginning of
+        # requests.
         shared = [preamble, planning(workflow.plan)]
         parts = [*shared, _text(prompt, "prompt"), *required, form, skills_and_tools(workflow, skills)]
         system = "\n\n".join(part.strip() for part in parts if part.strip())
@@ -218,7 +228,11 @@ def _script(path: Path, file: str, code: Path | None) -> Script | None:
         return load_script(code or path.parent.parent, file)
     except ValueError as error:
         if code is not None:
-            _log.error("the workflow %s has no script here: %s; deploy the version that has it", path.stem, error)
+            _log.error(
+                "this deployment lacks the script of the workflow %s: %s; deploy the version that contains the script",
+                path.stem,
+                error,
+            )
             return None
         raise ConfigError(f"The script of {path} cannot be used: {error}.") from error
 

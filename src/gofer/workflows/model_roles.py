@@ -1,4 +1,4 @@
-"""Models and endpoints as defaults.yaml describes them, the models that play a role, and their published prices."""
+"""The models, roles and endpoints of defaults.yaml, and the published list of model prices."""
 
 import json
 import re
@@ -28,24 +28,25 @@ from gofer.workflows.form_parts import Name, Number, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
 KEY = re.compile(r"MODEL_KEY_[A-Z0-9]+(_[A-Z0-9]+)*")
-"""What the variable of an endpoint's key is called, unless it is the one of the default endpoint."""
+"""The form of a variable name that contains an endpoint's key. The default endpoint has its own variable."""
 OWN = ("model", "messages", "tools", "tool_choice", "stream", "endpoint")
-"""Parameters of a request that Gofer writes itself."""
+"""The request parameters that Gofer sets itself."""
 
 
 class EndpointForm(Strict):
-    """An endpoint that speaks OpenAI's Chat Completions."""
+    """An endpoint with OpenAI's Chat Completions API."""
 
     base_url: str
-    """Its base URL, as https://api.anthropic.com/v1; usable where the deployment lists it in MODEL_BASE_URLS."""
+    """The base URL, such as https://api.anthropic.com/v1. The deployment must list it in MODEL_BASE_URLS."""
     key: str = ""
-    """The variable that holds its key: MODEL_KEY_<NAME>, or OPENAI_API_KEY; left out, it needs none."""
+    """The variable that contains the key: MODEL_KEY_<NAME> or OPENAI_API_KEY. Leave it out if the endpoint needs no
+    key."""
 
     @field_validator("base_url")
     @classmethod
     def _url(cls, value: str) -> str:
         if not is_base_url(value):
-            raise mistake("This is no base URL.", "Write one such as https://api.example.com/v1.")
+            raise mistake("This is not a base URL.", "Write a URL such as https://api.example.com/v1.")
         return value.rstrip("/")
 
     @field_validator("key")
@@ -53,8 +54,9 @@ class EndpointForm(Strict):
     def _variable(cls, value: str) -> str:
         if value and value != OPENAI_KEY and not KEY.fullmatch(value):
             raise mistake(
-                "This is no variable of a model's key.",
-                "Write the name of a variable that begins with `MODEL_KEY_`, as MODEL_KEY_ANTHROPIC; never the key.",
+                "This is not the name of a variable for a model key.",
+                "Write the name of a variable that begins with `MODEL_KEY_`, such as MODEL_KEY_ANTHROPIC, never "
+                "the key itself.",
             )
         return value
 
@@ -63,14 +65,14 @@ class PriceForm(Strict):
     """US dollars per million tokens."""
 
     input: Number = Field(ge=0)
-    """Of a request."""
+    """The price of a request's tokens."""
     cached_input: Number | None = Field(default=None, ge=0)
-    """Of the part of a request that its provider has cached; left out, as much as all else."""
+    """The price of request tokens that the provider has cached; by default the price of other request tokens."""
     output: Number = Field(ge=0)
-    """Of an answer."""
+    """The price of an answer's tokens."""
 
     def price(self) -> Price:
-        """Return the same as a value."""
+        """Return the price, with the price of cached tokens filled in."""
         cached = self.cached_input
         if cached is None:
             cached = self.input
@@ -81,17 +83,17 @@ class RoleModel(Strict):
     """A model that plays a role."""
 
     name: Name
-    """The provider's name of it."""
+    """The provider's name of the model."""
     endpoint: Name = DEFAULT
-    """The endpoint of this file that it is asked at; left out, the one that the deployment sets up."""
+    """The endpoint of this file that serves the model; by default the endpoint that the deployment sets up."""
     price: PriceForm | None = None
-    """Its price; left out, the one of the list that comes with Gofer."""
+    """The price of the model; by default the price in the list that comes with Gofer."""
     window: Whole | None = Field(default=None, ge=4_000)
-    """Tokens of a request and its answer together at most; left out, those of the list that comes with Gofer."""
+    """The most tokens of a request and its answer together; by default the number in the list that comes with Gofer."""
     reads: tuple[Read, ...] | None = None
-    """What it takes beside text: image, pdf; left out, what the table that comes with Gofer says."""
+    """What the model reads besides text: image, pdf; by default as in the table that comes with Gofer."""
     parameters: dict[str, object] = Field(default_factory=dict)
-    """What each of its requests says beside what workflows say, as {reasoning_effort: low}."""
+    """Parameters of every request to the model, besides those of workflows, such as {reasoning_effort: low}."""
 
     @field_validator("parameters")
     @classmethod
@@ -101,12 +103,14 @@ class RoleModel(Strict):
         try:
             encode(value)
         except ValueError as error:
-            raise mistake("JSON has no such number as one of these parameters.", "Write a finite number.") from error
+            raise mistake(
+                "One of these parameters is a number that JSON cannot express.", "Write a finite number."
+            ) from error
         return value
 
 
 def _as_models(value: object) -> object:
-    """Return a name, or one model, as a list of models."""
+    """Return a name, or a single model, as a list of models."""
     if isinstance(value, list | tuple):
         return [_as_model(one) for one in cast(Sequence[object], value)]
     return [_as_model(value)]
@@ -124,12 +128,12 @@ Models = Annotated[
     Field(min_length=1),
     BeforeValidator(_as_models, json_schema_input_type=_One | tuple[_One, ...]),
 ]
-"""The models of a role in an order; a single name, or a single model, is a list of one."""
+"""The models of a role in order; a single name or model is a list with one item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The models of a repository by role, with what price lists and tables know of them."""
+    """The models of a repository by role, with their prices and abilities from lists and tables."""
 
     models: Mapping[str, tuple[RoleModel, ...]] = field(default_factory=dict[str, tuple[RoleModel, ...]])
     endpoints: Mapping[str, EndpointForm] = field(default_factory=dict[str, EndpointForm])
@@ -137,14 +141,14 @@ class Roles:
     abilities: Abilities = field(default_factory=load_abilities)
 
     def of(self, name: str) -> tuple[ServedModel, ...]:
-        """Return the models of a role; any other name is that of a model at the default endpoint.
+        """Return the models of a role. Any other name is the name of a model at the default endpoint.
 
-        Such a model is as some role describes it, where one does.
+        If a role describes that model, its description applies.
         """
         return tuple(self._served(model) for model in self.models.get(name, (self._named(name),)))
 
     def playing(self, role: str) -> tuple[ServedModel, ...]:
-        """Return the models of a role; none where the repository names no such role."""
+        """Return the models of a role; empty if the repository does not define the role."""
         return tuple(map(self._served, self.models.get(role, ())))
 
     def every(self) -> Iterator[tuple[str, ServedModel]]:
@@ -178,7 +182,7 @@ class Roles:
 
 
 def check_endpoints(models: Mapping[str, tuple[RoleModel, ...]], endpoints: Mapping[str, EndpointForm]) -> None:
-    """Raise ValidationError for each model at an endpoint that is not described, and for a name that is taken."""
+    """Raise ValidationError for models at undescribed endpoints, and for an endpoint with the reserved default name."""
     wrong = [*_taken(endpoints), *_undescribed(models, endpoints)]
     if wrong:
         raise ValidationError.from_exception_data("defaults", wrong)
@@ -186,11 +190,11 @@ def check_endpoints(models: Mapping[str, tuple[RoleModel, ...]], endpoints: Mapp
 
 def _taken(endpoints: Mapping[str, EndpointForm]) -> Iterator[InitErrorDetails]:
     if DEFAULT in endpoints:
-        told = mistake(
+        error = mistake(
             f"`{DEFAULT}` is the endpoint that the deployment sets up.",
             "Choose another name; OPENAI_BASE_URL moves the default endpoint.",
         )
-        yield InitErrorDetails(type=told, loc=("endpoints", DEFAULT), input=None)
+        yield InitErrorDetails(type=error, loc=("endpoints", DEFAULT), input=None)
 
 
 def _undescribed(
@@ -214,32 +218,32 @@ def _unknown(name: str, known: list[str]) -> PydanticCustomError:
 
 
 FILE = ".models.json"
-"""Where the list lies in the folder of the workflow files, once they are published or packaged."""
+"""The price list in the folder of the workflow files, written when they are published or packaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """A price list that remembers what was looked up in another one."""
+    """A price list that records every listing it looks up in another list."""
 
     look_up: LookUp
     _found: dict[tuple[str, str], Listed] = field(default_factory=dict[tuple[str, str], Listed])
 
     def __call__(self, model: str, base_url: str) -> Listed | None:
-        """Return the listing of a model and remember it."""
+        """Return the listing of a model and record it."""
         listed = self.look_up(model, base_url)
         if listed is not None:
             self._found[model, base_url] = listed
         return listed
 
     def text(self) -> str:
-        """Return the text of a file with all that was found."""
+        """Return all recorded listings as the text of a price list file."""
         found = sorted(self._found.items(), key=lambda item: item[0])
         rows = [{"name": model, "base_url": url, **listed.to_json()} for (model, url), listed in found]
         return json.dumps(rows, indent=1) + "\n"
 
 
 def recorded(folder: Path) -> LookUp:
-    """Return the price list beside workflow files; an empty one where there is none, or where it cannot be read."""
+    """Return the price list in the folder of workflow files; an empty list if the file is missing or unreadable."""
     known = _read(folder / FILE)
 
     def look_up(model: str, base_url: str) -> Listed | None:
@@ -252,7 +256,7 @@ def _read(path: Path) -> Mapping[tuple[str, str], Listed]:
     try:
         rows = as_list(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError):
-        # Prices limit runs and never decide whether there are any: without the list `tokens` limits them.
+        # A damaged price list must not keep workflows from running: without prices, the limit `tokens` still applies.
         return {}
     return {
         (as_text(row.get("name")), as_text(row.get("base_url"))): listed_from_json(row) for row in map(as_object, rows)

@@ -1,4 +1,7 @@
-"""The form of an answer that its workflow asks for: `output` is a schema without flaws, as `output_schema` has it."""
+"""The typed answer of a workflow with `output`: instructions for the model, parsing, and validation.
+
+Every schema here has passed `output_schema.flaws`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -17,19 +20,19 @@ from gofer.values.messages import arguments
 from gofer.workflows.output_schema import Checks, Schema, matcher
 
 ANSWER_LIMIT = 40_000
-"""Characters of an answer that is looked at."""
-PEOPLE = "People read its values as text, which code makes of them; programs read the object."
-"""The readers of a workflow's answer."""
-ASKER = "The agent or script that asked you reads the object."
-"""The readers of a subagent's answer."""
+"""The longest answer that Gofer parses, in characters."""
+PEOPLE = "Gofer turns its values into text for people; programs read the object."
+"""The sentence about the readers of a workflow's answer."""
+ASKER = "The agent or script that called you reads the object."
+"""The sentence about the readers of a subagent's answer."""
 PROBLEMS = 10
-"""How many of its mistakes a model is told at once."""
+"""The most mistakes that one message to the model lists."""
 QUOTED = 300
-"""Characters of what is said about one of them."""
+"""The most characters of the message about one mistake."""
 
 
 def instructions(schema: Schema, readers: str) -> str:
-    """Return what the system prompt says of the form of an answer, and of its readers."""
+    """Return the section of the system prompt about the form and the readers of the answer."""
     return (
         "# Output\n\nAnswer with one JSON object that is valid under this JSON Schema, and nothing else. "
         f"{readers}\n\n```json\n{encode_text(schema)}\n```"
@@ -37,9 +40,9 @@ def instructions(schema: Schema, readers: str) -> str:
 
 
 def read_answer(text: str) -> Mapping[str, object]:
-    """Return the object that an answer is, with or without a fence around it.
+    """Return the JSON object of an answer, which may be in a Markdown code fence.
 
-    Raises ValueError that says what it is.
+    Raises ValueError whose message says what the answer is instead.
     """
     if len(text) > ANSWER_LIMIT:
         raise ValueError(f"longer than {ANSWER_LIMIT} characters")
@@ -47,15 +50,12 @@ def read_answer(text: str) -> Mapping[str, object]:
 
 
 def problems(schema: Schema, value: Mapping[str, object]) -> list[str]:
-    """Return what is wrong with a value, one sentence each with its place; none when it is valid.
-
-    Some, if there are many.
-    """
+    """Return up to PROBLEMS mistakes of a value, each with its place; empty when the value is valid."""
     try:
         found = [_best([error]) for error in islice(_validator(schema).iter_errors(value), PROBLEMS)]
     except OverflowError:
-        # `multipleOf` divides, and JSON has integers that no float holds.
-        return ["the whole: a number is too large"]
+        # `multipleOf` divides, and JSON integers may be too large for a float.
+        return ["the whole answer: a number is too large"]
     return [f"{_place(error)}: {error.message[:QUOTED]}" for error in found]
 
 
@@ -69,7 +69,7 @@ def _unfenced(text: str) -> str:
 
 
 def _place(error: ValidationError) -> str:
-    return error.json_path.removeprefix("$").removeprefix(".") or "the whole"
+    return error.json_path.removeprefix("$").removeprefix(".") or "the whole answer"
 
 
 def _pattern(validator: object, pattern: str, value: object, schema: object) -> Iterator[ValidationError]:
@@ -83,11 +83,11 @@ def _pattern(validator: object, pattern: str, value: object, schema: object) -> 
 def _unique(validator: object, wanted: bool, value: object, schema: object) -> Iterator[ValidationError]:
     items = as_list(value)
     if wanted and len({encode(_plain(item)) for item in items}) < len(items):
-        yield ValidationError("an item stands twice")
+        yield ValidationError("two items are equal")
 
 
 def _plain(value: object) -> object:
-    """Return a value with equal numbers written alike: for a schema 1.0 is 1."""
+    """Return a value with integral floats as integers, because JSON Schema treats 1.0 and 1 as equal."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in cast(dict[str, object], value).items()}
     if isinstance(value, list):
@@ -101,4 +101,5 @@ _validator = cast(
     Callable[[Schema], Checks], extend(Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique})
 )
 _best = cast(Callable[[Iterable[ValidationError]], ValidationError], best_match)
-"""Of alternatives that all fail, the mistake in the one that was meant says more than that none is right."""
+"""For alternatives that all fail, `best_match` returns the mistake in the closest one instead of the general
+failure."""

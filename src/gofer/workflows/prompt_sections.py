@@ -1,4 +1,4 @@
-"""The sections of a system prompt about plans, skills and tools that are searched for."""
+"""The sections of a system prompt about plans, skills and tool search."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _HOW = "Load what fits with `load_skills` before you begin."
 
 
 def planning(plan: Plan) -> str:
-    """Return the section on plans of a workflow's system prompt; empty where there is none."""
+    """Return the section about plans; empty when the workflow has no plans."""
     match plan:
         case "off":
             return ""
@@ -28,27 +28,27 @@ def planning(plan: Plan) -> str:
 
 
 def required_text(skill: Skill, *, files: bool = True) -> str:
-    """Return a required skill as the prompt has it; with its other files where the run has tools to read them."""
+    """Return the section of a required skill; with `files`, also the list of its other files."""
     text = f"# Skill: {skill.name}\n\n{skill.body}"
-    if files and (told := other_files(skill)):
-        return f"{text}\n\n{told}"
+    if files and (listing := other_files(skill)):
+        return f"{text}\n\n{listing}"
     return text
 
 
 def other_files(skill: Skill) -> str:
-    """Return the files of a skill beside its text, and what can be done with them; empty without any."""
+    """Return the list of a skill's other files and how to read or run them; empty without other files."""
     if not skill.files:
         return ""
     lines = [f"- {path} ({len(content)} bytes)" for path, content in skill.files.items()]
     scripts = any(path.startswith(SCRIPTS) for path in skill.files)
-    told = ""
+    note = ""
     if scripts:
-        told = f"; what is in {SCRIPTS} is Python for the tool python"
-    return "\n".join([f"Its other files, for load_subskill{told}:", *lines])
+        note = f"; what is in {SCRIPTS} is Python for the tool python"
+    return "\n".join([f"Its other files, for load_subskill{note}:", *lines])
 
 
 def skills_and_tools(workflow: Workflow, skills: Mapping[str, Skill]) -> str:
-    """Return what a prompt says of skills to load and of tools to search for; empty when there are none."""
+    """Return the sections about skills to load and tools to search for; empty without either."""
     return "\n\n".join(part for part in (_skills(workflow, skills), _tools(workflow)) if part)
 
 

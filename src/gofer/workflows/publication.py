@@ -1,6 +1,7 @@
-"""The bundle of workflow files: made to be published, and loaded by a worker.
+"""The publication: a bundle of workflow files that a deployment publishes and workers load.
 
-The bundle holds the text of every file, and is loaded the way a folder is. Scripts are code and come with a deploy.
+The bundle contains the text of every file, and a worker loads it like a folder. Scripts are code and come with a
+deploy.
 """
 
 import hashlib
@@ -27,42 +28,42 @@ from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 AGENTS = "agents"
 FOLDERS = (AGENTS, SUBAGENTS, SKILLS)
-"""What is published; all else comes with a deploy."""
+"""The published folders; everything else comes with a deploy."""
 LIMIT = 20_000_000
-"""Bytes of all files together."""
+"""The most characters of all files together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Everything there is to publish, in one value."""
+    """The files to publish and the data that Gofer compiled from them."""
 
     files: Mapping[str, str]
-    """The text of each file by its path below the repository."""
+    """The text of each file, by its path in the repository."""
     compiled: Compiled
 
     @property
     def name(self) -> str:
-        """The name of its bundle."""
+        """The name of the bundle."""
         return self.compiled.name
 
     @property
     def sha256(self) -> str:
-        """Return the hash of its content, without its name."""
+        """The hash of the content, without the name."""
         return _sha256(self.files, self.compiled)
 
     def bundle(self) -> bytes:
         """Return the bytes of the bundle."""
-        return encode({"name": self.name, **_said(self.files, self.compiled)})
+        return encode({"name": self.name, **_content(self.files, self.compiled)})
 
     def routes(self) -> bytes:
-        """Return the bytes of its small part."""
+        """Return the bytes of the routes file, which receivers and schedules read instead of the bundle."""
         return encode_compiled(self.compiled)
 
 
 def publication(files: Mapping[str, str], code: Path, at: float, form: type[Workflow]) -> tuple[Publication, Catalog]:
-    """Return what is to be published of some files at a time (unix seconds), and the catalog it stands for.
+    """Return the publication of some files at a time (unix seconds), and the catalog that they describe.
 
-    `code` is where `coordinators/` stands. Raises ConfigError.
+    `code` is the folder that contains `coordinators/`. Raises ConfigError.
     """
     catalog = _load(files, code, form)
     compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
@@ -71,25 +72,32 @@ def publication(files: Mapping[str, str], code: Path, at: float, form: type[Work
 
 
 def read_files(root: Path) -> Mapping[str, str]:
-    """Return the text of everything in the folders that are published. Raises ConfigError for what is no plain text."""
+    """Return the text of every file in the published folders.
+
+    Raises ConfigError for links and files that are not text.
+    """
     files: dict[str, str] = {}
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*")):
         name = path.relative_to(root)
         if path.is_symlink():
-            raise ConfigError(f"{name} is a link, which cannot be published; put the file itself there.")
+            raise ConfigError(f"{name} is a link, and links cannot be published; replace the link by the file itself.")
         if not path.is_file() or any(part.startswith(".") for part in name.parts):
             continue
         try:
             files[name.as_posix()] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
-            raise ConfigError(f"{name} is not UTF-8 text; save it as such, or put it elsewhere.") from error
+            raise ConfigError(
+                f"{name} is not UTF-8 text; save it as UTF-8 text, or move it out of the published folders."
+            ) from error
     if sum(map(len, files.values())) > LIMIT:
-        raise ConfigError(f"{', '.join(FOLDERS)} hold more than {LIMIT} characters; keep what workflows need.")
+        raise ConfigError(
+            f"{', '.join(FOLDERS)} contain more than {LIMIT} characters; remove files that no workflow needs."
+        )
     return files
 
 
 def read_publication(raw: bytes) -> Publication:
-    """Return the publication in a bundle's bytes. Raises Damaged for anything but the bytes that were published."""
+    """Return the publication in a bundle's bytes. Raises Corrupt unless they are the bytes that were published."""
     value = json_object(raw, "The bundle")
     name = as_text(value.get("name"))
     files = as_object(value.get("files"))
@@ -97,28 +105,28 @@ def read_publication(raw: bytes) -> Publication:
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
     if found.sha256[:12] != name.rpartition("-")[2] or not all(map(_plain, files)):
-        raise Corrupt(f"The bundle {name[:40]} is not what was written; publish again, or roll back.")
+        raise Corrupt(f"The bundle {name[:40]} was changed after it was published; publish again, or roll back.")
     return found
 
 
 def read_catalog(raw: bytes, code: Path, form: type[Workflow]) -> Catalog:
-    """Return the catalog in a bundle's bytes, with the scripts that stand below `code`.
+    """Return the catalog in a bundle's bytes, with the scripts of the folder `code`.
 
-    Raises Damaged, ConfigError, and TemporaryError when there is no room to unpack it.
+    Raises Corrupt, ConfigError, and TemporaryError when there is no disk space to unpack the bundle.
     """
     return _load(read_publication(raw).files, code, form)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The workflows of a worker, as they are published while it works."""
+    """The published workflows of a worker, kept up to date while the worker runs."""
 
     live: Live[Catalog]
 
     async def holding(self, workflow: str) -> Catalog:
-        """Return what is live. When it lacks a workflow the pointer is looked at anew: the front may have been first.
+        """Return the live catalog. If it lacks a workflow, reload it: a receiver may have seen a new publication first.
 
-        Raises TemporaryError when there never was anything.
+        Raises TemporaryError when no catalog could be loaded so far.
         """
         catalog = await self.live.current()
         if workflow in catalog.workflows:
@@ -127,7 +135,7 @@ class LiveCatalog:
 
 
 def _load(files: Mapping[str, str], code: Path, form: type[Workflow]) -> Catalog:
-    """Load files by way of a folder, the same way as a repository."""
+    """Unpack files into a temporary folder, and load it like a repository."""
     with tempfile.TemporaryDirectory(prefix="gofer-", ignore_cleanup_errors=True) as folder:
         try:
             _unpack(Path(folder), files)
@@ -145,14 +153,14 @@ def _unpack(root: Path, files: Mapping[str, str]) -> None:
 
 
 def _plain(name: str) -> bool:
-    """Return whether a path stays in the folders that are published."""
+    """Return whether a path stays in the published folders."""
     path = PurePosixPath(name)
     return path.as_posix() == name and path.parts[0] in FOLDERS and ".." not in path.parts and "\0" not in name
 
 
-def _said(files: Mapping[str, str], compiled: Compiled) -> dict[str, object]:
+def _content(files: Mapping[str, str], compiled: Compiled) -> dict[str, object]:
     return {"format": FORMAT, "files": files, "compiled": compiled.to_json()}
 
 
 def _sha256(files: Mapping[str, str], compiled: Compiled) -> str:
-    return hashlib.sha256(encode(_said(files, compiled))).hexdigest()
+    return hashlib.sha256(encode(_content(files, compiled))).hexdigest()

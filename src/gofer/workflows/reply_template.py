@@ -1,4 +1,4 @@
-"""The text that people read of a typed answer: the `reply_template` of its workflow, or a line for each field."""
+"""The text that people read of a typed answer: the filled `reply_template`, or one line for each field."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,9 +9,9 @@ from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.workflows.output_schema import Schema
 
 LONGEST = 80_000
-"""Characters that a template may make of an answer; beyond that each field is listed once."""
+"""The longest text of a filled template, in characters. For a longer text, each field is listed once instead."""
 NOTHING = "Every field of the answer is empty."
-# Doubled braces come first, so that `{{title}}` is a text in braces and no field.
+# Doubled braces come first, so that `{{title}}` is a text in braces and not a field.
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}\n]+)\}")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])[ \t]")
 _IN_LIST = re.compile(rf"[ \t]|{_BULLET.pattern}")
@@ -22,7 +22,7 @@ _BRANCHES = ("if", "then", "else")
 
 
 def render(template: str, schema: Schema, value: Mapping[str, object]) -> str:
-    """Return an answer as people read it; a template that is empty, or makes too much of it, is left out."""
+    """Return an answer as text for people. Without a template, or if it makes too long a text, list the fields."""
     filled = _GAPS.sub("\n\n", "\n".join(_parted(_filled(template, value)))).strip()
     if filled and len(filled) <= LONGEST:
         return filled
@@ -30,29 +30,29 @@ def render(template: str, schema: Schema, value: Mapping[str, object]) -> str:
 
 
 def fields_of(template: str) -> list[str]:
-    """Return the fields that a template names, each once, in its order."""
+    """Return the fields that a template names, without duplicates, in order."""
     named: list[str] = _FIELD.findall(template)
     return list(dict.fromkeys(filter(None, named)))
 
 
 def fields_in(schema: Schema) -> list[str]:
-    """Return the top-level fields that a schema describes, also those of its alternatives."""
+    """Return the top-level fields that a schema describes, including those of its alternatives."""
     return list(dict.fromkeys(_described(schema, schema)))
 
 
 def _described(part: Mapping[str, object], root: Schema) -> Iterator[str]:
     yield from as_object(part.get("properties"))
     inner = [as_object(part.get(name)) for name in _BRANCHES]
-    inner += [as_object(one) for name in _ALTERNATIVES for one in as_list(part.get(name))]
+    inner += [as_object(alternative) for name in _ALTERNATIVES for alternative in as_list(part.get(name))]
     if ref := as_text(part.get("$ref", "")).removeprefix("#/"):
         home, _, name = ref.partition("/")
         inner.append(as_object(as_object(root.get(home)).get(name)))
-    for one in filter(None, inner):
-        yield from _described(one, root)
+    for alternative in filter(None, inner):
+        yield from _described(alternative, root)
 
 
 def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
-    """Yield the lines of a template with values; a line is left out when all its fields are empty."""
+    """Yield the lines of a template with values filled in. A line is left out when all its fields are empty."""
     for line in template.strip("\n").split("\n"):
         named = fields_of(line)
         if named and all(_is_empty(value.get(name)) for name in named):
@@ -60,22 +60,22 @@ def _filled(template: str, value: Mapping[str, object]) -> Iterator[str]:
         if named and line.strip() == f"{{{named[0]}}}":
             yield _block(value.get(named[0]))
             continue
-        # Once over the template: braces in a value are text.
-        filled = _FIELD.sub(partial(_shown, value), line)
+        # One pass over the template: braces in a value are text.
+        filled = _FIELD.sub(partial(_replacement, value), line)
         if _BULLET.match(line):
             filled = _indented(filled)
         yield filled
 
 
-def _shown(value: Mapping[str, object], found: re.Match[str]) -> str:
-    """Return what a field of a template, or a doubled brace, stands for."""
+def _replacement(value: Mapping[str, object], found: re.Match[str]) -> str:
+    """Return the replacement of a field or of a doubled brace."""
     if found[1]:
         return _inline(value.get(found[1]))
     return found[0][0]
 
 
 def _parted(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield lines and blocks, with an empty line between a list and a text: else its last item would hold the text."""
+    """Yield lines and blocks, with an empty line after a list; otherwise Markdown adds the text to its last item."""
     after_list = False
     for block in blocks:
         if after_list and not _IN_LIST.match(block):
@@ -87,9 +87,9 @@ def _parted(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
-    """Yield a line `field: value` for each field that has a value: first those that the schema requires, in its order.
+    """Yield a line `field: value` for each field with a value: first the required fields, in the order of the schema.
 
-    The others follow in the order of the answer: a run keeps its schema with sorted keys.
+    The others follow in the order of the answer, because a bundle stores its schema with sorted keys.
     """
     described = as_object(schema.get("properties"))
     required = [as_text(name) for name in as_list(schema.get("required"))]
@@ -97,15 +97,15 @@ def _listed(schema: Schema, value: Mapping[str, object]) -> Iterator[str]:
         if _is_empty(value.get(name)):
             continue
         label = as_text(as_object(described.get(name)).get("title", "")) or _label(name)
-        told = _block(value[name])
+        text = _block(value[name])
         gap = " "
-        if isinstance(value[name], list | dict) or "\n" in told:
+        if isinstance(value[name], list | dict) or "\n" in text:
             gap = "\n"
-        yield _indented(f"- **{label}:**{gap}{told}")
+        yield _indented(f"- **{label}:**{gap}{text}")
 
 
 def _block(value: object) -> str:
-    """Return a value on lines of its own: a bullet for each item of a list, and for each field of an object."""
+    """Return a value on its own lines: a bullet for each item of a list or field of an object."""
     match value:
         case list():
             items = cast(list[object], value)
@@ -119,12 +119,12 @@ def _block(value: object) -> str:
 
 
 def _indented(item: str) -> str:
-    """Return an item of a list with its further lines indented, so that they belong to it."""
+    """Return a list item with its further lines indented, so that Markdown keeps them in the item."""
     return _CONTINUED.sub("\n  ", item)
 
 
 def _inline(value: object) -> str:
-    """Return a value within a line; what is nested in it stands in parentheses."""
+    """Return a value on one line, with nested values in parentheses."""
     match value:
         case None:
             return ""
@@ -144,14 +144,14 @@ def _inline(value: object) -> str:
 
 
 def _nested(value: object) -> str:
-    told = _inline(value)
+    text = _inline(value)
     if isinstance(value, list | dict):
-        return f"({told})"
-    return told
+        return f"({text})"
+    return text
 
 
 def _is_empty(value: object) -> bool:
-    """Return whether people would read nothing of a value: also a list or an object with nothing but empty parts."""
+    """Return whether a value has no text for people; also true of lists and objects with only empty parts."""
     match value:
         case None | "":
             return True
@@ -164,6 +164,6 @@ def _is_empty(value: object) -> bool:
 
 
 def _label(name: str) -> str:
-    """Return the name of a field as people write it: `issue_key` as Issue key."""
+    """Return the label of a field name, such as "Issue key" for `issue_key`."""
     words = name.replace("_", " ").strip() or name
     return words[:1].upper() + words[1:]

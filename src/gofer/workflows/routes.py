@@ -1,39 +1,39 @@
-"""The routes from events to workflows: a look-up over compiled JSON, without YAML and pydantic."""
+"""The routes from events to workflows: a look-up in compiled JSON, without YAML and pydantic."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.journal.entries import Route
 
 Where = Mapping[str, Sequence[str]]
-"""Conditions: the words each fact may have, of which it must have one; `*` in a word stands for anything."""
+"""Conditions: each fact must match one of its words; `*` in a word matches any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ways of every workflow, by the kind of event."""
+    """The routes of all workflows, by kind of event."""
 
-    by_kind: Mapping[str, "_Ways"] = field(default_factory=dict[str, "_Ways"])
+    by_kind: Mapping[str, "_KindRoutes"] = field(default_factory=dict[str, "_KindRoutes"])
 
     def matching(self, kind: str, facts: Mapping[str, object]) -> Sequence[Route]:
-        """Return the routes that an event of a kind with these facts matches, in the order of their workflows' names.
+        """Return the routes that an event with these facts matches, sorted by workflow name.
 
-        A condition on a fact that the event does not carry passes here and is decided by admission. The cost does not
-        grow with the number of workflows, but with the number of those that share the event's kind and first fact.
+        A condition on a fact that the event lacks passes here; admission decides it. The cost grows only with the
+        number of workflows that share the event's kind and its value of the indexed fact.
         """
         near = self.by_kind.get(kind, _NONE).near(facts)
-        # A route may be found by several of its words.
+        # The index may find a route by several of its words.
         found = {id(route): route for route in near if passes(route.where, facts)}
         return sorted(found.values(), key=_workflow)
 
     def workflows(self, kind: str) -> Sequence[str]:
-        """Every workflow that a kind of event may start, in the order of their names."""
+        """Return every workflow that a kind of event may start, sorted by name."""
         return self.by_kind.get(kind, _NONE).workflows
 
     def near(self, kind: str, facts: Mapping[str, object]) -> Iterator[Route]:
-        """Yield the routes of a kind that facts fit best by its first fact, simplest first."""
+        """Yield the routes that the index of a kind finds, those without a condition on the indexed fact first."""
         return self.by_kind.get(kind, _NONE).near(facts)
 
     def simplest(self, kind: str) -> Sequence[Route]:
@@ -42,43 +42,48 @@ class Routes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ways:
-    """The routes of one kind, found by the fact that leaves the fewest to look at."""
+class _KindRoutes:
+    """The routes of one kind, indexed by the most selective fact."""
 
     fact: str
     by_word: Mapping[str, Sequence[Route]]
     others: Sequence[Route]
-    """Those that do not ask for the fact, or not by plain words."""
+    """Routes without a condition on the fact, or with `*` in it."""
     simplest: Sequence[Route] = ()
-    """All of them, those with the fewest conditions and words first."""
+    """All routes, those with the fewest conditions and words first."""
     workflows: Sequence[str] = ()
-    """The workflows they lead to, in the order of their names."""
+    """The workflows of the routes, sorted by name."""
 
     def near(self, facts: Mapping[str, object]) -> Iterator[Route]:
-        """The routes that facts may fit."""
+        """Yield the routes that facts may match."""
         yield from self.others
-        sought = _words(facts[self.fact]) if self.fact in facts else self.by_word
-        for word in sought:
+        words: Iterable[str] = self.by_word
+        if self.fact in facts:
+            words = _words(facts[self.fact])
+        for word in words:
             yield from self.by_word.get(word, ())
 
 
-_NONE = _Ways("", {}, ())
+_NONE = _KindRoutes("", {}, ())
 
 
 def passes(where: Where, facts: Mapping[str, object], *, whole: bool = False) -> bool:
-    """Whether facts fulfil conditions; `whole` when a fact that is not there can be none any more."""
+    """Return whether facts meet conditions.
+
+    With `whole`, all facts are known, so a condition on a missing fact fails.
+    """
     return all(is_met(fact, patterns, facts, whole=whole) for fact, patterns in where.items())
 
 
 def is_met(fact: str, patterns: Sequence[str], facts: Mapping[str, object], *, whole: bool = False) -> bool:
-    """Return whether one condition is met; see passes."""
+    """Return whether facts meet one condition; see `passes`."""
     if fact not in facts:
         return not whole
     return any(fits(pattern, word) for pattern in patterns for word in _words(facts[fact]))
 
 
 def fits(pattern: str, word: str) -> bool:
-    """Return whether a word is what a pattern says, in any case; time grows with their lengths only."""
+    """Return whether a word matches a pattern, ignoring case, without backtracking."""
     first, *rest = pattern.casefold().split("*")
     word = word.casefold()
     if not rest:
@@ -96,10 +101,10 @@ def fits(pattern: str, word: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two patterns share a word, in any case; time grows with the product of their lengths."""
+    """Return whether some word matches both patterns, ignoring case. Time grows with the product of their lengths."""
     one = one.casefold()
     other = other.casefold()
-    # reached[j]: whether the beginning of `one` so far and the first j characters of `other` share a word.
+    # reached[j]: whether some word matches both the beginning of `one` so far and the first j characters of `other`.
     reached = [True]
     for char in other:
         reached.append(reached[-1] and char == "*")
@@ -114,20 +119,22 @@ def overlap(one: str, other: str) -> bool:
 
 
 def read_routes(compiled: object) -> Routes:
-    """Routes from their compiled JSON, as `workflows.load` makes it: `{kind: [[workflow, where], …]}`."""
+    """Return the routes of the compiled JSON that `workflows.load` makes: `{kind: [[workflow, where], …]}`."""
     kinds = cast(Mapping[str, Sequence[tuple[str, Where]]], compiled)
-    return Routes({kind: _ways([Route(*item) for item in items]) for kind, items in kinds.items()})
+    return Routes({kind: _indexed([Route(*item) for item in items]) for kind, items in kinds.items()})
 
 
-def _ways(unordered: Sequence[Route]) -> _Ways:
+def _indexed(unordered: Sequence[Route]) -> _KindRoutes:
     routes = sorted(unordered, key=_complexity)
-    fact = min(sorted({fact for route in routes for fact in route.where}), key=lambda f: _looked(routes, f), default="")
+    fact = min(
+        sorted({fact for route in routes for fact in route.where}), key=lambda f: _candidates(routes, f), default=""
+    )
     by_word: dict[str, list[Route]] = {}
     for route in (route for route in routes if _plain(route, fact)):
         for word in route.where[fact]:
             by_word.setdefault(word.casefold(), []).append(route)
     others = [route for route in routes if not _plain(route, fact)]
-    return _Ways(fact, by_word, others, routes, sorted({route.workflow for route in routes}))
+    return _KindRoutes(fact, by_word, others, routes, sorted({route.workflow for route in routes}))
 
 
 def _workflow(route: Route) -> str:
@@ -138,8 +145,8 @@ def _complexity(route: Route) -> tuple[int, int, str]:
     return len(route.where), sum(map(len, route.where.values())), route.workflow
 
 
-def _looked(routes: Sequence[Route], fact: str) -> int:
-    """How many routes are looked at for one event at most, when this fact leads to them."""
+def _candidates(routes: Sequence[Route], fact: str) -> int:
+    """Return the most routes that an event has to be compared with, when this fact is the index."""
     plain = [route for route in routes if _plain(route, fact)]
     shared = Counter(word.casefold() for route in plain for word in route.where[fact])
     return len(routes) - len(plain) + max(shared.values(), default=0)
@@ -150,7 +157,7 @@ def _plain(route: Route, fact: str) -> bool:
 
 
 def _words(value: object) -> Sequence[str]:
-    """A fact as words."""
+    """Return a fact as a list of words."""
     match value:
         case bool():
             return (str(value).lower(),)

@@ -1,4 +1,4 @@
-"""The form of `schedule:` in a workflow file, and the plain JSON that a scheduler needs of it."""
+"""The form of `schedule:` in a workflow file, compiled to plain JSON for schedulers."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal
@@ -19,28 +19,33 @@ class ScheduleForm(Strict):
     FOREIGN: ClassVar[Mapping[str, str]] = SCHEDULE
 
     cron: str | None = None
-    """Five fields as crontab counts (0 and 7 are Sunday), `0 9 * * 1-5`, or six as EventBridge counts (1 is Sunday),
-    `0 9 ? * 2-6 *`; names such as MON-FRI are the same in both."""
+    """Five fields as in crontab (0 and 7 are Sunday), such as `0 9 * * 1-5`, or six fields as in EventBridge (1 is
+    Sunday), such as `0 9 ? * 2-6 *`. Names such as MON-FRI work in both."""
     every: str | None = None
     """An interval: `10 minutes`, `1 hour`, `7 days`."""
     at: str | None = None
     """One time: `2026-12-01T09:00`."""
     zone: str | None = None
-    """The time zone of `cron` and `at`: `Europe/Berlin`; without it UTC."""
+    """The time zone of `cron` and `at`, such as `Europe/Berlin`; by default UTC."""
     missed: Missed = "skip"
-    """What becomes of times at which Gofer did not run: nothing, or one run for all of them."""
+    """What happens after times at which Gofer was not running: `skip` starts no run, `catch_up` one run for all of
+    them."""
 
     @model_validator(mode="before")
     @classmethod
     def _with_its_key(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        raise mistake("A schedule is one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`.")
+        raise mistake(
+            "A schedule has exactly one of `cron`, `every` and `at`.", f"Write `schedule: {{{_guessed(value)}}}`."
+        )
 
     @model_validator(mode="after")
     def _one_schedule(self) -> "ScheduleForm":
         if len([text for text in (self.cron, self.every, self.at) if text is not None]) != 1:
-            raise mistake("A schedule is one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`.")
+            raise mistake(
+                "A schedule has exactly one of `cron`, `every` and `at`.", "Write `schedule: {every: 10 minutes}`."
+            )
         if self.every is not None and self.zone is not None:
             raise mistake("An interval is the same in every time zone.", "Remove `zone`, or write a `cron`.")
         try:
@@ -50,23 +55,25 @@ class ScheduleForm(Strict):
         return self
 
     def schedule(self) -> Schedule:
-        """The schedule it stands for."""
-        kind, text = self._written()
+        """Return the parsed schedule."""
+        kind, text = self._kind_and_text()
         return parse(kind, text, self.zone or "UTC")
 
     def compiled(self) -> dict[str, object]:
         """Return plain JSON for the scheduler."""
-        kind, text = self._written()
+        kind, text = self._kind_and_text()
         return {"kind": kind, "text": text, "zone": self.zone or "UTC", "missed": self.missed}
 
-    def _written(self) -> tuple[Kind, str]:
+    def _kind_and_text(self) -> tuple[Kind, str]:
         if self.cron is not None:
             return "cron", self.cron
-        return ("every", self.every) if self.every is not None else ("at", self.at or "")
+        if self.every is not None:
+            return "every", self.every
+        return "at", self.at or ""
 
 
 def _guessed(text: str) -> str:
-    """Return the key and the value that a text behind `schedule:` was probably meant as."""
+    """Return the most likely key and value for a plain text after `schedule:`."""
     word = " ".join(text.split())[:80]
     interval = word.lower().removeprefix("every ")
     guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", word)]

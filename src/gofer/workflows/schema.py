@@ -1,4 +1,4 @@
-"""The format of workflow files, subagents and defaults, as pydantic models; an unknown key is a mistake."""
+"""The format of workflow files, subagent files and defaults, as pydantic models that refuse unknown keys."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from gofer.models.served_model import LookUp
 from gofer.workflows.foreign_keys import workflow_keys
 from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
-from gofer.workflows.grants import Approve, Spelled
+from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.when import Trigger, TriggerKind, when_form
@@ -26,108 +26,113 @@ from gofer.workflows.writes import Destinations
 
 _CHANNEL = re.compile(r"#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}")
 _LINK = re.compile(r"https?://[^\s()<>]+")
-"""A URL that stands in Markdown as it is."""
+"""A URL that Markdown takes unchanged."""
 
 Reply = Literal["thread", "channel", "dm", "ephemeral", "none"]
 """Where an answer can go."""
 
 
 PrivateChannels = Literal["reply_only", "allow", "refuse"]
-"""What becomes of a call that would take something out of a private channel: the person who started the run is asked;
-it is made; it is refused."""
+"""The rule for a call that takes something out of a private channel: ask the person who started the run, allow it, or
+refuse it."""
 
 
 Plan = Literal["optional", "required", "off"]
-"""Whether a model may write a plan and keep it; has to before anything else; or is not offered one."""
+"""Whether the model may keep a plan, must write one first, or has no plan."""
 
 
 class Limits(Strict):
-    """What one run may use at most. A run that reaches a limit stops and says what it has so far."""
+    """The limits of one run. A run that reaches a limit stops and reports what it has so far."""
 
     tool_calls: Whole = Field(default=20, ge=0)
-    """Tool calls the model or the script may make."""
+    """The most tool calls of the model or the script."""
     llm_calls: Whole = Field(default=12, ge=1)
-    """Calls to the model and to subagents."""
+    """The most calls to the model and to subagents."""
     tokens: Whole = Field(default=200_000, ge=1)
-    """Input and output tokens together, as the provider counts them."""
+    """The most input and output tokens together, as the provider counts them."""
     minutes: Number = Field(default=5, gt=0)
-    """Minutes in the hands of a worker."""
+    """The most minutes that workers spend on the run."""
     usd: Number = Field(default=0.50, gt=0)
-    """US dollars, by the prices of its models; what a model without a known price costs is not limited by it."""
+    """The most US dollars, by the prices of its models. It does not limit models without a known price."""
 
 
 class Allowance(Strict):
-    """What all runs of one person, or of one workflow, may use together. Without a number there is no limit."""
+    """The limits of all runs of one person, or of one workflow, together. Without a number there is no limit."""
 
     runs_per_hour: int | None = Field(default=None, ge=1)
-    """Runs that may begin within an hour."""
+    """The most runs that may begin within an hour."""
     usd_per_day: float | None = Field(default=None, gt=0)
-    """US dollars within 24 hours, by the prices of its models; a model without a known price is not limited by it."""
+    """The most US dollars within 24 hours, by the prices of its models. It does not limit models without a known
+    price."""
 
 
 class ModelChoice(Strict):
     """A model by name with its parameters."""
 
     name: str = Field(min_length=1)
-    """A role of defaults.yaml or the provider's name of a model."""
+    """A role of defaults.yaml, or the provider's name of a model."""
     temperature: Number | None = Field(default=None, ge=0, le=2)
-    """0 to 2: how freely it chooses its words."""
+    """0 to 2. Higher values make answers more varied."""
     seed: Whole | None = Field(default=None, ge=-(2**63))
-    """A whole number; the same one makes answers more alike, if the provider keeps to it."""
+    """A whole number. The same seed makes answers more alike, if the provider supports it."""
     max_output_tokens: Whole | None = Field(default=None, ge=1)
-    """Tokens of one answer at most."""
+    """The most tokens of one answer."""
 
 
 class Skills(Strict):
-    """Skills of the folder `skills/` that its runs know."""
+    """The skills of the folder `skills/` that the runs may use."""
 
     required: tuple[Name, ...] = ()
-    """Skills whose text stands in the prompt from the beginning."""
+    """Skills that the prompt contains from the beginning."""
     allowed: tuple[Name, ...] | None = None
-    """Skills that a run may load when it needs them; left out, all of the folder."""
+    """Skills that a run may load when it needs them; by default all skills of the folder."""
     prohibited: tuple[Name, ...] = ()
-    """Skills that no run may load, also one under way that could when it began."""
+    """Skills that no run may load. This also applies to runs that are already running."""
 
     @model_validator(mode="after")
     def _not_both(self) -> "Skills":
         if both := sorted({*self.prohibited} & {*self.required, *(self.allowed or ())}):
-            raise mistake(f"`{both[0][:80]}` is prohibited, and granted beside it.", "Remove it from one of the lists.")
+            raise mistake(f"`{both[0][:80]}` is both prohibited and granted.", "Remove it from one of the lists.")
         return self
 
 
 class Files(Strict):
-    """How much of files and of long texts its runs see without asking."""
+    """How much of files and long texts the model sees without calling a tool."""
 
     preload_kb: Whole = Field(default=200, ge=0, le=2_000)
-    """Kilobytes of attached files that stand in the first message, together: texts, and what the model can look at."""
+    """The most kilobytes of attached files in the first message: texts, and images and PDFs that the model can read."""
     whole_tokens: Whole = Field(default=10_000, ge=500, le=20_000)
-    """Tokens of one message or result that are shown whole; a longer one becomes a file."""
+    """The most tokens of a message or result that is shown whole. A longer one becomes a file."""
     preview_tokens: Whole = Field(default=1_000, ge=100, le=20_000)
-    """Tokens that are shown of one that became a file."""
+    """The tokens in the preview of a message or result that became a file."""
 
 
 class Context(Strict):
-    """How much its runs have in view."""
+    """The size of the model's context window in runs."""
 
     window: int | None = Field(default=None, ge=4_000)
-    """Tokens in view at most, answer included; left out, 48,000 or what the model takes, whichever is less."""
+    """The most tokens of a request and its answer; by default 48,000, or the window of the model if that is smaller."""
     compact_at: Whole = Field(default=80, ge=30, le=95)
-    """Percent of the window from which on the beginning of the conversation is summed up and leaves it."""
+    """The percentage of the window at which Gofer replaces the beginning of the conversation by a summary."""
 
 
-def _off(value: object) -> object:
-    """YAML reads a bare off as false."""
-    return "off" if value is False else value
+def _false_as_off(value: object) -> object:
+    """Return "off" for false, because YAML reads a bare off as false."""
+    if value is False:
+        return "off"
+    return value
 
 
 def _named_model(value: object) -> object:
-    return {"name": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"name": value}
+    return value
 
 
 def _checked_output(value: object) -> object:
-    """The file that a name stands for is read elsewhere."""
+    """Raise the flaws of a schema. A text is a file name, which `output_file` reads."""
     if value is not None and not isinstance(value, str) and (found := flaws(value)):
-        raise ValidationError.from_exception_data("output", [_told(flaw) for flaw in found])
+        raise ValidationError.from_exception_data("output", [_error(flaw) for flaw in found])
     return value
 
 
@@ -135,57 +140,61 @@ class Workflow(Strict):
     """One workflow file."""
 
     description: str = Field(min_length=1)
-    """One sentence: what it does and how it is started."""
+    """One sentence: what the workflow does and what starts it."""
     owner: str = Field(min_length=1)
-    """Who answers for it: a channel or group."""
+    """The channel or group that is responsible for the workflow."""
     when: tuple[Trigger, ...]
-    """What starts it."""
+    """The triggers that start the workflow."""
     who: Who = ("members",)
-    """Who may start it: members, guests, externals, bots, everyone (but bots), @handles of people and groups, ids."""
+    """Who may start the workflow: members, guests, externals, bots, everyone (except bots), @handles of people and
+    groups, or ids."""
     coordinator: Literal["llm", "script"] = "llm"
-    """Who decides the next step: a model, or the Python of `coordinator_script`."""
+    """What decides the next step: a model, or the Python script that `coordinator_script` names."""
     coordinator_script: str = ""
-    """The script that decides: coordinators/<name>.py; a workflow with one needs no prompt."""
+    """The script that decides, as coordinators/<name>.py. A workflow with a script needs no prompt."""
     prompt: str = ""
-    """The Markdown file beside this one; empty means <name>.md."""
+    """The Markdown file of the prompt, in the folder of this file; by default <name>.md."""
     model: ModelChoice = ModelChoice(name="default")
-    """Which model, by role or by name."""
-    tools: tuple[Spelled, ...] = ()
-    """The only tools its runs may call, by the name the model sees."""
+    """The model, by role or by name."""
+    tools: tuple[ListedTool, ...] = ()
+    """The tools that the runs may call, by the names that the model sees. Runs can call no other tools."""
     subagents: tuple[Name, ...] | None = None
-    """The subagents that its runs may ask; left out, for a script all of the folder, and for a model none."""
+    """The subagents that the runs may call; by default all subagents for a script, and none for a model."""
     skills: Skills = Skills()
-    """What its runs know beyond their prompt, or may load."""
+    """The skills that the runs have in the prompt or may load."""
     search_above: Whole = Field(default=30, ge=0)
-    """More tools, or skills, than this do not stand in the prompt; a run finds them with tool_search."""
+    """The most tools, and the most skills, that the prompt lists. With more, the model finds them with tool_search."""
     context: Context = Context()
-    """How much its runs have in view."""
+    """The size of the model's context window."""
     files: Files = Files()
-    """How much of files and of long texts its runs see without asking."""
+    """How much of files and long texts the model sees without calling a tool."""
     writes: Destinations = Destinations()
-    """Where its runs may write besides where they were asked, system by system."""
+    """Where the runs may write besides the place they were asked in, system by system."""
     approve: Approve | None = None
-    """Calls that a person has to approve before they are made."""
+    """The tool calls that need an approval."""
     reply: Reply = "thread"
-    """Where the answer goes."""
+    """Where Gofer posts the answer."""
     plan: Plan = "optional"
-    """Whether a model may keep a plan, has to, or cannot."""
+    """Whether the model may keep a plan (`optional`), must write one first (`required`), or has none (`off`)."""
     output: object = None
-    """The form its answer must have: a JSON Schema, or the name of a .json file beside this one; none means text."""
+    """The form of the answer: a JSON Schema, or the name of a .json file in the folder of this file; by default
+    text."""
     reply_template: str = Field(default="", max_length=4_000)
-    """The text that people read of an answer with an `output`; `{field}` stands for a top-level field."""
+    """The text that people read of an answer with `output`. `{field}` is replaced by a top-level field of the
+    answer."""
     private_channels: PrivateChannels = "reply_only"
-    """Whether what a run from a private channel writes elsewhere is asked for first, allowed or refused."""
+    """Whether a run from a private channel may write elsewhere: only after asking (`reply_only`), always (`allow`) or
+    never (`refuse`)."""
     limits: Limits = Limits()
-    """What one run may use at most."""
+    """The limits of one run."""
     limits_per_person: Allowance = Allowance()
-    """What one person may use of this workflow."""
+    """The limits of one person in this workflow."""
     limits_per_workflow: Allowance = Allowance()
-    """What all runs of this workflow may use together."""
+    """The limits of all runs of this workflow together."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """The tools its runs may call, in the order of the file."""
+        """The names of the tools that the runs may call, in the order of the file."""
         return tuple(grant.name for grant in self.tools)
 
     @field_validator("output")
@@ -196,7 +205,7 @@ class Workflow(Strict):
     @field_validator("plan", mode="before", json_schema_input_type=Plan)
     @classmethod
     def _bare(cls, value: object) -> object:
-        return _off(value)
+        return _false_as_off(value)
 
     @field_validator("model", mode="before", json_schema_input_type=str | ModelChoice)
     @classmethod
@@ -205,115 +214,123 @@ class Workflow(Strict):
 
 
 def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations], workplace: str) -> type[Workflow]:
-    """Return the form of a workflow file that triggers of these kinds may start.
+    """Return the form of a workflow file with triggers of these kinds.
 
-    `destinations` is the form of the key `writes`. In the workplace the people of the company are reached.
+    `destinations` is the form of the key `writes`. `workplace` is the name of the system that people chat in.
     """
-    written: dict[str, Any] = {
+    keys: dict[str, Any] = {
         "when": (when_form(kinds), ...),
         "writes": (destinations, destinations()),
         "owner": (Annotated[str, Field(min_length=1)], ...),
         "approve": (Approve | None, None),
     }
-    described = {
-        "owner": f"Who answers for it: a {workplace} channel or group.",
-        "approve": f"Calls that somebody has to approve in {workplace} before they are made.",
+    descriptions = {
+        "owner": f"The {workplace} channel or group that is responsible for the workflow.",
+        "approve": f"The tool calls that need an approval in {workplace}.",
     }
     fields: dict[str, Any] = {}
-    for name, (annotation, default) in written.items():
-        fields[name] = (annotation, Field(default, description=described.get(name)))
+    for name, (annotation, default) in keys.items():
+        fields[name] = (annotation, Field(default, description=descriptions.get(name)))
     form = create_model("Workflow", __base__=Workflow, __doc__=Workflow.__doc__, **fields)
     form.FOREIGN = workflow_keys(kinds[0].name)
     form.ADDED = {
-        "owner": f'Add `owner: "#channel"` with the {workplace} channel or the group that answers for the workflow.',
+        "owner": (
+            f'Add `owner: "#channel"` with the {workplace} channel or the group that is responsible for the workflow.'
+        ),
         "when": f"Add `when: [{kinds[0].name}]`, or another trigger that starts the workflow.",
     }
     return form
 
 
 class SubagentLimits(Strict):
-    """What a subagent may use at most, beside what its run may."""
+    """The limits of a subagent, in addition to the limits of the run that calls it."""
 
     calls: Whole = Field(default=20, ge=1)
-    """How often one run may ask it."""
+    """The most calls of the subagent in one run."""
     minutes: Number = Field(default=5, gt=0)
-    """Minutes one answer may take."""
+    """The most minutes for one answer."""
     llm_calls: Whole = Field(default=8, ge=1)
-    """Calls to the model for one answer."""
+    """The most calls to the model for one answer."""
     tool_calls: Whole = Field(default=20, ge=0)
-    """Tool calls for one answer."""
+    """The most tool calls for one answer."""
     tokens: Whole = Field(default=150_000, ge=1)
-    """Input and output tokens of one answer together."""
+    """The most input and output tokens together for one answer."""
     usd: Number = Field(default=0.25, gt=0)
-    """US dollars of one answer, by the price table."""
+    """The most US dollars for one answer, by the price table."""
 
 
 class Subagent(Strict):
-    """One file of `subagents/`: a model with a prompt of its own, asked by runs."""
+    """One file of `subagents/`: a model with its own prompt that runs can call."""
 
     description: str = Field(min_length=1)
-    """One sentence: what it is asked for; models choose by it."""
+    """One sentence: what the subagent does. Models choose subagents by this sentence."""
     prompt: str = ""
-    """The Markdown file beside this one; empty means <name>.md."""
+    """The Markdown file of the prompt, in the folder of this file; by default <name>.md."""
     tools: tuple[Name, ...] | Literal["inherit"] | None = None
-    """What it may call of the tools of whoever asks it: a list, or inherit for all of them. Left out, it is asked one
-    question and has none; an empty list has those that every run has."""
+    """The caller's tools that the subagent may call: a list, or `inherit` for all of them. By default it answers one
+    question without tools; with an empty list it has the tools of every run."""
     subagents: tuple[Name, ...] = ()
-    """The subagents that it may ask itself."""
+    """The subagents that this subagent may call."""
     skills: Skills = Skills()
-    """What it knows beyond its prompt, or may load; nothing that is not named here."""
+    """The skills that the subagent has in its prompt or may load. It has no skills that are not listed here."""
     files: Files = Files()
-    """How much of files and of long texts it sees without asking."""
+    """How much of files and long texts the model sees without calling a tool."""
     context: Context = Context()
-    """How much it has in view."""
-    plan: Annotated[Plan, BeforeValidator(_off, json_schema_input_type=Plan)] = "off"
-    """Whether it may keep a plan, has to, or cannot."""
+    """The size of the model's context window."""
+    plan: Annotated[Plan, BeforeValidator(_false_as_off, json_schema_input_type=Plan)] = "off"
+    """Whether the model may keep a plan (`optional`), must write one first (`required`), or has none (`off`)."""
     model: Annotated[ModelChoice, BeforeValidator(_named_model, json_schema_input_type=str | ModelChoice)] = (
         ModelChoice(name="default")
     )
-    """Which model, by role or by name."""
+    """The model, by role or by name."""
     output: Annotated[object, AfterValidator(_checked_output)] = None
-    """The form its answer must have: a JSON Schema; none means text."""
+    """The form of the answer: a JSON Schema, or the name of a .json file in the folder of this file; by default
+    text."""
     limits: SubagentLimits = SubagentLimits()
-    """What it may use at most."""
+    """The limits of the subagent."""
 
     @property
     def own_skills(self) -> Skills:
-        """Its skills; it may load none that it does not name."""
-        return self.skills if self.skills.allowed is not None else self.skills.model_copy(update={"allowed": ()})
+        """The skills of the subagent, which may load only skills that its file lists."""
+        if self.skills.allowed is not None:
+            return self.skills
+        return self.skills.model_copy(update={"allowed": ()})
 
     @property
-    def an_agent(self) -> bool:
-        """Whether it works in a run of its own also when it is given no file."""
+    def needs_own_run(self) -> bool:
+        """Whether each call of the subagent starts a subagent run.
+
+        Other subagents need one only for calls with files.
+        """
         return self.tools is not None or bool(self.subagents)
 
 
-def _told(flaw: Flaw) -> InitErrorDetails:
-    error = PydanticCustomError("schema", "{why}", {"why": flaw.why, "instead": flaw.instead})
-    return InitErrorDetails(type=error, loc=flaw.way, input=None)
+def _error(flaw: Flaw) -> InitErrorDetails:
+    error = PydanticCustomError("schema", "{reason}", {"reason": flaw.reason, "hint": flaw.hint})
+    return InitErrorDetails(type=error, loc=flaw.path, input=None)
 
 
 class Defaults(Strict):
-    """`agents/defaults.yaml`: what holds for every workflow that does not say otherwise."""
+    """`agents/defaults.yaml`: the defaults of every workflow."""
 
     endpoints: dict[Name, EndpointForm] = Field(default_factory=dict)
-    """Where models are asked beside the endpoint that the deployment sets up, by a name of your choice."""
+    """Endpoints of models, by a name of your choice, besides the endpoint that the deployment sets up."""
     models: dict[str, Models] = Field(default_factory=dict)
-    """Roles and the model that plays each; of a list, the next when one is not there."""
+    """The model of each role. In a list, the next model takes over when one is unavailable."""
     preamble: str | None = None
-    """A Markdown file of this folder that stands before every prompt."""
+    """A Markdown file of this folder. Every prompt begins with it."""
     limits: Limits = Limits()
-    """Limits of every workflow that does not set them itself, key by key."""
+    """The limits of each run. A workflow may override each key."""
     limits_per_person: Allowance = Allowance()
-    """What one person may use of all workflows together."""
+    """The limits of one person over all workflows together."""
     limits_per_workflow: Allowance = Allowance()
-    """What all runs of one workflow may use together, for each workflow that does not say otherwise, key by key."""
+    """The limits of all runs of one workflow together. A workflow may override each key."""
     prompt_links: str | None = None
-    """Where people edit prompts: a URL with {file}; empty means Gofer's own page of the prompt."""
+    """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
     ai_logs: str = ""
-    """The public channel that a summary of each run is posted to, as "#name" or id; empty means none is."""
+    """The public channel for summaries of all runs, as "#name" or id. By default Gofer posts no summaries."""
     log_links: str = ""
-    """Where logs and traces of a run are looked at: a URL with {run} or {trace}; each summary links to it."""
+    """The link from each summary to the logs and traces of its run: a URL with {run} or {trace}."""
 
     @model_validator(mode="after")
     def _endpoints(self) -> "Defaults":
@@ -321,26 +338,26 @@ class Defaults(Strict):
         return self
 
     def roles(self, look_up: LookUp) -> Roles:
-        """Return the models by role, with what a price list says of them."""
+        """Return the models by role, with their prices from a price list."""
         return Roles(self.models, self.endpoints, look_up)
 
     @field_validator("ai_logs")
     @classmethod
     def _channel(cls, value: str) -> str:
         if value and not _CHANNEL.fullmatch(value):
-            raise mistake("This is no channel.", 'Write its name, as "#ai-logs", or its id.')
+            raise mistake("This is not a channel.", 'Write its name, such as "#ai-logs", or its id.')
         return value
 
     @field_validator("log_links")
     @classmethod
     def _link(cls, value: str) -> str:
         if value and not (_LINK.fullmatch(value) and ("{run}" in value or "{trace}" in value)):
-            raise mistake("This is no link to one run.", "Write a URL that holds {run} or {trace}.")
+            raise mistake("This is not a link to a single run.", "Write a URL that contains {run} or {trace}.")
         return value
 
 
 def defaults_form(workplace: str) -> type[Defaults]:
     """Return the form of `agents/defaults.yaml` with descriptions that name the workplace."""
-    posted = f'The public {workplace} channel that a summary of each run is posted to, as "#name" or id; '
-    fields: dict[str, Any] = {"ai_logs": (str, Field("", description=f"{posted}empty means none is."))}
+    channel = f'The public {workplace} channel for summaries of all runs, as "#name" or id. '
+    fields: dict[str, Any] = {"ai_logs": (str, Field("", description=f"{channel}By default Gofer posts no summaries."))}
     return create_model("Defaults", __base__=Defaults, __doc__=Defaults.__doc__, **fields)

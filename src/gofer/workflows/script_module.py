@@ -1,7 +1,6 @@
-"""Modules made of the text of scripts and company tools, and the place in them where an error happened.
+"""Modules created from the text of scripts and company tools, and the place of an error in them.
 
-Every run of a script gets modules of its own, so that nothing one run leaves in a global variable is there for the
-next.
+Each run of a script gets its own modules, so that runs share no global variables.
 """
 
 import builtins
@@ -15,7 +14,7 @@ from gofer.workflows.script_source import FOLDER, Script
 
 
 class Modules:
-    """The modules of one folder, by their texts. Importing them raises what their code raises."""
+    """The modules of one folder, created from their texts. An import raises the errors of the module's code."""
 
     def __init__(self, sources: Mapping[str, str], folder: str = FOLDER) -> None:
         self._sources = sources
@@ -24,7 +23,7 @@ class Modules:
         self._folder = ModuleType(folder)
 
     def load(self, name: str) -> ModuleType:
-        """Return a module of the folder, run once."""
+        """Return a module of the folder. Its code runs only at the first call."""
         if name in self._loaded:
             return self._loaded[name]
         if name not in self._sources:
@@ -34,7 +33,7 @@ class Modules:
         self._loaded[name] = module
         setattr(self._folder, name, module)
         before = sys.modules.get(module.__name__)
-        # Dataclasses look their own module up there while they are made.
+        # The decorator of dataclasses looks up the module of its class in `sys.modules`.
         sys.modules[module.__name__] = module
         try:
             exec(_compiled(self._sources[name], file_of(name, self._name)), module.__dict__)  # noqa: S102
@@ -53,30 +52,37 @@ class Modules:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """Do what an `import` does there: its neighbours are its own, all else is Python's."""
+        """Import a module for a script: modules of its folder from `sources`, every other module from Python."""
         folder, _, module = name.partition(".")
         if level or folder != self._name:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
-        found = self.load(module) if module else self._folder
-        for wanted in fromlist or ():
-            if not module and wanted in self._sources:
-                self.load(wanted)
-        return found if fromlist else self._folder
+        found = self._folder
+        if module:
+            found = self.load(module)
+        for imported in fromlist or ():
+            if not module and imported in self._sources:
+                self.load(imported)
+        if fromlist:
+            return found
+        return self._folder
 
 
 def file_of(module: str, folder: str = FOLDER) -> str:
-    """Return the file of a module as people know it."""
+    """Return the path of a module's file in the repository."""
     return f"{folder}/{module}.py"
 
 
 def place_of(error: BaseException, script: Script) -> str:
-    """Return `file:line` of the script where an error happened; its file alone when it happened elsewhere."""
+    """Return the `file:line` of an error in the script; only the script's file when the error happened elsewhere."""
     found = line_of(error, {file_of(module) for module in script.sources})
-    return script.file if found is None else f"{found[0]}:{found[1]}"
+    if found is None:
+        return script.file
+    file, line = found
+    return f"{file}:{line}"
 
 
 def line_of(error: BaseException, files: Collection[str]) -> tuple[str, int] | None:
-    """Return the innermost of some files in which an error happened, and the line; None when it happened elsewhere."""
+    """Return file and line of the innermost frame of an error in some files; None without such a frame."""
     cause: BaseException | None = error
     while cause is not None:
         frames = traceback.extract_tb(cause.__traceback__)

@@ -1,4 +1,4 @@
-"""The Python of a script: its file in `coordinators/`, and the neighbours it imports."""
+"""The source of a script: its file in `coordinators/`, and the modules of that folder it imports."""
 
 import ast
 import hashlib
@@ -12,34 +12,34 @@ from gofer.values.canonical_json import encode
 from gofer.workflows.file_text import read_text
 
 FOLDER = "coordinators"
-"""Where scripts stand, beside the folder of the workflow files."""
+"""The folder of scripts, beside the folder of the workflow files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script as it is now. Code is live: a run that goes on does so with the code of its worker."""
+    """The current source of a script. A resumed run uses the code that its worker has, not the code it began with."""
 
     file: str
     """`coordinators/<name>.py`, as the workflow names it."""
     sources: Mapping[str, str]
-    """The text of each module by its name in `coordinators`: its own, and those it imports from there."""
+    """The text of the script's module, and of each module it imports from `coordinators/`, by name."""
 
     @property
     def module(self) -> str:
-        """The name of its own module."""
+        """The name of the script's module."""
         return PurePosixPath(self.file).stem
 
     @property
     def sha256(self) -> str:
-        """The hash of all of it."""
+        """The hash of all sources."""
         return hashlib.sha256(encode(self.sources)).hexdigest()
 
 
 def load_script(root: Path, file: str) -> Script:
-    """Return the script of a file below `root`. Raises ValueError that says what is wrong with it."""
+    """Return the script of a file below `root`. Raises ValueError whose message says what is wrong with the script."""
     name = script_name(file)
     if name is None:
-        raise ValueError(f"a script is named as {FOLDER}/<name>.py, with a-z, 0-9 and _")
+        raise ValueError(f"a script is a file {FOLDER}/<name>.py with a name of a-z, 0-9 and _")
     sources: dict[str, str] = {}
     wanted = [name]
     while wanted:
@@ -53,7 +53,7 @@ def load_script(root: Path, file: str) -> Script:
 
 
 def script_name(file: str) -> str | None:
-    """Return the module that `coordinators/<name>.py` names; None for anything else."""
+    """Return the name in `coordinators/<name>.py`; None for any other path."""
     path = PurePosixPath(file)
     plain = path.as_posix() == file and path.parent.as_posix() == FOLDER and path.suffix == ".py"
     if plain and path.stem.isidentifier() and path.stem.isascii():
@@ -62,7 +62,7 @@ def script_name(file: str) -> str | None:
 
 
 def neighbours(tree: ast.Module, folder: str = FOLDER) -> Iterator[str]:
-    """Yield the modules of its own folder that a module imports."""
+    """Yield the modules of `folder` that a module imports."""
     for node in nodes(tree):
         match node:
             case ast.Import(names=names):
@@ -78,19 +78,19 @@ def neighbours(tree: ast.Module, folder: str = FOLDER) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> ast.Module:
-    """Return the syntax tree of a module, which no caller changes: that of the same text is the same.
+    """Return the syntax tree of a module. It is cached, so callers must not change it.
 
-    Raises SyntaxError; ValueError, RecursionError or MemoryError for odd ones.
+    Raises SyntaxError, and ValueError, RecursionError or MemoryError for texts that the parser cannot handle.
     """
     with warnings.catch_warnings():
-        # What Python only warns of is no mistake.
+        # Warnings of the parser are not mistakes.
         warnings.simplefilter("ignore")
         return ast.parse(text)
 
 
 @lru_cache(maxsize=64)
 def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Return every node of a tree; each that looks through it asks again."""
+    """Return every node of a tree. Cached because many checks walk the same tree."""
     return tuple(ast.walk(tree))
 
 
@@ -98,5 +98,7 @@ def _parsed(module: str, text: str) -> ast.Module:
     try:
         return parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = error.lineno if isinstance(error, SyntaxError) else 1
-        raise ValueError(f"{FOLDER}/{module}.py is no Python in line {line}") from error
+        line = 1
+        if isinstance(error, SyntaxError):
+            line = error.lineno
+        raise ValueError(f"{FOLDER}/{module}.py is not valid Python in line {line}") from error

@@ -1,4 +1,4 @@
-"""Sentences about values that are not what their keys want: what is wrong, and what to write instead."""
+"""Sentences about values that do not fit their keys: what is wrong, and what to write instead."""
 
 import difflib
 import json
@@ -21,36 +21,36 @@ WANTED = {
     "model_type": "a mapping of keys",
     "dict_type": "a mapping of keys",
 }
-"""What should stand where pydantic found another type."""
+"""The expected type in words, by pydantic's error type."""
 
 _COMMENT = re.compile(r"[:-]\s+(#[^\s#].*)$")
-"""What YAML reads as a comment where a value should be, such as the name of a channel."""
+"""A comment in the place of a value, such as the name of a channel."""
 _CHANNEL = re.compile(r"#[^\s,#]+")
 _WITHOUT_SIGN = ("project", "emoji", "repository")
-"""Keys with names that never begin with `#`."""
+"""Keys whose values never begin with `#`."""
 _ADDED = {
-    "description": "Add `description: …` with one sentence on what it does.",
-    "channels": 'Add `channels: "#incidents"` with the channels that the trigger listens in, or `channels: any`.',
+    "description": "Add `description: …` with one sentence about what the workflow or subagent does.",
+    "channels": 'Add `channels: "#incidents"` with the channels of the trigger, or `channels: any`.',
     "emoji": "Add `emoji: eyes` with the name of the emoji that starts the workflow.",
     "database": "Add `database: …` with the name, the id or the link of the database.",
     "tools": "Add `tools: […]` with the tools that need approval.",
-    "by": "Add `by: requester`, or the people who may decide.",
+    "by": "Add `by: requester`, or the people who may approve.",
 }
-"""How to add a key of any form that has to be there, where its meaning alone is no instruction."""
+"""Hints for required keys of any form, where the description of the key alone does not say how to add it."""
 _MOST_KEYS = 8
-"""Keys that a hint names at most."""
+"""The most keys that a hint lists."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 """A text that needs no quotes in YAML."""
 
 
 def close_match(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
-    """Return the one of some names that was probably meant; `alike` is how much of it must be right, 0 to 1."""
-    # Comparing costs the product of both lengths, and no misspelt name is a thousand letters off.
+    """Return the known name that is most similar to `name`, or None below a similarity of `alike` (0 to 1)."""
+    # The time of a comparison grows with the product of both lengths, so only the first 100 characters count.
     return next(iter(difflib.get_close_matches(name[:100], list(known), n=1, cutoff=alike)), None)
 
 
 def _named(loc: Loc) -> str:
-    """Return how people know a value: its key with the keys around it, cut where a key is as long as a novel."""
+    """Return the name of a value in a sentence: its key with the keys around it, cut after 80 characters."""
     match loc:
         case (*around, int(at)):
             return f"Item {at + 1} of {_named(tuple(around))}"
@@ -67,13 +67,13 @@ def _dotted(keys: Iterable[int | str]) -> str:
 
 
 def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
-    """Return the forms within a form, by the key they stand under."""
+    """Return the forms inside a form, by their keys."""
     parts = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
     return {name: part for name, part in parts.items() if part is not None}
 
 
 def _inner(annotation: object) -> type[Strict] | None:
-    """Return the form that a value, or each value of a list, may have."""
+    """Return the form in an annotation, such as that of a list's items; None without a form."""
     if isinstance(annotation, type) and issubclass(annotation, Strict):
         return annotation
     return next((inner for part in get_args(annotation) if (inner := _inner(part))), None)
@@ -90,13 +90,13 @@ def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
 
 
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """Return a key that the form does not have, and the one that was probably meant."""
+    """Return the message about a key that the form does not have, and the hint."""
     around = _form_at(form, loc[:-1])
     name = str(loc[-1])
-    shown = loc
+    named = loc
     if around.MEMBER != Strict.MEMBER:
-        shown = (name,)
-    message = f"{_named(shown)} is not {around.MEMBER}."
+        named = (name,)
+    message = f"{_named(named)} is not {around.MEMBER}."
     if hint := _foreign(around, name):
         return message, hint
     for part, inner in _parts(around).items():
@@ -108,12 +108,12 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     if around.LISTED:
         return message, around.LISTED
     if not keys:
-        return message, "Remove it; there are none."
+        return message, "Remove it; no keys are allowed here."
     return message, f"Remove it; the keys are {_listed(keys)}."
 
 
 def _foreign(around: type[Strict], name: str) -> str | None:
-    """Return what to write instead of a key that other systems have; None where nothing is known."""
+    """Return the hint for a key of another system, or None if there is no hint."""
     if hint := around.FOREIGN.get(name):
         return hint
     if around.MEMBER == "a condition of this trigger":
@@ -125,7 +125,7 @@ def _foreign(around: type[Strict], name: str) -> str | None:
 
 
 def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """Return a key that has to be there, and what it is for."""
+    """Return the message about a missing key, and the hint how to add it."""
     around = _form_at(form, loc[:-1])
     key = next(name for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
     added = {**_ADDED, **around.ADDED}
@@ -134,19 +134,19 @@ def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
 
 
 def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
-    """Return a key without a value, which must not mean anything silently."""
+    """Return the message about a key without a value, and the hint."""
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if comment and _takes_text(form, loc):
-        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
-        return message, f"Write `{_meant(loc, comment[1])}`."
+        message = f"{name} is empty, because YAML reads `#` and the rest of the line as a comment."
+        return message, f"Write `{_uncommented(loc, comment[1])}`."
     if loc == ("approve",):
         return f"{name} is empty.", _as_mapping(source, form, loc)
-    return f"{name} is empty.", "Write its value, or remove the key."
+    return f"{name} is empty.", "Write a value, or remove the key."
 
 
 def _takes_text(form: type[Strict], loc: Loc) -> bool:
-    """Return whether a name can stand behind a key; a trigger takes its channels."""
+    """Return whether a key takes a text; a trigger takes the text of its channels."""
     fields = _form_at(form, loc[:-1]).model_fields.items()
     annotations = [field.annotation for name, field in fields if (field.alias or name) == loc[-1]]
     return any(_holds_text(annotation) for annotation in annotations)
@@ -158,8 +158,8 @@ def _holds_text(annotation: object) -> bool:
     return annotation is str or any(_holds_text(part) for part in get_args(annotation))
 
 
-def _meant(loc: Loc, comment: str) -> str:
-    """Return a key with the value that YAML reads as a comment."""
+def _uncommented(loc: Loc, comment: str) -> str:
+    """Return the corrected line of a key whose value YAML reads as a comment."""
     match loc:
         case ("when", int(), str(kind)):
             return f"{kind}: {{channels: {_channels(comment, 'a list')}}}"
@@ -170,7 +170,10 @@ def _meant(loc: Loc, comment: str) -> str:
 
 
 def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
-    """Return a word that is none of those allowed; `expected` lists them as pydantic does."""
+    """Return the message about a value that is not allowed, and the hint.
+
+    `expected` lists the values as pydantic does.
+    """
     allowed = re.findall(r"'([^']*)'", expected)
     word = source.words.get(loc)
     if word is None:
@@ -186,13 +189,13 @@ def unknown_value(source: Source, loc: Loc, expected: str) -> tuple[str, str]:
 
 
 def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tuple[str, str]:
-    """Return a value of another type than `wanted`, as `WANTED` names it."""
+    """Return the message about a value of the wrong type, and the hint. `wanted` is a type of `WANTED`."""
     value = value_at(source, loc)
     word = source.words.get(loc, "")
     name = _named(loc)
     comment = _COMMENT.search(source.line(source.key(loc)))
     if value is None and comment and wanted in ("text", "a list"):
-        message = f"{name} is empty, because YAML reads `#` and what follows as a comment."
+        message = f"{name} is empty, because YAML reads `#` and the rest of the line as a comment."
         return message, f"Write `{_with_key(loc, _channels(comment[1], wanted))}`."
     if wanted == "text" and (key := _only_key(value)):
         message = f"YAML reads `{key[:80]}:` as a key, because it ends with a colon."
@@ -203,16 +206,16 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
     if wanted == "text" and isinstance(value, bool | int | float):
         return message, f'Put it in quotes: `"{word[:80]}"`.'
     if wanted == "a list" and isinstance(value, str):
-        return message, f"Write `[{_known(form, loc, word)[:80]}]`."
+        return message, f"Write `[{_corrected(form, loc, word)[:80]}]`."
     if wanted == "a list" and (items := as_object(value)):
-        return message, f"Begin each with a dash: `- {_known(form, loc, next(iter(items)))[:80]}`."
+        return message, f"Begin each with a dash: `- {_corrected(form, loc, next(iter(items)))[:80]}`."
     if wanted == "a mapping of keys":
         return message, _as_mapping(source, form, loc)
     return message, f"Write {wanted}."
 
 
-def _known(form: type[Strict], loc: Loc, name: str) -> str:
-    """Return the trigger that was probably meant; a name of anything else as it is."""
+def _corrected(form: type[Strict], loc: Loc, name: str) -> str:
+    """Return the closest trigger for the name of a trigger, and any other name unchanged."""
     around = _form_at(form, loc)
     if around.MEMBER != "a trigger":
         return name
@@ -220,7 +223,7 @@ def _known(form: type[Strict], loc: Loc, name: str) -> str:
 
 
 def _channels(comment: str, wanted: str) -> str:
-    """Return the names at the beginning of a comment, as a value in YAML."""
+    """Return the channel names in a comment as a YAML value."""
     named = [_quoted(name) for name in _CHANNEL.findall(comment)]
     if wanted == "a list" and len(named) > 1:
         return f"[{', '.join(named)}]"
@@ -228,7 +231,7 @@ def _channels(comment: str, wanted: str) -> str:
 
 
 def _only_key(value: object) -> str | None:
-    """Return the one key of a mapping that has nothing else, such as YAML makes of `:eyes:`."""
+    """Return the key of a mapping with a single key and no value, which is how YAML reads `:eyes:`."""
     match list(as_object(value).items()):
         case [(key, None)]:
             return key
@@ -237,14 +240,14 @@ def _only_key(value: object) -> str | None:
 
 
 def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
-    """Return how to write as keys what stands there as a list or as one value."""
+    """Return the hint to write a list or a single value as a mapping of keys."""
     value = value_at(source, loc)
     if loc == ("approve",):
         named = as_list(listed(value)) or as_list(source.fields.get("tools"))
-        # A tool with options is a mapping of its name.
-        names = [next(iter(as_object(one)), one) for one in named[:5]]
+        # A tool with options is a mapping with its name as the only key.
+        names = [next(iter(as_object(item)), item) for item in named[:5]]
         tools = ", ".join(name[:80] for name in names if isinstance(name, str))
-        return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names who decides."
+        return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names the approvers."
     outer = _form_at(form, loc[:-1])
     if str(loc[-1]) in {*_keys(outer)} - {*_parts(outer)}:
         return "Write a mapping of keys."
@@ -265,15 +268,18 @@ def _with_key(loc: Loc, value: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """Return a text as YAML takes it, in quotes where it needs some."""
+    """Return a text as a YAML scalar, in quotes only if it needs them."""
     if _PLAIN.fullmatch(word):
         return word
     return json.dumps(word, ensure_ascii=False)
 
 
-def invalid_schema(loc: Loc, why: str) -> str:
-    """Return a part of a schema that cannot be used; `loc` is its way in its file, `why` the end of a sentence."""
-    return f"{_named(loc) if loc else 'The schema'} cannot be used: {why}."
+def invalid_schema(loc: Loc, reason: str) -> str:
+    """Return the message about a part of a schema that cannot be used. `reason` is the end of a sentence."""
+    part = "The schema"
+    if loc:
+        part = _named(loc)
+    return f"{part} cannot be used: {reason}."
 
 
 _BOUNDS = {
@@ -285,7 +291,7 @@ _BOUNDS = {
 
 
 def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
-    """Return a value of the right type that does not fit; `kind` and `context` are those of pydantic."""
+    """Return the message about a value out of range, and the hint. `kind` and `context` come from pydantic's error."""
     name = _named(loc)
     word = source.words.get(loc, "")[:80]
     match kind:
@@ -294,29 +300,35 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
         case "too_short":
             return f"{name} is empty.", "List at least one."
         case "finite_number":
-            return f"{name} is {word}, which nothing can be counted against.", "Write a number."
+            return f"{name} is {word}, which is not a finite number.", "Write a number."
         case kind if kind in _BOUNDS:
             key, words = _BOUNDS[kind]
             bound = context.get(key)
             if isinstance(bound, float) and bound.is_integer():
-                shown = int(bound)
+                named = int(bound)
             else:
-                shown = bound
-            return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {shown}."
+                named = bound
+            return f"{name} is {word}, which is out of bounds.", f"Write a number that is {words} {named}."
         case "one_tool":
-            return f"{name} is not one tool.", "Begin each with a dash of its own."
+            return f"{name} is not one tool.", "Begin each item with its own dash."
         case "duration":
-            instead = "Write a number and a unit, 30 days at most, such as `30 minutes`, `24 hours` or `2 days`."
-            return f"{name} cannot be `{word}`, which is no length of time.", instead
+            hint = (
+                "Write a number and a unit, such as `30 minutes`, `24 hours` or `2 days`; the longest duration "
+                "is 30 days."
+            )
+            return f"{name} cannot be `{word}`, which is not a duration.", hint
         case "approver":
-            instead = "Write `requester`, a user group such as `@leads`, or a member ID such as `U0123ABCD`."
-            return f"{name} cannot be `{word}`, which is nobody who can be asked.", instead
+            hint = "Write `requester`, a user group such as `@leads`, or a member ID such as `U0123ABCD`."
+            return f"{name} cannot be `{word}`, which is not an approver.", hint
         case "one_trigger":
-            return f"{name} is not one trigger.", "Begin each with a dash of its own."
+            return f"{name} is not one trigger.", "Begin each item with its own dash."
         case "string_pattern_mismatch" if loc[:1] == ("who",):
-            return f"{name} is `{word}`, which names nobody.", f"Write {_listed(GROUPS)}, an @handle or a user id."
+            return (
+                f"{name} is `{word}`, which is not a person or a group.",
+                f"Write {_listed(GROUPS)}, an @handle or a user id.",
+            )
         case _:
-            return f"{name} does not fit.", "Look it up in docs/workflow-file.md."
+            return f"{name} does not fit.", "docs/workflow-file.md describes the allowed values."
 
 
 def _described(value: object, word: str) -> str:
@@ -336,7 +348,7 @@ def _described(value: object, word: str) -> str:
 
 
 def value_at(source: Source, loc: Loc) -> object:
-    """Return the value at a place of a file."""
+    """Return the value at a path in a file."""
     value = source.value
     for part in loc:
         if isinstance(part, int):

@@ -1,4 +1,4 @@
-"""A skill: a folder of `skills/` with a SKILL.md, as the open Agent Skills format has it."""
+"""Skills: folders of `skills/` with a SKILL.md in the open Agent Skills format."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -14,59 +14,59 @@ FOLDER = "skills"
 """The folder of skills, beside the folder of workflows."""
 FILE = "SKILL.md"
 NAMES = (FILE, "skill.md")
-"""What the file of a skill may be called."""
+"""The allowed names of a skill's main file."""
 SCRIPTS = "scripts/"
-"""Where a skill has what can be run."""
+"""The folder of a skill's scripts."""
 FILES = 200
-"""Files of one skill at most, beside its SKILL.md."""
+"""The most files of one skill besides its SKILL.md."""
 DEPTH = 8
-"""Levels of folders in a skill; what lies deeper is no part of it."""
+"""The most levels of folders in a skill; deeper files are not part of the skill."""
 SIZE_LIMIT = 500_000
-"""Bytes of all of them together at most: a run keeps every one of its skills."""
+"""The most bytes of all files of a skill together. Every run stores a copy of its skills."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill as a model may read it, whole."""
+    """One skill with its text and all its files."""
 
     name: str
     description: str
     body: str
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    """The other files of its folder, by their paths below it."""
+    """The other files of the skill's folder, by their paths in the folder."""
 
     @property
     def size(self) -> int:
-        """Bytes of everything in it."""
+        """The bytes of the text and all files together."""
         return len(self.body.encode()) + sum(map(len, self.files.values()))
 
     def text(self, file: str) -> str | None:
-        """Return one of its files as text; None when it is something else."""
+        """Return a file of the skill as text; None when the file is not UTF-8 text."""
         try:
             return self.files[file].decode()
         except UnicodeDecodeError:
             return None
 
     def to_json(self) -> dict[str, object]:
-        """Return it as a bundle keeps it."""
+        """Return the skill as JSON for a bundle."""
         files = {path: self.text(path) for path in self.files}
-        kept = {path: text if text is not None else _encoded(self.files[path]) for path, text in files.items()}
-        return {"description": self.description, "body": self.body, "files": kept}
+        contents = {path: text if text is not None else _encoded(self.files[path]) for path, text in files.items()}
+        return {"description": self.description, "body": self.body, "files": contents}
 
 
 def skill_from_json(name: str, value: Mapping[str, object]) -> Skill:
-    """Return the skill of a bundle."""
+    """Return the skill that `Skill.to_json` wrote."""
     files = {path: _decoded(content) for path, content in as_object(value.get("files")).items()}
     return Skill(name=name, description=as_text(value.get("description")), body=as_text(value.get("body")), files=files)
 
 
 def skill_folders(folder: Path) -> list[Path]:
-    """Return the folders of skills in `skills/`, in the order of their names; hidden ones are none."""
+    """Return the folders in `skills/`, sorted by name, without hidden folders."""
     return sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
 
 
 def read_skill(folder: Path) -> Skill:
-    """Return the skill of a folder. Raises ConfigError that says what is wrong with it."""
+    """Return the skill of a folder. Raises ConfigError when the skill is invalid."""
     file = skill_file(folder)
     text, mistakes = read_text(file)
     if text is None or mistakes:
@@ -87,16 +87,16 @@ def read_skill(folder: Path) -> Skill:
 
 
 def read_skills(folder: Path) -> Mapping[str, Skill]:
-    """Return every skill of `skills/` by its name, in the order of their names.
+    """Return every skill of `skills/` by name, sorted by folder.
 
-    Raises ConfigError for the first wrong one.
+    Raises ConfigError for the first invalid skill.
     """
     skills = [read_skill(path) for path in skill_folders(folder)]
     return {skill.name: skill for skill in skills}
 
 
 def skill_file(folder: Path) -> Path:
-    """Return the SKILL.md of a folder; where there is none, the one that should be there."""
+    """Return the path of a folder's SKILL.md, whether it exists or not."""
     return next((folder / name for name in NAMES if (folder / name).exists()), folder / FILE)
 
 
@@ -110,20 +110,20 @@ def _contents(folder: Path, file: Path) -> Mapping[str, bytes]:
             name = path.relative_to(folder).as_posix()
             if not name.isprintable():
                 raise ConfigError(f"{file}: The name of the file {name!r} cannot be printed; give it another one.")
-            # Looked at before it is read: the file may be a film.
+            # The size is checked before the file is read, because the file may be very large.
             left -= path.stat().st_size
             if left < 0 or len(contents) == FILES:
-                most = f"{FILES} and {SIZE_LIMIT} bytes"
-                raise ConfigError(f"{file}: The files of a skill are {most} at most; take out what no run reads.")
+                limit = f"{FILES} files and {SIZE_LIMIT} bytes"
+                raise ConfigError(f"{file}: A skill may have at most {limit}; remove files that no run reads.")
             contents[name] = path.read_bytes()
     except (OSError, RuntimeError) as error:
-        # RuntimeError: links that lead round in a circle.
-        raise ConfigError(f"{file}: The folder of the skill cannot be read whole: {error}.") from error
+        # RuntimeError: links that form a circle.
+        raise ConfigError(f"{file}: The folder of the skill cannot be read: {error}.") from error
     return contents
 
 
 def _files(folder: Path, home: Path, depth: int) -> Iterator[Path]:
-    """Yield files of a folder and those below it, in order; hidden ones and links to elsewhere are none."""
+    """Yield the files of a folder and its subfolders, sorted, without hidden files and links out of the folder."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__pycache__")) or not path.resolve().is_relative_to(home):
             continue

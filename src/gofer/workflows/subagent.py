@@ -1,4 +1,4 @@
-"""A subagent: its model, its prompt, and the subagents that it may ask in turn."""
+"""Subagents: their models, prompts and skills, loaded from `subagents/`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,39 +23,39 @@ from gofer.workflows.skill import Skill, skill_from_json
 from gofer.workflows.yaml_source import read_source
 
 FOLDER = "subagents"
-"""Where subagents stand, beside the folder of the workflow files."""
+"""The folder of subagents, beside the folder of the workflow files."""
 _HEAD = """\
 # Subagents
 
-`subagent` hands a piece of the work to one of these, each in a window of its own. It knows nothing of this \
-conversation: write into `prompt` all that it needs, and pass files by their ids. Its answer comes back, a long one as \
-a file. Ask for several in one turn, and they work at once. Ask where much has to be read for a short answer, or where \
-parts are independent; do small things yourself."""
+The tool `subagent` gives a part of the work to one of these subagents. A subagent does not see this conversation: \
+write everything it needs into `prompt`, and pass files by their ids. You get its answer as the result, a long answer \
+as a file. Several calls in one turn run in parallel. Use a subagent when a short answer needs much reading, or when \
+parts of the work are independent; do small things yourself."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSubagent:
-    """One subagent with everything that stands in its files."""
+    """One subagent with everything from its files."""
 
     subagent: Subagent
     system: str
-    """The prompt and the form of the answer, as the model reads them."""
+    """The system prompt: prompt, skills and output instructions."""
     models: tuple[ServedModel, ...]
-    """Its models; each after the first is asked when those before it have no answer."""
+    """The models of the subagent. A run asks each after the first only when those before it gave no answer."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
-    """What it may read beside its prompt, by name: required skills, and those that it may load."""
+    """The required skills and those that the subagent may load, by name."""
 
     @property
     def output(self) -> Mapping[str, object] | None:
-        """The schema of its answers; None for text."""
+        """The schema of the answers; None for text."""
         return cast(Mapping[str, object] | None, self.subagent.output)
 
     def chain(self) -> Sequence[Candidate]:
-        """Return its models with the parameters of their requests, in the order in which they are asked."""
+        """Return the models with their request parameters, in the order in which a run asks them."""
         return [candidate(self.subagent.model, model) for model in self.models]
 
     def to_json(self) -> dict[str, object]:
-        """Return it as a bundle keeps it."""
+        """Return the subagent as JSON for a bundle."""
         return {
             "subagent": self.subagent.model_dump(mode="json"),
             "system": self.system,
@@ -65,14 +65,14 @@ class LoadedSubagent:
 
 
 def subagent_from_json(value: Mapping[str, object]) -> LoadedSubagent:
-    """Return the subagent of a bundle."""
+    """Return the subagent that `LoadedSubagent.to_json` wrote."""
     models = tuple(map(model_from_json, as_list(value["models"])))
-    skills = {name: skill_from_json(name, as_object(it)) for name, it in as_object(value.get("skills")).items()}
+    skills = {name: skill_from_json(name, as_object(part)) for name, part in as_object(value.get("skills")).items()}
     return LoadedSubagent(Subagent.model_validate(value["subagent"]), str(value["system"]), models, skills)
 
 
 def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
-    """Return a model with what a request says of it: the parameters of the workflow before those of the model."""
+    """Return a model with its request parameters. Those of the workflow override those of the model."""
     chosen = {
         "temperature": choice.temperature,
         "seed": choice.seed,
@@ -82,7 +82,7 @@ def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
         **model.parameters,
         **{name: value for name, value in chosen.items() if value is not None},
         "model": model.name,
-        # Some compatible servers stream unless they are told not to.
+        # Some compatible servers stream by default.
         "stream": False,
     }
     if not model.endpoint.is_default:
@@ -91,14 +91,14 @@ def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
 
 
 def subagent_files(root: Path) -> list[Path]:
-    """Return the YAML files of subagents below a repository's root, in the order of their names."""
+    """Return the YAML files of subagents below a repository's root, sorted by name."""
     return sorted((root / FOLDER).glob("*.yaml"))
 
 
 def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapping[str, LoadedSubagent]:
-    """Return every subagent by its name; `known` are all skills.
+    """Return every subagent by name; `known` contains all skills.
 
-    Raises ConfigError with every file that cannot be read or is not of its form.
+    Raises ConfigError with the mistakes of all files.
     """
     mistakes: list[Mistake] = []
     filled: dict[Path, Subagent] = {}
@@ -113,11 +113,11 @@ def load_subagents(root: Path, roles: Roles, known: Mapping[str, Skill]) -> Mapp
                 filled[source.file] = subagent.model_copy(update={"output": schema})
     refuse(in_order(mistakes))
     loaded = {file.stem: _load(file, subagent, roles, known) for file, subagent in filled.items()}
-    return {name: _with_those_it_asks(one, loaded) for name, one in loaded.items()}
+    return {name: _with_subagents_section(subagent, loaded) for name, subagent in loaded.items()}
 
 
 def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mapping[str, LoadedSubagent]:
-    """Return the subagents of these names and those that they may ask, directly or through others."""
+    """Return the subagents of these names and those that they may call, directly or through others."""
     found: dict[str, LoadedSubagent] = {}
     left = list(names)
     while left:
@@ -128,33 +128,35 @@ def reached(every: Mapping[str, LoadedSubagent], names: Iterable[str]) -> Mappin
     return dict(sorted(found.items()))
 
 
-def told_of(asked: Mapping[str, LoadedSubagent]) -> str:
-    """Return what a model is told of the subagents that it may ask; empty without any."""
-    lines = [f"- `{name}`: {' '.join(one.subagent.description.split())}" for name, one in sorted(asked.items())]
+def subagents_section(asked: Mapping[str, LoadedSubagent]) -> str:
+    """Return the section of a system prompt about the subagents that a model may call; empty without subagents."""
+    lines = [f"- `{name}`: {' '.join(loaded.subagent.description.split())}" for name, loaded in sorted(asked.items())]
     if lines:
         return "\n".join([_HEAD, "", *lines])
     return ""
 
 
 def prompt_of(file: Path, prompt: str) -> Path:
-    """Return the Markdown file of a subagent, beside its YAML file."""
+    """Return the path of a subagent's prompt, beside its YAML file."""
     return file.parent / (prompt or f"{file.stem}.md")
 
 
-def _with_those_it_asks(loaded: LoadedSubagent, every: Mapping[str, LoadedSubagent]) -> LoadedSubagent:
+def _with_subagents_section(loaded: LoadedSubagent, every: Mapping[str, LoadedSubagent]) -> LoadedSubagent:
     asked = {name: every[name] for name in loaded.subagent.subagents if name in every}
-    return replace(loaded, system="\n\n".join(filter(None, [loaded.system, told_of(asked)])))
+    return replace(loaded, system="\n\n".join(filter(None, [loaded.system, subagents_section(asked)])))
 
 
 def _load(file: Path, subagent: Subagent, roles: Roles, known: Mapping[str, Skill]) -> LoadedSubagent:
     prompt = prompt_of(file, subagent.prompt)
     text, _ = read_text(prompt)
     if text is None:
-        raise ConfigError(f"The prompt {prompt} cannot be read as text; create it.")
+        raise ConfigError(f"The prompt {prompt} cannot be read as text; create it or correct its name.")
     output = cast(Schema | None, subagent.output)
     skills = granted_skills(subagent.own_skills, known)
-    required = [required_text(skills[name], files=subagent.an_agent) for name in subagent.skills.required]
-    form = instructions(output, ASKER) if output is not None else ""
+    required = [required_text(skills[name], files=subagent.needs_own_run) for name in subagent.skills.required]
+    form = ""
+    if output is not None:
+        form = instructions(output, ASKER)
     parts = [text.strip(), *required, form, planning(subagent.plan)]
     system = "\n\n".join(part for part in parts if part)
     return LoadedSubagent(subagent, system, roles.of(subagent.model.name), skills)

@@ -1,7 +1,7 @@
-"""The workflow of a subagent, below the run that asks it.
+"""The workflow of a subagent run.
 
-The permissions of the run that asks are the ceiling: its tools are those of both, and what a person has to approve,
-what happens once, what may leave a private channel, and which skills are prohibited stays as it is there.
+A subagent run never has more permissions than the run that calls it. It has only tools that both list, and the caller's
+approvals, `once` options, rules for private channels and prohibited skills apply to it.
 """
 
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent, reached
 
 DEPTH = 3
-"""How many runs of subagents may stand below one another."""
+"""The most levels of subagent runs below a run."""
 
 
-def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
-    """Return the workflow of a subagent that stands `depth` runs below its root, with what it may use."""
-    subagent = asked.subagent
-    workflow = above.workflow
+def subagent_workflow(caller: Loaded, name: str, loaded: LoadedSubagent, limits: Limits, depth: int) -> Loaded:
+    """Return the workflow of a subagent run at a depth below its root run, with its limits."""
+    subagent = loaded.subagent
+    workflow = caller.workflow
     if subagent.tools == "inherit":
-        wanted = workflow.tool_names
+        listed = workflow.tool_names
     else:
-        wanted = subagent.tools or ()
-    tools = tuple(grant for grant in workflow.tools if grant.name in wanted)
+        listed = subagent.tools or ()
+    tools = tuple(grant for grant in workflow.tools if grant.name in listed)
     names = {grant.name for grant in tools}
     approve = workflow.approve
     if approve is not None:
         approve = approve.model_copy(update={"tools": tuple(tool for tool in approve.tools if tool in names)})
-    skills, known = _skills(above, asked)
+    skills, known = _skills(caller, loaded)
     changes: dict[str, object] = {
         "description": subagent.description,
         "coordinator": "llm",
@@ -50,21 +50,24 @@ def beneath(above: Loaded, name: str, asked: LoadedSubagent, limits: Limits, dep
     }
     own = workflow.model_copy(update=changes)
     return replace(
-        above,
+        caller,
         name=name,
         workflow=own,
-        system="\n\n".join(filter(None, [asked.system, skills_and_tools(own, known)])),
-        models=asked.models,
+        system="\n\n".join(filter(None, [loaded.system, skills_and_tools(own, known)])),
+        models=loaded.models,
         script_sha256="",
         skills=known,
-        subagents=reached(above.subagents, subagent.subagents) if depth < DEPTH else {},
+        subagents=reached(caller.subagents, subagent.subagents) if depth < DEPTH else {},
     )
 
 
-def _skills(above: Loaded, asked: LoadedSubagent) -> tuple[Skills, Mapping[str, Skill]]:
-    """Return the skills that it knows and may load, without those prohibited above it; its prompt has others anyway."""
-    own = asked.subagent.skills
-    barred = {*above.workflow.skills.prohibited} - {*own.required}
-    known = {name: skill for name, skill in asked.skills.items() if name not in barred}
+def _skills(caller: Loaded, loaded: LoadedSubagent) -> tuple[Skills, Mapping[str, Skill]]:
+    """Return the skills of a subagent run, without loadable skills that the caller prohibits.
+
+    A required skill stays even if the caller prohibits it, because the subagent's prompt contains it.
+    """
+    own = loaded.subagent.skills
+    excluded = {*caller.workflow.skills.prohibited} - {*own.required}
+    known = {name: skill for name, skill in loaded.skills.items() if name not in excluded}
     allowed = tuple(name for name in known if name not in own.required)
-    return Skills(required=own.required, allowed=allowed, prohibited=(*own.prohibited, *sorted(barred))), known
+    return Skills(required=own.required, allowed=allowed, prohibited=(*own.prohibited, *sorted(excluded))), known

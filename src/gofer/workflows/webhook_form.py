@@ -1,7 +1,4 @@
-"""The form of `webhook:` in a workflow file, and the plain JSON that receivers need of it.
-
-The form below is compiled to plain JSON when Gofer is deployed; `triggers.hook` reads that.
-"""
+"""The form of `webhook:` in a workflow file, compiled to plain JSON for receivers."""
 
 import json
 import re
@@ -22,18 +19,20 @@ _HEADER = re.compile(r"[a-z0-9_-]{1,100}", re.ASCII | re.IGNORECASE)
 
 def _checked_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise mistake(f"`{value[:40]}` is no name for a webhook.", "Use a-z, 0-9 and `-`, such as `new-hire`.")
+        raise mistake(f"`{value[:40]}` is not a name for a webhook.", "Use a-z, 0-9 and `-`, such as `new-hire`.")
     return value
 
 
 def _checked_header(value: str) -> str:
     if not _HEADER.fullmatch(value):
-        raise mistake(f"`{value[:40]}` is no name of a header.", "Write one such as `X-Signature`.")
+        raise mistake(f"`{value[:40]}` is not a header name.", "Write a name such as `X-Signature`.")
     return value
 
 
 def _checked_key(value: str) -> str:
-    return value if value.startswith("/") else _checked_header(value)
+    if value.startswith("/"):
+        return value
+    return _checked_header(value)
 
 
 HookName = Annotated[str, AfterValidator(_checked_name)]
@@ -42,79 +41,83 @@ Algorithm = Literal["RS256", "ES256", "HS256"]
 
 
 class Plain(Strict):
-    """Nothing more to say."""
+    """A way to authenticate that has no options."""
 
 
 class HmacForm(Strict):
-    """How a service signs, where it has a way of its own."""
+    """The signature scheme of a service."""
 
     header: HeaderName
     """The header with the signature."""
     prefix: str = ""
-    """What stands before the signature in its header, such as `sha256=`."""
+    """The text before the signature in the header, such as `sha256=`."""
     encoding: Literal["hex", "base64"] = "hex"
-    """How the signature is written."""
+    """The encoding of the signature."""
     algorithm: Literal["sha256", "sha512"] = "sha256"
-    """Its hash."""
+    """The hash algorithm of the signature."""
     template: str = "{body}"
-    """What is signed: text with `{body}` once, and `{timestamp}` where the time is signed."""
+    """The signed text: `{body}` exactly once, and `{timestamp}` if the service signs the time."""
     timestamp_header: HeaderName | None = None
-    """The header with the time in unix seconds; with it a signature is good for five minutes."""
+    """The header with the time in unix seconds. With it, a signature expires after five minutes."""
 
     @model_validator(mode="after")
     def _template(self) -> "HmacForm":
         if self.template.count("{body}") != 1:
-            raise mistake("The template does not hold `{body}` once.", 'Write one such as "{timestamp}.{body}".')
+            raise mistake(
+                "The template must contain `{body}` exactly once.", 'Write a template such as "{timestamp}.{body}".'
+            )
         if ("{timestamp}" in self.template) != (self.timestamp_header is not None):
             raise mistake(
-                "`{timestamp}` in the template and `timestamp_header` go together.", "Write both of them, or neither."
+                "`{timestamp}` in the template and the key `timestamp_header` need each other.",
+                "Write both, or neither.",
             )
         return self
 
 
 class JwtForm(Strict):
-    """Which JWTs open a hook."""
+    """The JWTs that a webhook accepts."""
 
     issuer: str = Field(min_length=1)
-    """The `iss` of its tokens."""
+    """The `iss` claim of the tokens."""
     audience: str = Field(min_length=1)
-    """What their `aud` must hold."""
+    """The value that the `aud` claim of the tokens must contain."""
     algorithms: tuple[Algorithm, ...] = Field(default=("RS256",), min_length=1)
-    """RS256 and ES256 with `jwks`, or HS256 alone with a secret."""
+    """RS256 and ES256 with `jwks`, or only HS256 with a secret."""
     jwks: object = None
-    """The issuer's public keys: the name of a .json file beside this one, or `{keys: […]}`."""
+    """The issuer's public keys: the name of a .json file in the folder of this file, or `{keys: […]}`."""
     leeway: Number = Field(default=60, ge=0, le=600)
-    """Seconds by which clocks may differ."""
+    """The tolerated difference between clocks, in seconds."""
 
     @model_validator(mode="after")
     def _keys(self) -> "JwtForm":
         if "HS256" in self.algorithms and (len(self.algorithms) > 1 or self.jwks is not None):
             raise mistake(
-                "HS256 has a secret and the others have public keys.", "Write `algorithms: [HS256]` without `jwks`."
+                "HS256 uses a secret, and the other algorithms use public keys.",
+                "Write `algorithms: [HS256]` without `jwks`.",
             )
         if "HS256" not in self.algorithms and self.jwks is None:
-            raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file beside this one.")
+            raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file in the folder of this file.")
         if not isinstance(self.jwks, str | dict | None):
-            raise mistake("`jwks` is neither a file nor a mapping.", "Write `jwks: keys.json`, or `{keys: […]}`.")
+            raise mistake("`jwks` is neither a file name nor a mapping.", "Write `jwks: keys.json`, or `{keys: […]}`.")
         return self
 
 
 class AuthForm(Strict):
-    """How a caller proves who it is: one of these."""
+    """How a caller authenticates; exactly one of these keys."""
 
     standard: Plain | None = None
-    """Standard Webhooks: id, time and body are signed."""
+    """The Standard Webhooks scheme, which signs id, time and body."""
     bearer: Plain | None = None
-    """The secret itself, as `Authorization: Bearer <secret>`."""
+    """The secret itself, sent as `Authorization: Bearer <secret>`."""
     hmac: HmacForm | None = None
-    """A signature in a header, of a form of its own."""
+    """A signature in a header, in the scheme of the service."""
     jwt: JwtForm | None = None
-    """A JWT of an issuer, as `Authorization: Bearer <token>`."""
+    """A JWT of an issuer, sent as `Authorization: Bearer <token>`."""
 
     @model_validator(mode="after")
     def _one(self) -> "AuthForm":
         if len([form for form in (self.standard, self.bearer, self.hmac, self.jwt) if form is not None]) != 1:
-            raise mistake("A webhook has one way to prove who calls.", f"Write {_WAYS}.")
+            raise mistake("A webhook needs exactly one way to authenticate its callers.", f"Write {_WAYS}.")
         return self
 
 
@@ -124,7 +127,7 @@ _WAYS = "`standard`, `bearer`, `{hmac: {…}}` or `{jwt: {…}}`"
 def _auth(value: object) -> object:
     if isinstance(value, str):
         if value not in ("standard", "bearer"):
-            raise mistake(f"`{value[:40]}` is no way to prove who calls.", f"Write {_WAYS}.")
+            raise mistake(f"`{value[:40]}` is not a way to authenticate callers.", f"Write {_WAYS}.")
         return {value: {}}
     return value
 
@@ -133,29 +136,30 @@ class WebhookForm(Strict):
     """`webhook:` in a workflow file: `POST /hooks/<name>` starts the workflow."""
 
     name: HookName
-    """The end of its path: a-z, 0-9 and `-`."""
+    """The last part of the webhook's path, made of a-z, 0-9 and `-`."""
     auth: Annotated[
         AuthForm, BeforeValidator(_auth, json_schema_input_type=Literal["standard", "bearer"] | AuthForm)
     ] = AuthForm(standard=Plain())
-    """How a caller proves who it is."""
+    """How callers authenticate."""
     key: Annotated[str, AfterValidator(_checked_key)] | None = None
-    """What tells one call from another: a JSON pointer into the body (`/id`), or the name of a header."""
+    """The part of a call that identifies repeated deliveries: a JSON pointer into the body (`/id`), or a header
+    name."""
     private: bool = False
-    """Whether its runs stay out of lists that people see."""
+    """Whether lists for people leave out the runs of this webhook."""
 
 
 def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object]:
-    """Plain JSON of all hooks by name, from the workflow files that name them.
+    """Return all webhooks by name as plain JSON, compiled from the workflow files that define them.
 
-    Raises ConfigError for a file of keys that cannot be read, and when two files say different things of one hook.
+    Raises ConfigError for an unreadable file of keys, and when two files define one webhook differently.
     """
     compiled: dict[str, object] = {}
     first: dict[str, Path] = {}
     for path, form in found:
         value = _compiled(form, path.parent)
         if form.name in compiled and compiled[form.name] != value:
-            told = f"{first[form.name].name} says something else of the webhook {form.name}"
-            raise ConfigError(f"{path}: {told}; write the same `auth`, `key` and `private` in both.")
+            problem = f"{first[form.name].name} defines the webhook {form.name} differently"
+            raise ConfigError(f"{path}: {problem}; write the same `auth`, `key` and `private` in both.")
         first.setdefault(form.name, path)
         compiled[form.name] = value
     return compiled
@@ -175,21 +179,24 @@ def _compiled_auth(auth: AuthForm, folder: Path) -> dict[str, object]:
         named = {"issuer": form.issuer, "audience": form.audience, "leeway": form.leeway}
         keys = _keys(form.jwks, folder)
         return {"kind": "jwt", **named, "algorithms": list(form.algorithms), "keys": keys}
-    return {"kind": "bearer" if auth.bearer is not None else "standard"}
+    if auth.bearer is not None:
+        return {"kind": "bearer"}
+    return {"kind": "standard"}
 
 
 def _keys(jwks: object, folder: Path) -> list[Mapping[str, object]]:
-    """The keys of a JWKS, inline or in a file."""
-    where = str(folder / jwks) if isinstance(jwks, str) else "jwks"
+    """Return the keys of a JWKS, inline or in a file."""
+    where = "jwks"
     if isinstance(jwks, str):
+        where = str(folder / jwks)
         text, _ = read_text(folder / jwks)
         if text is None:
-            raise ConfigError(f"The keys {where} cannot be read as text; save the issuer's JWKS there.")
+            raise ConfigError(f"The JWKS file {where} cannot be read as text; save the issuer's JWKS there.")
         try:
             jwks = cast(object, json.loads(text))
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"{where} is not JSON; save the issuer's JWKS there.") from error
     keys = [as_object(key) for key in as_list(as_object(jwks).get("keys"))]
     if jwks is not None and not keys:
-        raise ConfigError(f"{where} holds no `keys`; save the issuer's JWKS there.")
+        raise ConfigError(f"{where} contains no `keys`; save the issuer's JWKS there.")
     return keys

@@ -1,8 +1,8 @@
-"""What starts a workflow: kinds of triggers, their conditions, and the form of `when` that is made of them.
+"""The triggers of a workflow: their kinds, their conditions, and the form of the key `when`.
 
 A trigger is a kind of event with conditions. A condition names a fact of events (`Event.facts`) and the words it may
-have; in a word `*` stands for anything. A condition on a fact that an event does not carry is decided by admission,
-which has read more (`routes.py`).
+match; `*` in a word matches any text. When an event lacks a fact, admission decides the condition after it has read
+more (`routes.py`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,26 +19,26 @@ from gofer.workflows.webhook_form import WebhookForm
 from gofer.workflows.writes import Listable
 
 Where = dict[str, list[str]]
-"""Conditions as they are compiled: the words each fact may have."""
+"""Compiled conditions: the words that each fact may match."""
 
 
 class Conditions(Strict):
-    """What narrows one kind of trigger; without any it is every event of that kind."""
+    """The conditions of one kind of trigger. Without conditions, every event of the kind matches."""
 
     MEMBER: ClassVar[str] = "a condition of this trigger"
     FACTS: ClassVar[Mapping[str, str]] = {}
-    """Names of facts that differ from the name of their condition; empty for what is no fact by itself."""
+    """The fact of each condition that has another name; empty for a condition that is not a fact."""
     WITHOUT_BOTS: ClassVar[bool] = False
-    """Whether the receiver keeps bots out unless `who` names them."""
+    """Whether the receiver ignores events of bots unless `who` includes bots."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
-        """The kinds of events that may start it, each with its conditions."""
+        """Return the kinds of events that may start the workflow, each with its compiled conditions."""
         yield kind, self.where()
 
     def where(self) -> Where:
-        """The conditions that are facts by themselves."""
-        set_ = self.model_dump(exclude_none=True, exclude_defaults=True, by_alias=False)
-        named = {self.FACTS.get(name, name): value for name, value in set_.items()}
+        """Return the compiled conditions, without those that are not facts."""
+        conditions = self.model_dump(exclude_none=True, exclude_defaults=True, by_alias=False)
+        named = {self.FACTS.get(name, name): value for name, value in conditions.items()}
         return {fact: _words(value) for fact, value in named.items() if fact}
 
 
@@ -47,47 +47,48 @@ class TriggerKind:
     """One kind of trigger."""
 
     name: str
-    """As files name it."""
+    """The name of the kind in workflow files."""
     form: type[Strict]
-    """The conditions that may narrow it."""
+    """The form of the conditions."""
     continues: bool = False
-    """Whether a person replies in its events: a run then goes on from an earlier one of the conversation."""
+    """Whether events of this kind may be replies of a person, so that a run continues an earlier one of the
+    conversation."""
     place: str = ""
-    """An example of a condition on the place; empty where there is none."""
+    """An example of a condition on the place; empty if the kind has no such condition."""
     one_answer: bool = False
-    """Whether two workflows that answer one event are always wrong."""
+    """Whether it is always a mistake when one event starts two workflows that answer it."""
     foreign: str = ""
-    """Names that people bring for it from other systems, apart by spaces."""
+    """Names for this kind in other systems, separated by spaces."""
     instead: str = ""
-    """What to write instead of those; empty for its name."""
+    """The hint for such names; by default the name of the kind."""
 
     @property
     def source(self) -> str:
-        """The source of its events."""
+        """The source of the events."""
         return self.name.partition(".")[0]
 
     @property
     def field(self) -> str:
-        """The name of its field in the form of a trigger."""
+        """The name of the field in the form of a trigger."""
         return self.name.replace(".", "_")
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerSpec:
-    """What one source says of the workflows that its events start."""
+    """The triggers and destinations of one source."""
 
     kinds: Sequence[TriggerKind]
-    """What may start a workflow."""
+    """The kinds of triggers."""
     writes: Listable | None = None
-    """Which places of the source a file can list as destinations; None for none."""
+    """The places of the source that a file can list as destinations; None if there are none."""
     asks: bool = False
-    """Whether the person who started a run can be asked about destinations that are not listed."""
+    """Whether Gofer can ask the person who started a run about destinations that are not listed."""
     clients: Sequence[str] = ()
-    """Python packages by which programs reach the source, which a script has no use for."""
+    """Python clients of the source, which scripts must not import."""
 
 
 class Trigger(Strict):
-    """One thing that starts a workflow: exactly one kind of event, with what narrows it."""
+    """A trigger: exactly one kind of event, with its conditions."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
     MEMBER: ClassVar[str] = "a trigger"
@@ -95,11 +96,15 @@ class Trigger(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _spelled(cls, value: object) -> object:
+    def _normalized(cls, value: object) -> object:
         """Read `- kind`, `- kind:` and `- kind: {}` as the same."""
         if isinstance(value, str):
             return {value: {}}
-        kinds: dict[str, object] = {kind: {} if what is None else what for kind, what in as_object(value).items()}
+        kinds: dict[str, object] = {}
+        for kind, conditions in as_object(value).items():
+            kinds[kind] = conditions
+            if conditions is None:
+                kinds[kind] = {}
         return kinds or value
 
     @model_serializer
@@ -115,19 +120,19 @@ class Trigger(Strict):
 
     @property
     def kind(self) -> str:
-        """The kind of event as the file names it."""
+        """The kind of event, by its name in workflow files."""
         (name,) = self.model_fields_set
         return type(self).model_fields[name].alias or name
 
     @property
     def conditions(self) -> Strict:
-        """What narrows it, or says when and by whom it is called."""
+        """The conditions of the trigger, or the form of its webhook or schedule."""
         (name,) = self.model_fields_set
         return cast(Strict, getattr(self, name))
 
     @property
     def hook(self) -> WebhookForm | None:
-        """The webhook that starts it; None for another kind."""
+        """The webhook of the trigger; None for another kind."""
         match self.conditions:
             case WebhookForm() as hook:
                 return hook
@@ -136,7 +141,7 @@ class Trigger(Strict):
 
     @property
     def times(self) -> ScheduleForm | None:
-        """The times at which it starts; None for another kind."""
+        """The schedule of the trigger; None for another kind."""
         match self.conditions:
             case ScheduleForm() as times:
                 return times
@@ -144,18 +149,18 @@ class Trigger(Strict):
                 return None
 
     def compiled(self) -> Sequence[tuple[str, Where]]:
-        """The kinds of events that may start it, each with its conditions."""
+        """Return the kinds of events that may start the workflow, each with its compiled conditions."""
         match self.conditions:
             case Conditions() as conditions:
                 return list(conditions.compiled(self.kind))
             case WebhookForm(name=hook):
                 return [("webhook", {"name": [hook]})]
             case _:
-                # A time belongs to the workflow that asked for it: `Catalog.routes` says which.
+                # A schedule starts only the workflow that defines it; `Catalog.routes` adds that condition.
                 return [("schedule", {})]
 
     def routes(self, who: Sequence[str]) -> Iterator[tuple[str, Where]]:
-        """Yield what `compiled` returns, with the condition that keeps bots out unless these people include bots."""
+        """Yield the result of `compiled`, with a condition that excludes bots unless `who` includes them."""
         conditions = self.conditions
         without_bots = isinstance(conditions, Conditions) and conditions.WITHOUT_BOTS and "bots" not in who
         for kind, where in self.compiled():
@@ -165,7 +170,7 @@ class Trigger(Strict):
                 yield kind, where
 
 
-def _as_it_is(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -173,7 +178,9 @@ def trigger_form(kinds: Sequence[TriggerKind]) -> type[Trigger]:
     """Return the form of one trigger of these kinds."""
     fields: dict[str, Any] = {}
     for kind in kinds:
-        alias = None if kind.name == kind.field else kind.name
+        alias = None
+        if kind.name != kind.field:
+            alias = kind.name
         fields[kind.field] = (kind.form | None, Field(default=None, alias=alias))
     form = create_model("Trigger", __base__=Trigger, __doc__=Trigger.__doc__, **fields)
     form.FOREIGN = _foreign(kinds)
@@ -181,23 +188,23 @@ def trigger_form(kinds: Sequence[TriggerKind]) -> type[Trigger]:
 
 
 def _foreign(kinds: Sequence[TriggerKind]) -> Mapping[str, str]:
-    meant: dict[str, list[str]] = {}
+    hints: dict[str, list[str]] = {}
     for kind in kinds:
         for name in kind.foreign.split():
-            meant.setdefault(name, []).append(kind.instead or f"`{kind.name}`")
-    return {name: f"Write {' or '.join(sorted(each))}." for name, each in meant.items()}
+            hints.setdefault(name, []).append(kind.instead or f"`{kind.name}`")
+    return {name: f"Write {' or '.join(sorted(each))}." for name, each in hints.items()}
 
 
 def when_form(kinds: Sequence[TriggerKind]) -> object:
-    """Return the annotation of `when`: a list of triggers, each a name, or a name with conditions."""
+    """Return the annotation of `when`: a list of triggers, each a name or a name with conditions."""
     form: Any = trigger_form(kinds)
     name: Any = Annotated[str, Field(json_schema_extra={"enum": [kind.name for kind in kinds]})]
-    spelled = Annotated[form, BeforeValidator(_as_it_is, json_schema_input_type=name | form)]
-    return Annotated[tuple[spelled, ...], Field(min_length=1)]
+    trigger = Annotated[form, BeforeValidator(_unchanged, json_schema_input_type=name | form)]
+    return Annotated[tuple[trigger, ...], Field(min_length=1)]
 
 
 def _words(value: object) -> list[str]:
-    """The words of a condition; one that stands alone is a list of one."""
+    """Return the words of a condition; a single word becomes a list with one item."""
     if isinstance(value, tuple | list):
         return [_word(item) for item in cast(Sequence[object], value)]
     return [_word(value)]

@@ -1,4 +1,4 @@
-"""The key `writes` of a workflow file: where its runs may write besides where they were asked, system by system."""
+"""The key `writes` of a workflow file: the destinations of its runs besides the place they were asked in."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +12,16 @@ from gofer.workflows.form_parts import Strict, listed, mistake
 
 @dataclass(frozen=True, slots=True)
 class NamedPlaces:
-    """How texts name places of a system without a link or an id."""
+    """The patterns by which texts name places of a system without a link or an id."""
 
     prose: re.Pattern[str]
-    """A name in Markdown, without its sign as the first group."""
+    """The pattern of a name in Markdown. Its first group is the name without the sign."""
     code: re.Pattern[str]
-    """A name in a script, in the same way."""
+    """The pattern of a name in a script, with the same group."""
     sign: str
-    """What stands before each name."""
+    """The sign before each name, such as `#`."""
     argument: str
-    """The argument of tools that takes a name."""
+    """The argument of tools that takes such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +29,29 @@ class Listable:
     """The places of one system that a workflow file can list."""
 
     system: str
-    """The key of the system, which its tools begin with."""
+    """The key of the system, with which the names of its tools begin."""
     entry: Any
     """The annotation of one entry."""
     description: str
-    """What its entries are, for people."""
+    """The description of the entries, for people."""
     example: str
-    """A list of entries, as files have it."""
+    """An example of a list of entries in a workflow file."""
     linked: re.Pattern[str]
-    """An id or a link that names a place for certain, with the place as the first group."""
+    """The pattern of an unambiguous id or link. Its first group is the place."""
     named: NamedPlaces | None = None
-    """How texts name places otherwise; None where they do not."""
+    """The other ways in which texts name places; None if there are none."""
     every: str = ""
-    """The entry that stands for all public places; empty where there is none."""
+    """The entry that stands for all public places; empty if the system has no such entry."""
     plain: Callable[[str], str] = str.casefold
-    """Returns an entry as links have it, in small letters."""
+    """The function that converts an entry to the lower-case form in links."""
 
 
 class Destinations(Strict):
-    """Where runs may write besides where they were asked."""
+    """Where the runs may write besides the place they were asked in."""
 
-    MEMBER: ClassVar[str] = "a system that a workflow can name places of"
+    MEMBER: ClassVar[str] = "a system in which a workflow can list places"
     EVERY: ClassVar[Mapping[str, str]] = {}
-    """The entry of a system that stands for all its public places."""
+    """The entry that stands for all public places of a system, by system."""
 
     def entries(self, system: str) -> tuple[str, ...]:
         """Return the entries of a system."""
@@ -63,19 +63,19 @@ class Destinations(Strict):
         return tuple(entry for entry in self.entries(system) if entry != self.EVERY.get(system))
 
     def lists_all_public(self, system: str) -> bool:
-        """Return whether all public places of a system are listed."""
+        """Return whether the entries of a system include all its public places."""
         return self.EVERY.get(system) in self.entries(system)
 
     @property
     def may_be_private(self) -> bool:
-        """Whether an entry may name a private place, in a system that tells them from public ones."""
+        """Whether an entry may name a private place, in a system with private and public places."""
         return any(self.one_by_one(system) for system in self.EVERY)
 
 
 def place_entry(pattern: str, *, wrong: str, written: str, named: str) -> object:
-    """Return the annotation of an entry that a pattern describes.
+    """Return the annotation of an entry that matches a pattern.
 
-    `wrong` says what another text is not, `written` what to write, and `named` what to write in place of a `*`.
+    `wrong` is the message for any other text, `written` its hint, and `named` the hint for a text that contains `*`.
     """
 
     def checked(value: str) -> str:
@@ -88,7 +88,7 @@ def place_entry(pattern: str, *, wrong: str, written: str, named: str) -> object
 
 
 def destinations_form(listable: Sequence[Listable]) -> type[Destinations]:
-    """Return the form of the key with one key for each system."""
+    """Return the form of `writes`, with one key for each system."""
     fields: dict[str, Any] = {one.system: (_entries(one), Field((), description=one.description)) for one in listable}
     form = create_model("Destinations", __base__=Destinations, __doc__=Destinations.__doc__, **fields)
     *others, last = [f"`{one.system}`" for one in listable]
@@ -103,6 +103,6 @@ def _entries(one: Listable) -> object:
 
 
 def refuse_pattern(value: str, hint: str) -> None:
-    """Raise the mistake of an entry that holds `*`; the hint says what to write instead."""
+    """Raise the mistake of an entry that contains `*`."""
     if "*" in value:
-        raise mistake(f"`{value[:80]}` holds `*`, which stands for nothing in `writes`.", hint)
+        raise mistake(f"`{value[:80]}` contains `*`, but `writes` has no patterns.", hint)

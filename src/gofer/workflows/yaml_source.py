@@ -1,7 +1,7 @@
 """The values of a YAML file and their places.
 
-Values are what a person sees: keys are text, `2026-01-01` and `1:30` are text, `yes` and `no` are true and false as
-YAML 1.1 has it. Anchors, tags, deep nesting and large files are refused before anything is built from them.
+Values are read the way people mean them: keys, `2026-01-01` and `1:30` are text, and `yes` and `no` are booleans as in
+YAML 1.1. Anchors, tags, deep nesting and large files are refused before any value is built.
 """
 
 import re
@@ -26,59 +26,59 @@ _DECIMAL = re.compile(r"[-+]?([0-9][0-9_]{0,29})?\.[0-9_]{0,30}([eE][-+][0-9]{1,
 _TAG = "tag:yaml.org,2002:"
 
 Loc = tuple[int | str, ...]
-"""The way to a value: keys and positions from the top of the file."""
+"""The path to a value: keys and positions from the top of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that was read: its value, where everything stands, and what is wrong with it so far."""
+    """A parsed file: its value, the place of each part, and the mistakes found so far."""
 
     file: Path
     lines: Sequence[str] = ()
-    """The lines of the file, as they are written."""
+    """The lines of the file, unchanged."""
     value: object = None
     """Plain JSON-like data; None when the file is not YAML."""
     values: Mapping[Loc, Place] = field(default_factory=dict[Loc, Place])
-    """Where each value begins."""
+    """The place at which each value begins."""
     keys: Mapping[Loc, Place] = field(default_factory=dict[Loc, Place])
-    """Where each key begins."""
+    """The place at which each key begins."""
     words: Mapping[Loc, str] = field(default_factory=dict[Loc, str])
-    """How each scalar is written, without quotes."""
+    """The text of each scalar, without quotes."""
     mistakes: tuple[Mistake, ...] = ()
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """The file as keys and values; none when it is no mapping."""
+        """The top-level keys and values; empty when the file is not a mapping."""
         return as_object(self.value)
 
     @property
     def is_mapping(self) -> bool:
-        """Whether the file is a mapping at all."""
+        """Whether the file is a mapping."""
         return isinstance(self.value, dict)
 
     def known(self, path: Loc) -> Loc:
-        """Return the part of a way that exists in the file."""
+        """Return the longest beginning of the path that exists in the file."""
         while path and path not in self.values:
             path = path[:-1]
         return path
 
     def place(self, path: Loc) -> Place:
-        """Return where a value stands, or the nearest thing around it."""
+        """Return the place of a value, or of the nearest value around it."""
         return self.values.get(self.known(path), START)
 
     def key(self, path: Loc) -> Place:
-        """Return where a key stands, or the nearest thing around it."""
+        """Return the place of a key, or of the nearest value around it."""
         return self.keys.get(path) or self.place(path)
 
     def line(self, place: Place) -> str:
-        """Return the line of a place, as it is written."""
+        """Return the text of the line at a place."""
         if place.line <= len(self.lines):
             return self.lines[place.line - 1]
         return ""
 
 
 def read_source(file: Path) -> Source:
-    """Return the file as values with their places; what is wrong with it as YAML stands in its mistakes."""
+    """Return the values of the file with their places. Errors in the YAML are listed in `mistakes`."""
     text, mistakes = read_text(file)
     if text is None:
         return Source(file, mistakes=tuple(mistakes))
@@ -87,22 +87,24 @@ def read_source(file: Path) -> Source:
 
 @lru_cache(maxsize=256)
 def _source(file: Path, text: str, mistakes: tuple[Mistake, ...]) -> Source:
-    """Return what a text says. Check reads a file, and the loader reads it again."""
+    """Parse a text. Cached because `gofer check` and the loader both read each file."""
     lines = text.splitlines()
     refused = _refuse(file, text)
     if refused:
         return Source(file, lines, mistakes=(*mistakes, *refused))
     reader = _Reader(file)
     node = cast(yaml.Node | None, yaml.compose(text, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
-    value = None if node is None else reader.read(node, ())
+    value = None
+    if node is not None:
+        value = reader.read(node, ())
     return Source(file, lines, value, reader.values, reader.keys, reader.words, (*mistakes, *reader.mistakes))
 
 
 def _refuse(file: Path, text: str) -> list[Mistake]:
-    """Return what makes it unsafe or impossible to build values from the text."""
+    """Return the mistakes that make it unsafe or impossible to build values from the text."""
     if odd := Reader.NON_PRINTABLE.search(text):
         place = after(text[: odd.start()])
-        message = f"The character U+{ord(odd[0]):04X} cannot stand in YAML."
+        message = f"YAML does not allow the character U+{ord(odd[0]):04X}."
         return [Mistake(file, place, "control-character", message, "Remove it.")]
     mistakes: list[Mistake] = []
     try:
@@ -123,7 +125,10 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
 
 
 def events(text: str) -> Iterator[yaml.Event]:
-    """Yield what a YAML text is made of, in its order. Raises yaml.YAMLError, ValueError where it is none."""
+    """Yield the parser events of a YAML text in order.
+
+    Raises yaml.YAMLError or ValueError when the text is not YAML.
+    """
     parser = yaml.CSafeLoader(text)
     while event := parser.get_event():
         yield event
@@ -135,10 +140,14 @@ def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str,
             return (
                 "anchor",
                 f"`*{name[:80]}` is an alias.",
-                "Write the value itself, or quote it if the asterisk is meant.",
+                "Write the value itself, or quote it if the asterisk belongs to the text.",
             )
         case yaml.NodeEvent(anchor=str(name)):
-            return "anchor", f"`&{name[:80]}` is an anchor.", "Remove it, or quote the value if the ampersand is meant."
+            return (
+                "anchor",
+                f"`&{name[:80]}` is an anchor.",
+                "Remove it, or quote the value if the ampersand belongs to the text.",
+            )
         case yaml.ScalarEvent(tag=str(tag)) | yaml.CollectionStartEvent(tag=str(tag)):
             return "tag", f"`{tag.replace(_TAG, '!!')[:80]}` is a tag.", "Remove it; quote the value if it is text."
         case yaml.CollectionStartEvent() if depth > DEPTH_LIMIT:
@@ -150,7 +159,7 @@ def _unwanted(event: yaml.Event, depth: int, documents: int) -> tuple[Rule, str,
 
 
 class _Reader:
-    """Builds plain values and notes where they stand. Its nodes are known to be few and shallow."""
+    """The builder of plain values and their places. Its input has passed `_refuse`, so nodes are few and shallow."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -174,12 +183,14 @@ class _Reader:
     def _mapping(self, node: yaml.MappingNode, path: Loc) -> dict[str, object]:
         result: dict[str, object] = {}
         for key, value in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
+            name = None
+            if isinstance(key, yaml.ScalarNode):
+                name = key.value
             if not name:
                 self.mistakes.append(Mistake(self._file, _place(key), "wrong-type", *_no_key(key)))
             elif name in result:
                 first = self.keys[*path, name]
-                message = f"The key `{name[:80]}` stands here again; it was set in line {first.line}."
+                message = f"The key `{name[:80]}` is repeated here; line {first.line} sets it first."
                 self.mistakes.append(Mistake(self._file, _place(key), "duplicate-key", message, "Keep one of them."))
             else:
                 self.keys[*path, name] = _place(key)
@@ -190,7 +201,7 @@ class _Reader:
 def _no_key(key: object) -> tuple[str, str]:
     match key:
         case yaml.MappingNode():
-            return "A key is a mapping.", "Write `key: value`; nothing fills in `{{ … }}` in these files."
+            return "A key is a mapping.", "Write `key: value`; Gofer does not fill in `{{ … }}` in these files."
         case yaml.SequenceNode():
             return "A key is a list.", "Write `key: value`."
         case _:
@@ -202,7 +213,7 @@ def _place(node: yaml.Node) -> Place:
 
 
 def _scalar(node: yaml.Node) -> object:
-    """Return what a scalar means, for people: what only a programmer would take for a number or a date is text."""
+    """Return the value of a scalar. Forms that only programmers read as numbers or dates stay text."""
     word = str(node.value)
     match node.tag.removeprefix(_TAG):
         case "null":

@@ -12,9 +12,9 @@ from gofer.workflows.mistake import START, Mistake, Place, Rule
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
 _NAME = re.compile(r"(?:#(?=[^\s#][^\n]*[,\]}])|:(?=[^\s,\]}:])|@)[^,\]}\n]*")
-"""A channel, an emoji or a handle: it ends with a comma."""
+"""The beginning of an unquoted channel, emoji or handle. It ends at a comma."""
 _TEXT = re.compile(r"[*%`|>](?:[^,\]}\n]|,(?! ))*")
-"""A pattern or a cron expression, which may hold commas."""
+"""An unquoted pattern or cron expression, which may contain commas."""
 _KEY = re.compile(r"([A-Za-z_][\w.-]*: )\s*$")
 
 
@@ -24,17 +24,17 @@ class Unquoted:
 
     place: Place
     key: str
-    """The key that it stands behind, with its colon and a space; empty in a list."""
+    """The key before the value, with a colon and a space; empty in a list."""
     value: str
 
     @property
     def message(self) -> str:
-        """What YAML makes of it."""
+        """How YAML misreads the value."""
         match self.value[0]:
             case "#":
                 return f"YAML reads `{self.value[:80]}` and the rest of its line as a comment."
             case ":":
-                return f"YAML reads the colons of `{self.value[:80]}` as marks of its own."
+                return f"YAML reads the colons of `{self.value[:80]}` as its own syntax."
             case "`":
                 return "A value cannot begin with ``."
             case sign:
@@ -48,14 +48,14 @@ class Unquoted:
 
 
 def first_unquoted(text: str) -> Unquoted | None:
-    """Return the first value in brackets that needs quotes and has none; each character is looked at once."""
+    """Return the first value in brackets that needs quotes and has none. Time is linear in the length of the text."""
     depth = 0
     at = 0
     last = "\n"
     while at < len(text):
         char = text[at]
         spaced = not at or text[at - 1].isspace()
-        # A value begins behind a bracket, a comma or a new line, and behind a colon or a dash with a space.
+        # A value begins after a bracket, a comma or a new line, and after a colon or a dash followed by a space.
         begins = last in "[{,\n" or (last in ":-" and spaced)
         if depth and begins and (odd := _NAME.match(text, at) or _TEXT.match(text, at)):
             return _unquoted(text, odd)
@@ -83,13 +83,14 @@ _PAIR = re.compile(r"(?P<indent>[ ]*(?:- +)?)(?P<key>[A-Za-z_][\w.-]*):[ ]+(?P<v
 _HOLDS_KEY = re.compile(r":(\s|$)")
 _BRACKETS = {"[": "]", "{": "}"}
 
-Words = tuple[Rule, str, str]
+Finding = tuple[Rule, str, str]
+"""The rule, what is wrong, and what to write instead."""
 
 
 def explain_error(file: Path, text: str, error: Exception) -> Mistake:
     """Return the sentence for an error of PyYAML."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` a line.")
+        return Mistake(file, START, "not-yaml", "The file is not YAML.", "Write one `key: value` per line.")
     lines = text.splitlines()
     at = Place(error.problem_mark.line + 1, error.problem_mark.column + 1)
     unquoted = first_unquoted(text)
@@ -101,14 +102,14 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
     problem = error.problem or ""
     context = error.context or ""
     if "\t" in line[: at.column] and not line[: at.column - 1].strip():
-        return Mistake(file, at, "tab", "A tab stands at the beginning of the line.", "Indent with two spaces instead.")
+        return Mistake(file, at, "tab", "The line begins with a tab.", "Indent with two spaces instead.")
     if "quoted scalar" in context and "end of stream" in problem:
         return Mistake(file, begun, "not-yaml", "The quote that opens here is never closed.", "Close it.")
     if "could not find expected ':'" in problem:
-        hint = "Write a colon and a space behind its key."
-        return Mistake(file, begun, "not-yaml", "This line is no `key: value`.", hint)
+        hint = "Write a colon and a space after the key."
+        return Mistake(file, begun, "not-yaml", "This line is not of the form `key: value`.", hint)
     if "flow" in context and "did not find" in problem:
-        # The parser stops behind the dollar of a mark such as `${{ secrets.X }}`.
+        # The parser stops after the dollar sign of a placeholder such as `${{ secrets.X }}`.
         for begins, message, hint in templates(line):
             if begins == at.column - 2:
                 return Mistake(file, Place(at.line, begins + 1), "template", message, hint)
@@ -116,17 +117,17 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
     return Mistake(file, at, *_in_line(problem, context, line, at.column))
 
 
-def _unclosed(text: str, begun: Place) -> Words:
+def _unclosed(text: str, begun: Place) -> Finding:
     line = text.splitlines()[begun.line - 1 : begun.line]
     opened = "".join(line)[begun.column - 1 : begun.column]
     if opened not in _BRACKETS:
-        return "not-yaml", "A bracket that opens before this is not closed.", "Close it with `]` or `}`."
-    message = f"The `{opened}` that opens here is not closed, or a comma is missing behind it."
+        return "not-yaml", "An earlier bracket is not closed.", "Close it with `]` or `}`."
+    message = f"The `{opened}` that opens here is not closed, or a comma is missing after it."
     return "not-yaml", message, f"Write commas between the items and `{_BRACKETS[opened]}` at the end."
 
 
-def _in_line(problem: str, context: str, line: str, column: int) -> Words:
-    """Return what is wrong within one line."""
+def _in_line(problem: str, context: str, line: str, column: int) -> Finding:
+    """Return the mistake of a single line."""
     char = line[column - 1 : column]
     if "mapping values are not allowed" in problem:
         return _colon(line)
@@ -135,36 +136,41 @@ def _in_line(problem: str, context: str, line: str, column: int) -> Words:
     if "alphabetic or numeric character" in problem:
         return "not-yaml", "A value cannot begin with `*` or `&`.", _quoted(line)
     if "unknown escape" in problem:
-        hint = "Use single quotes, in which a backslash is a backslash."
-        return "not-yaml", "Double quotes give a backslash a meaning, and this one has none.", hint
+        hint = "Use single quotes; in them a backslash is an ordinary character."
+        return "not-yaml", "In double quotes a backslash begins an escape, and this escape does not exist.", hint
     if "block sequence entries are not allowed" in problem:
-        return "not-yaml", "A list begins behind its key.", "Begin it on the next line, or write it as `[a, b]`."
+        return (
+            "not-yaml",
+            "A list begins on the line of its key.",
+            "Begin it on the next line, or write it as `[a, b]`.",
+        )
     if "did not find expected" in problem and "block" in context:
         return _misplaced(line, column)
     words = " ".join(f"{context} {problem}".split())
-    return "not-yaml", f"The file is not YAML: {words}.", "Write one `key: value` a line."
+    return "not-yaml", f"The file is not YAML: {words}.", "Write one `key: value` per line."
 
 
-def _colon(line: str) -> Words:
+def _colon(line: str) -> Finding:
     pair = _PAIR.fullmatch(line)
     if pair and _HOLDS_KEY.search(pair["value"]):
         message = (
-            f"The value of `{pair['key']}` holds a colon before a space or at its end, and YAML reads it as a key."
+            f"The value of `{pair['key']}` contains a colon before a space or at its end, and YAML reads the "
+            f"text before it as a key."
         )
         return "not-yaml", message, _quoted(line)
-    message = "A key stands where the value before it goes on."
-    return "not-yaml", message, "Begin it in the same column as the keys around it, with `: ` behind each."
+    message = "YAML reads this key as part of the value before it."
+    return "not-yaml", message, "Begin the key in the same column as the keys around it, and write `: ` after each key."
 
 
-def _misplaced(line: str, column: int) -> Words:
+def _misplaced(line: str, column: int) -> Finding:
     if line[: column - 1].strip():
-        return "not-yaml", "More text stands behind a value that has ended.", "Put all of the value between two quotes."
-    message = "The line begins in another column than the lines it belongs to."
-    return "not-yaml", message, "Begin keys of one mapping, and items of one list, in the same column."
+        return "not-yaml", "Text follows after the end of a quoted value.", "Put the whole value in one pair of quotes."
+    message = "The line is indented differently from the lines it belongs to."
+    return "not-yaml", message, "Begin the keys of one mapping, and the items of one list, in the same column."
 
 
 def _quoted(line: str) -> str:
-    """Return the line as it should be: its value in quotes."""
+    """Return the hint to quote the value of the line."""
     pair = _PAIR.fullmatch(line)
     if pair is None or len(line) > 200:
         return "Put the value in double quotes."

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.app.event_input import SOURCES, Headers, find_hook, hook_name, way
-from gofer.check.explain import Explanation, Way, explain
+from gofer.check.explain import DeliveryPath, Explanation, explain
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
@@ -31,7 +31,7 @@ def catalog() -> Catalog:
 
 
 @cache
-def known(source: str, headers: Headers, hook: str) -> Way:
+def known(source: str, headers: Headers, hook: str) -> DeliveryPath:
     return way(catalog(), source, headers, hook)
 
 

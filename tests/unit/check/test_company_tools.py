@@ -77,7 +77,7 @@ def test_a_loop_that_has_a_name_opens_no_connection(tmp_path: Path) -> None:
     text = GOOD.replace("from gofer.tool", "import asyncio\nfrom gofer.tool", 1)
     used = "    loop = asyncio.get_running_loop()\n    await loop.create_connection('x')\n    return ToolResult"
     (mistake,) = checked(tmp_path, text.replace("    return ToolResult", used))
-    assert "`create_connection` speaks to other machines" in mistake
+    assert "`create_connection` opens network connections" in mistake
 
 
 def test_other_objects_may_have_functions_of_the_same_names(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_an_import_with_a_dot_is_refused_whatever_its_name(tmp_path: Path) -> No
     (mistake,) = checked(
         tmp_path, GOOD.replace("from gofer.tool", "from .asyncio import open_connection\nfrom gofer.tool", 1)
     )
-    assert "This import begins with a dot." in mistake
+    assert "Relative imports do not work in tools." in mistake
 
 
 def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
         (
             "async def oncall_page(",
             "async def oncall_page(:",
-            "18:23 tool-syntax This is no Python: invalid syntax. Correct the line.",
+            "18:23 tool-syntax This is not valid Python: invalid syntax. Correct the line.",
         ),
         (
             '    """Page a team."""\n',
@@ -154,30 +154,30 @@ def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
         (
             "oncall_page",
             "jira_search",
-            ("18:1 tool-declaration There is a tool `jira_search` already. Give the function a name of its own."),
+            ("18:1 tool-declaration Another tool has the name `jira_search`. Give the function another name."),
         ),
         (
             "from gofer.tool import",
             "import httpx2\nfrom gofer.tool import",
             (
-                "3:1 tool-import `httpx2` speaks to other machines, which a tool does through `call.http`"
-                " alone. Send with `await call.http.send(HttpRequest(…))`."
+                "3:1 tool-import `httpx2` opens network connections, and tools may do that only through `call.http`"
+                ". Send with `await call.http.send(HttpRequest(…))`."
             ),
         ),
         (
             "from gofer.tool import",
             "from gofer.engine.step import Step\nfrom gofer.tool import",
             (
-                "3:1 tool-import `gofer.engine.step` is a part of Gofer that tools of a company do not have."
-                " Import from `gofer.tool` alone."
+                "3:1 tool-import `gofer.engine.step` is an internal part of Gofer, which tools cannot import."
+                " Import only from `gofer.tool`."
             ),
         ),
         (
             "from gofer.tool import",
             "import numpy\nfrom gofer.tool import",
             (
-                "3:1 tool-import `numpy` is no package that pyproject.toml declares. Add it to `dependencies`"
-                " there, or do without it."
+                "3:1 tool-import `numpy` is not a package that pyproject.toml declares. Add it to `dependencies`"
+                " in pyproject.toml, or remove the import."
             ),
         ),
         (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.check.explain import Explanation, Way, explain
+from gofer.check.explain import DeliveryPath, Explanation, explain
 from gofer.sources.slack.interactivity import InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.workflows.routes import Routes, read_routes
@@ -23,7 +23,9 @@ NAMES = ["file", "kind", "dedupe_key", "actor", "bot", "private", "workflows", "
 
 
 def explained(raw: bytes | str, routes: Routes = ROUTES) -> list[Explanation]:
-    return list(explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), Way(SlackReceiver(()), routes)))
+    return list(
+        explain("f.json", raw if isinstance(raw, bytes) else raw.encode(), DeliveryPath(SlackReceiver(()), routes))
+    )
 
 
 def one(raw: bytes | str) -> Explanation:
@@ -74,7 +76,7 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
         (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
         (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),
         (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
-        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops what is under way", "U0NEWCO0", False),
+        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops the running runs", "U0NEWCO0", False),
         (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
         (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),
@@ -95,8 +97,8 @@ def test_an_event_that_no_workflow_waits_for_says_so() -> None:
 @pytest.mark.parametrize(
     ("raw", "sentence"),
     [
-        (b"", "There is no payload"),
-        (b"\n \n", "There is no payload"),
+        (b"", "The file contains no payload"),
+        (b"\n \n", "The file contains no payload"),
         (b"{", "not JSON"),
         (b"\xff\xfe{}", "not text in UTF-8"),
         (b"\x1f\x8b\x08{}", "compressed with gzip"),
@@ -149,10 +151,11 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> Non
 def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
     button = {"type": "button", "action_id": "approve", "value": "x", "action_ts": "1795262400.5"}
     payload = {"type": "block_actions", "user": {"id": "U1"}, "actions": [button]}
-    (told,) = explain("f.json", json.dumps(payload).encode(), Way(InteractivityReceiver(()), ROUTES))
+    (told,) = explain("f.json", json.dumps(payload).encode(), DeliveryPath(InteractivityReceiver(()), ROUTES))
     assert (told.actor, told.bot, told.workflows) == ("U1", False, ())
     assert (
-        told.ignored_because == "it is the press of a button, which starts nothing and is kept for the run that asked"
+        told.ignored_because
+        == "it is the click of a button, which starts no workflow and is stored for the run that asked"
     )
 
 

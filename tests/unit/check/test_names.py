@@ -37,13 +37,13 @@ def told(text: str) -> list[str]:
         ("`slack_send_message(text='x')`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
         ("`read_files(name='x')`", "unknown-tool", "docs/workflow-file.md lists the tools that exist."),
         ("`load_skills(names=['jira-rooting'])`", "missing-skill", "Write `jira-routing`."),
-        ("`load_subskill(skill='numbers')`", "missing-skill", "Create skills/<name>/SKILL.md, or do without it."),
+        ("`load_subskill(skill='numbers')`", "missing-skill", "Create skills/<name>/SKILL.md, or remove the name."),
         ("`subagent(agent_name='choose-reviewer')`", "unknown-subagent", "Write `choose-reviewers`."),
-        ("`subagent(agent_name='count')`", "unknown-subagent", "Create it in subagents/, or do without it."),
+        ("`subagent(agent_name='count')`", "unknown-subagent", "Create it in subagents/, or remove the name."),
         ("`file_read(fle='x')`", "unknown-argument", "Write `file`."),
         ("`python(kode='(', files=['a=b'])`", "unknown-argument", "Write `code`."),
         ("`finish(reply='x')`", "unknown-argument", "Its arguments are: answer."),
-        ("`todo_read(x=1)`", "unknown-argument", "It has none."),
+        ("`todo_read(x=1)`", "unknown-argument", "The tool has no arguments; remove it."),
         ("`skills/jira-routing/SKIL.md`", "missing-file", "Write `skills/jira-routing/SKILL.md`."),
         ("`coordinators/nothing_here.py`", "missing-file", "Create it, or correct its name."),
     ],
@@ -147,7 +147,10 @@ def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
 def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(HINTED)]) == 0
     said = capsys.readouterr()
-    assert "w.yaml:7:5: Hint: The prompt names other tools, and not `slack_add_reaction`. Say in it when" in said.out
+    assert (
+        "w.yaml:7:5: Hint: The prompt mentions other tools, but not `slack_add_reaction`. Say in the prompt when"
+        in said.out
+    )
     assert said.err == "No mistakes. 1 hint.\n"
     assert main(["check", "--sarif", str(HINTED)]) == 0
     assert '"level": "note"' in capsys.readouterr().out

@@ -40,7 +40,7 @@ def test_the_more_specific_of_several_is_no_mistake(tmp_path: Path, triggers: tu
     assert found(tmp_path, *triggers) == []
 
 
-NARROWER = 'Where one of them names the place more specifically, such as `channels: "#deploys"`, it wins there.'
+NARROWER = 'A trigger that names the place more specifically, such as `channels: "#deploys"`, wins over the other.'
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ NARROWER = 'Where one of them names the place more specifically, such as `channe
         (
             f"slack.mention: {{{DEPLOYS}}}",
             "slack.mention: {channels: C0DEPLOY0}",
-            "Write the places of both by name, or of both by id: a name and an id cannot be compared here.",
+            "Write the places of both by name, or of both by id; the check cannot compare a name with an id.",
         ),
-        ("slack.direct", "slack.direct", "narrow one so that no event fits both."),
-        ("jira.commented", "jira.commented", "such as `project: OPS`, it wins there."),
+        ("slack.direct", "slack.direct", "add conditions so that no event matches both."),
+        ("jira.commented", "jira.commented", "such as `project: OPS`, wins over the other."),
         ("github.push: {branch: main}", "github.push: {branch: main}", "such as `repository: acme/shop`"),
     ],
 )
 def test_equals_are_a_mistake_that_says_how_to_narrow(tmp_path: Path, one: str, other: str, hint: str) -> None:
     (told,) = found(tmp_path, one, other)
     assert "b.yaml" in told
-    assert "starts the workflow in a.yaml already" in told
+    assert "may also start the workflow in a.yaml" in told
     assert hint in told

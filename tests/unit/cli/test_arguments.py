@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gofer.cli.arguments import listed
+from gofer.cli.arguments import listed_run
 from gofer.journal.coordination import Head
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import ConfigError
@@ -30,11 +30,11 @@ async def stored() -> ShortList:
 
 async def test_a_whole_id_finds_a_run_that_is_too_old_for_the_list() -> None:
     store = await stored()
-    assert (await listed(store, "aa01")).run == "aa01"
-    assert (await listed(store, "aa")).run == "aa02"
+    assert (await listed_run(store, "aa01")).run == "aa01"
+    assert (await listed_run(store, "aa")).run == "aa02"
 
 
 @pytest.mark.parametrize("typed", ["bb01", "bb", "cc", "aa0102"])
 async def test_what_nobody_may_see_is_not_there_by_its_whole_id_either(typed: str) -> None:
     with pytest.raises(ConfigError, match=f"There is no run '{typed}'; `gofer runs` lists the newest."):
-        await listed(await stored(), typed)
+        await listed_run(await stored(), typed)

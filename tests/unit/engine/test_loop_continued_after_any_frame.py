@@ -153,7 +153,7 @@ async def test_skill_that_left_the_window_is_shown_again_when_loaded_again() -> 
     await tell(made, bundle)
     shown = [one.entry.text for one in await made.journal() if isinstance(one.entry, Outcome)]
     assert sum("Three columns at most." in text for text in shown) == 2
-    assert not any("stands above already" in text for text in shown)
+    assert not any("is already in this conversation" in text for text in shown)
 
 
 async def test_preloaded_file_is_not_listed_as_shown_after_the_first_message_left() -> None:

@@ -163,7 +163,7 @@ async def test_search_choice_is_recognized_as_a_name_per_line_or_in_a_list(listi
 async def test_search_model_may_choose_none(nothing: str) -> None:
     made = many(WISH, says(nothing), says("done"))
     await work(made)
-    assert (await gave(made)).startswith("Nothing fits 'tell people about the numbers'.")
+    assert (await gave(made)).startswith("Nothing matches 'tell people about the numbers'.")
 
 
 async def test_search_leaves_the_last_model_call_to_the_conversation() -> None:

@@ -105,7 +105,7 @@ class Published:
     async def holding(self, workflow: str) -> Catalog:
         self.asked.append(workflow)
         if not self.catalog.workflows:
-            raise TemporaryError("There are no workflows to go by.")
+            raise TemporaryError("No workflows are loaded.")
         return self.catalog
 
 

@@ -87,7 +87,7 @@ def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path
     settings = read_settings({"PAGER_URL": "http://localhost:1"})
     tool = build_tools(settings, company=loaded)["oncall_page"]
     http = Sent()
-    with pytest.raises(ToolError, match="PAGER_TOKEN is not set here"):
+    with pytest.raises(ToolError, match="PAGER_TOKEN is not set"):
         asyncio.run(tool.act(call_over(http), tool.parse({"team": "payments"})))
     assert http.requests == []
     assert unset(loaded, settings) == {"PAGER_TOKEN": ["oncall_page"]}

@@ -120,7 +120,7 @@ def test_a_place_and_the_writes_may_need_the_client() -> None:
 
 
 def test_a_function_without_a_docstring_is_no_tool() -> None:
-    with pytest.raises(ConfigError, match="The tool silent has no docstring: say in it, for a model"):
+    with pytest.raises(ConfigError, match="The tool silent has no docstring: describe for the model"):
 
         @tool(effect="read")
         async def silent(call: Call, arguments: Page) -> ToolResult:
@@ -128,7 +128,7 @@ def test_a_function_without_a_docstring_is_no_tool() -> None:
 
 
 def test_the_last_parameter_is_a_class_of_arguments() -> None:
-    with pytest.raises(ConfigError, match="The tool loose takes the call and its arguments"):
+    with pytest.raises(ConfigError, match="The tool loose must take the call and its arguments"):
 
         @tool(effect="read")
         async def loose(call: Call, arguments) -> ToolResult:
@@ -159,5 +159,5 @@ def test_nothing_is_declared_twice_or_after_the_tool_is_in_use() -> None:
     with pytest.raises(ConfigError, match="The tool read declares its mock twice: keep one of them"):
         read.mock(mock)
     read.bind(None)
-    with pytest.raises(ConfigError, match="The tool read is in use already: declare its mock in its own module"):
+    with pytest.raises(ConfigError, match="The tool read is already in use: declare its mock in its own module"):
         read.mock(mock)

@@ -308,7 +308,7 @@ async def test_a_tool_without_a_mock_reaches_nothing_and_says_so() -> None:
 
     tools = mocked({"bare": Tool("bare", "Bare.", "read", Arguments, act)}, {})
     call = any_call(Nobody(), place=NOWHERE)
-    with pytest.raises(ToolError, match="bare has no mock, and nothing outside is there"):
+    with pytest.raises(ToolError, match="bare has no mock and cannot reach its system here"):
         await tools["bare"].act(call, Arguments())
 
 

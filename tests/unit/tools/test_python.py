@@ -118,7 +118,7 @@ async def test_an_output_becomes_a_file_that_later_code_reads(room: Room) -> Non
 async def test_a_small_output_that_was_asked_for_as_a_file_is_shown_whole(room: Room) -> None:
     step = await room.step()
     given = await ask(step, "1.0", "python", code="'# Report'", output_file="report")
-    assert given.text.endswith("'report' is written: 1 line, 8 bytes. It holds:\n# Report")
+    assert given.text.endswith("'report' is written: 1 line, 8 bytes. It contains:\n# Report")
 
 
 async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
@@ -133,7 +133,7 @@ async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
 async def test_code_without_any_output_is_told_what_to_do(room: Room) -> None:
     step = await room.step()
     told = await ask(step, "1.0", "python", code="x = 1", output_file="x.txt")
-    assert told.text == "The code ran, printed nothing, and its last line has no value; print what you want to know."
+    assert told.text == "The code ran without output, and its last line has no value; print the values that you need."
     assert step.workspace.files == {}
 
 
@@ -147,7 +147,7 @@ async def test_a_run_without_skills_has_no_scripts(children: Children, room: Roo
     room.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(children))}
     step = await room.step()
     given = await ask(step, "1.0", "python", skill="tables", script="scripts/total.py")
-    assert given.text == "This run has no skill 'tables'; write what its script does as `code`."
+    assert given.text == "This run has no skill 'tables'; write the code of the script in `code`."
 
 
 async def test_code_is_told_the_recorded_time_of_its_call_also_by_the_next_owner(room: Room) -> None:

@@ -125,7 +125,7 @@ async def test_skills_are_found_by_the_same_search() -> None:
 async def test_words_that_fit_nothing_say_so() -> None:
     made = many(says("", ("tool_search", {"query": "weather"})), says("done"))
     await work(made)
-    assert (await gave(made))[0].startswith("Nothing fits 'weather'. Use other words")
+    assert (await gave(made))[0].startswith("Nothing matches 'weather'. Use other words")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_words_that_fit_nothing_say_so() -> None:
         (through("jira_search", 7), "`arguments` must be an object; you gave 7."),
         (through("jira_search", "{"), "jira_search was not called: its arguments are not JSON"),
         (through("jira_search", {"txet": "x"}), "it takes text; there is no txet."),
-        (through("call_tool", {"name": "jira_search"}), "and not itself"),
+        (through("call_tool", {"name": "jira_search"}), "can only call tools"),
     ],
 )
 async def test_a_call_that_cannot_be_made_says_what_to_correct(asked: Asked, told: str) -> None:

@@ -100,7 +100,7 @@ async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> 
     )
     await work(made)
     first, second, third = await gave(made)
-    assert "stands above already" in second
+    assert "is already in this conversation" in second
     assert third == first
     assert await facts(made) == [SkillLoaded("tables"), SkillLoaded("tables")]
 
@@ -113,7 +113,7 @@ async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> No
     await coordinate(step, bundle, PROVENANCE)
     await step.commit()
     first, second = (await gave(made))[0].split("\n\n", 1)
-    assert first.startswith("The skill 'tables' stands above already")
+    assert first.startswith("The skill 'tables' is already in this conversation")
     assert second.startswith("# Skill: routing")
 
 
@@ -148,7 +148,7 @@ async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
     made = memory_run(says("", loads(first, second)), says("done"))
     await work(made, withdrawn=[second])
     (text,) = await gave(made)
-    assert text.startswith(f"[The skill {second!r} is not used any more; go on without it.]")
+    assert text.startswith(f"[The skill {second!r} has been withdrawn; continue without it.]")
     assert f"# Skill: {first}" in text
 
 
@@ -157,7 +157,7 @@ async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
     await work(made)
     first, second = await gave(made)
     assert first == "references/wide.md of the skill 'tables':\nTurn them."
-    assert "stands above already" in second
+    assert "is already in this conversation" in second
     assert await facts(made) == [SkillLoaded("tables", WIDE)]
 
 
@@ -216,7 +216,7 @@ async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes
     made = memory_run(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
     assert (await work(made, withdrawn=["tables"])).answer == "d"
     first, second, third = await gave(made)
-    assert first == second == "The skill 'tables' is not used any more; go on without it."
+    assert first == second == "The skill 'tables' has been withdrawn; continue without it."
     assert third.endswith("The skills of this workflow: routing.")
 
 
@@ -238,8 +238,8 @@ async def test_a_skill_that_does_not_fit_beside_others_is_a_file_and_is_never_sa
     both, more, again = await gave(made)
     assert both.count("word") == 6_000
     assert "a begins." in both
-    assert re.search(r"The skill 'b' is too long to stand here; it is the file (file_\w+)", both)
-    assert "is too long to stand here; it is the file" in more
+    assert re.search(r"The skill 'b' is too long for one result; it is now the file (file_\w+)", both)
+    assert "is too long for one result; it is now the file" in more
     assert again.startswith("# Skill: b\n\nb begins.")
     assert await facts(made) == [SkillLoaded("a"), SkillLoaded("b")]
 
@@ -270,5 +270,5 @@ async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_th
         pass
     journal = await read_journal("run1", made.store, made.blobs)
     (told,) = [item.entry.text for item in journal if isinstance(item.entry, ToolResult) and item.entry.call == "1.0"]
-    assert ("not used any more" in told, "Three columns" in told) == (prohibited, not prohibited)
+    assert ("been withdrawn" in told, "Three columns" in told) == (prohibited, not prohibited)
     assert made.posted == ["Done."]

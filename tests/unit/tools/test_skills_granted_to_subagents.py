@@ -72,7 +72,7 @@ async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> No
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     made.withdrawn = frozenset({"tables"})
     await made.resume()
-    assert await told(made) == ["The skill 'tables' is not used any more; go on without it."]
+    assert await told(made) == ["The skill 'tables' has been withdrawn; continue without it."]
 
 
 async def test_more_tools_than_a_prompt_lists_are_searched_for_below_too() -> None:

@@ -57,7 +57,7 @@ async def test_it_has_no_skill_that_its_file_does_not_name_or_that_its_run_does_
 async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
     memory_run = a_room(skills={"allowed": ["tides"]})
     memory_run.withdrawn = frozenset({"tides"})
-    assert "is not used any more" in (await memory_run.resume()).answer
+    assert "has been withdrawn" in (await memory_run.resume()).answer
     (below,) = (await memory_run.subagent_journals()).values()
     assert [one.entry.status for one in below if isinstance(one.entry, e.ToolResult)] == ["error"]
 

@@ -107,10 +107,10 @@ def test_skills_that_are_too_much_for_every_run_to_keep_are_refused(tmp_path: Pa
         home.mkdir()
         (home / "SKILL.md").write_text(f"---\nname: more-{number}\ndescription: d\n---\n")
         (home / "all.md").write_bytes(b"x" * 400_000)
-    with pytest.raises(ConfigError, match=f"{SIZE_LIMIT} bytes at most"):
+    with pytest.raises(ConfigError, match=f"{SIZE_LIMIT} bytes together"):
         load_catalog(agents)
     (found,) = mistakes(agents)
-    assert (found.rule, found.hint) == ("too-large", "Name fewer in `skills.allowed`.")
+    assert (found.rule, found.hint) == ("too-large", "List fewer in `skills.allowed`.")
 
 
 def test_a_skill_that_was_taken_away_between_check_and_load_is_named(tmp_path: Path) -> None:

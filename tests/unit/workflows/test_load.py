@@ -74,16 +74,16 @@ def test_a_model_is_told_of_plans_as_its_workflow_has_them(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("output", "file", "hint"),
     [
-        ("{type: array}", "", "w.yaml:4:16: `output.type` cannot be used: an answer is one object"),
+        ("{type: array}", "", "w.yaml:4:16: `output.type` cannot be used: an answer must be one object"),
         (
             "{type: object, required: a}",
             "",
             "w.yaml:4:34: `output.required` cannot be used: 'a' is not of type 'array'",
         ),
         ("w.json", "{", "w.json:1:2: A key in double quotes is missing"),
-        ("w.json", "[]", "w.json:1:1: The schema cannot be used: it is no mapping"),
+        ("w.json", "[]", "w.json:1:1: The schema cannot be used: it is not a mapping"),
         ("w.json", '{"type": "object",\n "items": 5}', "w.json:2:11: `items` cannot be used: 5 is not of type"),
-        ("v.json", "{}", "w.yaml:4:9: There is no file `v.json` beside this one. Write `output: w.json`"),
+        ("v.json", "{}", "w.yaml:4:9: There is no file `v.json` in the folder of this file. Write `output: w.json`"),
         ("../w.json", "{}", "w.yaml:4:9: `../w.json` is a path"),
     ],
 )
@@ -103,8 +103,8 @@ def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("yaml", "hint"),
     [
-        ("description: [", "bracket that opens before this is not closed"),
-        ("just text", "no list of keys"),
+        ("description: [", "earlier bracket is not closed"),
+        ("just text", "not a list of keys"),
         (MINIMAL + "tols: []\n", "Write `tools`"),
         (MINIMAL + "limits: {usd: -1}\n", "limits.usd"),
         (MINIMAL.replace("slack.mention", "slack.telepathy"), "is not a trigger"),
@@ -125,7 +125,7 @@ def test_all_files_that_are_wrong_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         load(tmp_path, MINIMAL + "tols: []\nreply: 5\n", defaults__yaml="limits: [\n", x__yaml="owner: #o\n")
     told = str(raised.value).splitlines()
-    assert told[0] == "6 mistakes are in the files of this Gofer; correct each."
+    assert told[0] == "6 mistakes are in the workflow files; correct each of them."
     assert [line.split("/")[-1].split(": ")[0] for line in told[1:]] == [
         "defaults.yaml:2:1",
         "w.yaml:4:1",
@@ -225,9 +225,9 @@ def test_the_hash_of_a_script_is_that_of_all_it_consists_of(tmp_path: Path) -> N
     ("script", "yaml", "said"),
     [
         (None, SCRIPTED, "coordinators/s.py cannot be read as text"),
-        ("x = (", SCRIPTED, "coordinators/s.py is no Python in line 1"),
-        ("", SCRIPTED.replace("coordinators/", "scripts/"), "a script is named as coordinators/<name>.py"),
-        ("", SCRIPTED.replace("coordinator_script", "# "), "a script is named as coordinators/<name>.py"),
+        ("x = (", SCRIPTED, "coordinators/s.py is not valid Python in line 1"),
+        ("", SCRIPTED.replace("coordinators/", "scripts/"), "a script is a file coordinators/<name>.py"),
+        ("", SCRIPTED.replace("coordinator_script", "# "), "a script is a file coordinators/<name>.py"),
     ],
 )
 def test_a_script_that_cannot_be_used_is_named(tmp_path: Path, script: str | None, yaml: str, said: str) -> None:

@@ -25,9 +25,9 @@ def test_every_mistake_is_named_with_its_place() -> None:
     assert sorted(problems(SCHEMA, {"steps": [{}, {"title": "go"}], "note": 1})) == [
         "steps[0]: 'title' is a required property",
         "steps[1].title: 'go' does not match '^[A-Z]'",
-        "the whole: Additional properties are not allowed ('note' was unexpected)",
+        "the whole answer: Additional properties are not allowed ('note' was unexpected)",
     ]
-    assert problems(SCHEMA, {}) == ["the whole: 'steps' is a required property"]
+    assert problems(SCHEMA, {}) == ["the whole answer: 'steps' is a required property"]
     assert len(problems(SCHEMA, {"steps": [{}] * 1000})) == 10
 
 
@@ -54,40 +54,48 @@ CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(600)} | {"d600": 
 
 
 @pytest.mark.parametrize(
-    ("schema", "way", "why"),
+    ("schema", "path", "reason"),
     [
-        ([], "", "no mapping"),
-        (5, "", "no mapping"),
+        ([], "", "not a mapping"),
+        (5, "", "not a mapping"),
         ({}, "", "no `type: object`"),
         ({"type": "array"}, "type", "one object"),
-        (properties(a={"type": "strnig"}), "properties.a.type", "'strnig' is no type"),
+        (properties(a={"type": "strnig"}), "properties.a.type", "'strnig' is not a type"),
         (properties(a={"minLength": "1"}), "properties.a.minLength", "not of type 'integer'"),
-        ({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}, "$schema", "another dialect"),
-        (properties(a={"$schema": "https://json-schema.org/draft/2020-12/schema"}), "properties.a.$schema", "not take"),
+        ({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}, "$schema", "unsupported dialect"),
+        (
+            properties(a={"$schema": "https://json-schema.org/draft/2020-12/schema"}),
+            "properties.a.$schema",
+            "not support",
+        ),
         (properties(a={"pattern": "(?=a)"}), "properties.a.pattern", "look-around"),
         (properties(a={"pattern": "("}), "properties.a.pattern", "unclosed group"),
-        ({"type": "object", "patternProperties": {"a": {}}}, "patternProperties", "not take"),
-        (properties(a={"$ref": "https://example.com/a.json"}), "properties.a.$ref", "leads nowhere"),
-        (properties(a={"$ref": "#/$defs/b"}), "properties.a.$ref", "leads nowhere"),
-        ({"type": "object", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}, "$defs.a.items.$ref", "in a circle"),
+        ({"type": "object", "patternProperties": {"a": {}}}, "patternProperties", "not support"),
+        (properties(a={"$ref": "https://example.com/a.json"}), "properties.a.$ref", "refers to nothing"),
+        (properties(a={"$ref": "#/$defs/b"}), "properties.a.$ref", "refers to nothing"),
+        (
+            {"type": "object", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}},
+            "$defs.a.items.$ref",
+            "refers to itself",
+        ),
         (properties(a={"title": "x" * SCHEMA_LIMIT}), "", "longer than"),
         ({"type": "object", "default": {1, 2}}, "", "is not JSON"),
         ({"type": "object", "default": float("nan")}, "", "is not JSON"),
         ({"type": "object", "$defs": DOUBLING}, "", "more than 2000 parts"),
-        ({"type": "object", "$defs": CHAIN}, "", "more than 40 parts stand within one another"),
-        ({"type": "object", "$defs": dict(reversed(list(CHAIN.items())[-50:]))}, "", "within one another"),
-        (nested(LEVELS_LIMIT + 1), "", "within one another"),
+        ({"type": "object", "$defs": CHAIN}, "", "nested deeper than 40 levels"),
+        ({"type": "object", "$defs": dict(reversed(list(CHAIN.items())[-50:]))}, "", "nested deeper"),
+        (nested(LEVELS_LIMIT + 1), "", "nested deeper"),
     ],
 )
-def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, way: str, why: str) -> None:
+def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, path: str, reason: str) -> None:
     (flaw,) = flaws(schema)
-    assert ".".join(str(part) for part in flaw.way) == way
-    assert why in flaw.why
+    assert ".".join(str(part) for part in flaw.path) == path
+    assert reason in flaw.reason
 
 
 def test_everything_that_is_wrong_with_a_schema_is_told_at_once() -> None:
     wrong = properties(a={"type": "strnig", "pattern": "("}, b={"$ref": "x"}) | {"required": "a"}
-    assert [flaw.way for flaw in flaws(wrong)] == [
+    assert [flaw.path for flaw in flaws(wrong)] == [
         ("properties", "a", "pattern"),
         ("properties", "a", "type"),
         ("properties", "b", "$ref"),
@@ -104,7 +112,7 @@ def test_the_deepest_schema_that_is_taken_can_also_be_validated_with() -> None:
 
 def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
     schema = {"type": "object", "properties": {"a": {"multipleOf": 0.1}}}
-    assert problems(schema, {"a": 10**400}) == ["the whole: a number is too large"]
+    assert problems(schema, {"a": 10**400}) == ["the whole answer: a number is too large"]
 
 
 def test_no_value_makes_a_pattern_slow() -> None:

@@ -35,8 +35,11 @@ def test_what_is_written_is_what_fires(tmp_path: Path, text: str, told: str, zon
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("zone: UTC", "1:1: A schedule is one of `cron`, `every` and `at`. Write `schedule: {every: 10 minutes}`."),
-        ("{every: 1 hour, at: 2026-12-01T09:00}", "1:1: A schedule is one of `cron`, `every` and `at`."),
+        (
+            "zone: UTC",
+            "1:1: A schedule has exactly one of `cron`, `every` and `at`. Write `schedule: {every: 10 minutes}`.",
+        ),
+        ("{every: 1 hour, at: 2026-12-01T09:00}", "1:1: A schedule has exactly one of `cron`, `every` and `at`."),
         ("{every: 1 day, zone: UTC}", "1:1: An interval is the same in every time zone."),
         ("cron: 0 9 ? * MONDAY *", "1:1: The day of the week cannot be `MONDAY`. Write a value of 1-7 or SUN-SAT"),
         ("cron: 0 9 1 * 1", "1:1: The day of the month and the day of the week are both restricted."),

@@ -93,33 +93,39 @@ def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | Non
     ("text", "line"),
     [
         ("auth: bearer", "w.yaml:1:1: The key `name` is missing."),
-        ("name: New Hire", "w.yaml:1:7: `New Hire` is no name for a webhook."),
-        ("name: ../x", "w.yaml:1:7: `../x` is no name for a webhook."),
-        ("name: n\nauth: basic", "w.yaml:2:7: `basic` is no way to prove who calls."),
-        ("name: n\nauth: {bearer: {}, standard: {}}", "w.yaml:2:7: A webhook has one way to prove who calls."),
-        ("name: n\nauth: {}", "w.yaml:2:7: A webhook has one way to prove who calls."),
+        ("name: New Hire", "w.yaml:1:7: `New Hire` is not a name for a webhook."),
+        ("name: ../x", "w.yaml:1:7: `../x` is not a name for a webhook."),
+        ("name: n\nauth: basic", "w.yaml:2:7: `basic` is not a way to authenticate callers."),
+        (
+            "name: n\nauth: {bearer: {}, standard: {}}",
+            "w.yaml:2:7: A webhook needs exactly one way to authenticate its callers.",
+        ),
+        ("name: n\nauth: {}", "w.yaml:2:7: A webhook needs exactly one way to authenticate its callers."),
         ("name: n\nauth: [bearer]", "w.yaml:2:7: `auth` is a list, not a mapping of keys."),
-        ("name: n\nauth: {hmac: {header: X Y}}", "w.yaml:2:23: `X Y` is no name of a header."),
+        ("name: n\nauth: {hmac: {header: X Y}}", "w.yaml:2:23: `X Y` is not a header name."),
         (
             "name: n\nauth: {hmac: {header: X, encoding: hax}}",
             "w.yaml:2:36: `auth.hmac.encoding` cannot be `hax`. Write `hex` or `base64`.",
         ),
-        ('name: n\nauth: {hmac: {header: X, template: ""}}', "w.yaml:2:14: The template does not hold `{body}` once."),
+        (
+            'name: n\nauth: {hmac: {header: X, template: ""}}',
+            "w.yaml:2:14: The template must contain `{body}` exactly once.",
+        ),
         (
             'name: n\nauth: {hmac: {header: X, template: "{timestamp}{body}"}}',
-            "w.yaml:2:14: `{timestamp}` in the template and `timestamp_header` go together.",
+            "w.yaml:2:14: `{timestamp}` in the template and the key `timestamp_header` need each other.",
         ),
         ("name: n\nauth: {jwt: {issuer: i, audience: a}}", "w.yaml:2:13: The public keys are missing."),
         (
             "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k.json, algorithms: [HS256, RS256]}}",
-            "w.yaml:2:13: HS256 has a secret and the others have public keys.",
+            "w.yaml:2:13: HS256 uses a secret, and the other algorithms use public keys.",
         ),
         ("name: n\nauth: {jwt: {issuer: i, audience: a, jwks: [k]}}", "w.yaml:2:13: `jwks` is neither"),
         (
             "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k, algorithms: [none]}}",
             "w.yaml:2:60: Item 1 of `auth.jwt.algorithms` cannot be `none`.",
         ),
-        ("name: n\nkey: the id", "w.yaml:2:6: `the id` is no name of a header."),
+        ("name: n\nkey: the id", "w.yaml:2:6: `the id` is not a header name."),
         (
             "name: n\nauth: {hmac: {prefix: v0}}",
             "w.yaml:2:14: The key `auth.hmac.header` is missing. Add `header: …`. The header with the signature.",
@@ -141,5 +147,5 @@ def test_mistakes_are_sentences_at_their_place(tmp_path: Path, text: str, line: 
 def test_two_workflows_may_share_a_hook_when_they_say_the_same_of_it(tmp_path: Path) -> None:
     bearer, standard = written(tmp_path, "{name: n, auth: bearer}"), written(tmp_path, "name: n")
     assert list(compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), bearer)])) == ["n"]
-    with pytest.raises(ConfigError, match=r"b\.yaml: a\.yaml says something else of the webhook n"):
+    with pytest.raises(ConfigError, match=r"b\.yaml: a\.yaml defines the webhook n"):
         compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), standard)])

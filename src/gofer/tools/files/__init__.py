@@ -1,1 +1,1 @@
-"""Tools over the run's own files."""
+"""The tools for the run's files."""

@@ -1,4 +1,4 @@
-"""The tools for documents: `extract_file` makes a text of one, `load_file` shows one to a model that can look."""
+"""The tools for documents: `extract_file` returns the text of a file, `load_file` shows a file to the model."""
 
 import base64
 
@@ -30,13 +30,13 @@ from gofer.values.messages import Media
 from gofer.values.missing import Missing
 
 TIMEOUT = 120.0
-"""Seconds for one of these: other documents of the same turn may be read before it."""
+"""The timeout of these tools in seconds. It includes waiting for other documents of the same turn."""
 SHORT = 2_000
-"""Tokens of a text that is shown at once beside becoming a file."""
+"""The most tokens of a text that the result also contains."""
 
 
 class ExtractFile(Arguments):
-    """A document, and the part of it that is wanted."""
+    """A document and the part to extract."""
 
     file: str
     first_page: int | None = Field(default=None, ge=1)
@@ -50,7 +50,7 @@ class ExtractFile(Arguments):
 @tool(effect="read", timeout=TIMEOUT, base="all")
 async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
     """Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search."""
-    # A short text is shown as well; `value` is the id of the new file.
+    # The result also contains a short text; `value` is the id of the new file.
     content = await call.run.files.content(arguments.file)
     added = call.run.files.added(arguments.file)
     if arguments.member:
@@ -86,7 +86,7 @@ async def extract_file(children: Children, call: Call, arguments: ExtractFile) -
 
 
 def _part(arguments: ExtractFile) -> str:
-    """Return the part that is asked for as its name has it, as ` (first_page 2001)`; empty for all of it."""
+    """Return the requested part for the name of the new file, such as ` (first_page 2001)`; empty for all of it."""
     asked = arguments.model_dump(exclude_defaults=True, exclude={"file", "encoding"})
     if not asked:
         return ""
@@ -98,7 +98,7 @@ def _lines(document: Document) -> int:
 
 
 def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> str:
-    """Return what the model reads of the new file, and a short text as well."""
+    """Return the message for the model about the new file, with the text itself if it is short."""
     tokens = estimate(document.text)
     size = f"{_lines(document)} lines, about {tokens} tokens"
     sentences = [
@@ -113,7 +113,7 @@ def _told(document: Document, made: NewFile, file: str, whole_tokens: int) -> st
 
 
 def _taken(arguments: ExtractFile, member: Member, missing: tuple[Missing, ...]) -> ToolResult:
-    """Return the file of an archive as a file of the run, which lacks what the archive lacks. `value` is its id."""
+    """Return a member of an archive as a file of the run, with the archive's missing parts. `value` is its id."""
     kind = kind_of(member.data, member.name)
     origin = f"{arguments.member} of {arguments.file}"
     made = NewFile(member.name, guessed(member.name) or kind.media_type, member.data, origin, missing=missing)
@@ -127,16 +127,16 @@ def _taken(arguments: ExtractFile, member: Member, missing: tuple[Missing, ...])
 
 
 WHOLE_TOKENS = 20_000
-"""Tokens of a text that is loaded at most."""
+"""The most tokens of a text that `load_file` shows."""
 CHARACTERS = 99_000
-"""Characters of a text that is loaded at most: with the line that announces it, what a model is shown of one result."""
+"""The most characters of a text that `load_file` shows, so that the result with its first line is not cut."""
 PDF = "application/pdf"
 PDF_BYTES = 4_000_000
-"""Bytes of a PDF that a model looks at at most."""
+"""The most bytes of a PDF that a model sees whole."""
 
 
 class LoadFile(Arguments):
-    """A file, and of a PDF the pages that are wanted as images."""
+    """A file, and for a PDF the pages to show as images."""
 
     file: str
     first_page: int | None = Field(default=None, ge=1, description="Of a PDF: as images.")
@@ -148,7 +148,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
     """Look at an image or a PDF of up to 10 pages, or read a short text whole."""
     name = held(call, arguments.file).added.name
     content = await call.run.files.content(arguments.file)
-    # By what it is: a type is what its sender said of it.
+    # The kind comes from the content, because the declared type may be wrong.
     kind = kind_of(content, name)
     if kind.name in IMAGES:
         image = await fitted(children, content, most=min(BYTES, call.run.look_bytes * 3 // 4))
@@ -166,7 +166,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
         raise ToolError(f"{arguments.file} is {kind.title}, which has no pages; leave first_page and last_page out.")
     found = await held_text(call, arguments.file)
     text = found.text
-    # What is longer than a result may be would become another file, and only its beginning would be seen.
+    # A longer result would become another file, and the model would see only its beginning.
     _refuse_long(arguments.file, text, min(WHOLE_TOKENS, call.run.whole_tokens * 9 // 10))
     lines = len(lines_of(text))
     shown = FileRead(arguments.file, "lines", 1, lines)
@@ -175,7 +175,7 @@ async def load_file(children: Children, call: Call, arguments: LoadFile) -> Tool
 
 
 def _refuse_long(file: str, text: str, most: int) -> None:
-    """Raise ToolError for more tokens or characters than one result may have, with both numbers."""
+    """Raise ToolError for a text that is too long for one result, with its length and the limit."""
     tokens = estimate(text)
     has = ""
     if tokens > most:
@@ -190,7 +190,7 @@ def _refuse_long(file: str, text: str, most: int) -> None:
 
 
 async def _pdf(children: Children, call: Call, file: str, content: bytes) -> ToolResult:
-    """Return a whole PDF, which the model reads by itself. Raises ToolError for one too large, too long or damaged."""
+    """Return a whole PDF for the model. Raises ToolError for a PDF that is too large, too long or damaged."""
     instead = (
         f"use extract_file to get its text, or look at up to {LOOKED_AT} pages as images with "
         f'load_file(file="{file}", first_page=1, last_page={LOOKED_AT})'
@@ -199,8 +199,8 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
         has = f"is a PDF of {len(content):,} bytes, and at most {PDF_BYTES:,} can be looked at whole"
         raise ToolError(f"{file} {has}; {instead}.")
     if len(content) > (room := call.run.look_bytes * 3 // 4):
-        has = f"has {len(content):,} bytes, and beside what is looked at already there is room for {room:,}"
-        raise ToolError(f"{file} {has}; {instead}, in a later turn, by itself.")
+        has = f"has {len(content):,} bytes, and the files already shown leave room for {room:,}"
+        raise ToolError(f"{file} {has}; {instead}, in a later turn and without other files.")
     if (pages := await pages_of(children, content)) > LOOKED_AT:
         raise ToolError(f"{file} has {pages:,} pages, and at most {LOOKED_AT} can be looked at whole; {instead}.")
     name = held(call, file).added.name
@@ -210,7 +210,7 @@ async def _pdf(children: Children, call: Call, file: str, content: bytes) -> Too
 async def _pages(children: Children, call: Call, arguments: LoadFile, content: bytes) -> ToolResult:
     """Return some pages of a PDF as images. Raises ToolError."""
     file = arguments.file
-    # Each image has as much room for itself as it counts for beside that, at least.
+    # Each image may use at least as many bytes as its fixed cost.
     pages = min(LOOKED_AT, max(1, call.run.look_bytes // (2 * EACH)))
     most = (call.run.look_bytes - pages * EACH) * 3 // 4
     first = arguments.first_page or 1

@@ -1,4 +1,4 @@
-"""The tools that read a file: whole, some of its lines, or some of its bytes."""
+"""The tools that read a file: all of it, some lines, or some bytes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from gofer.tools.files.text import Part, held, held_text, in_utf8, line_bytes, l
 from gofer.values.errors import ToolError
 
 PEEKED = 32_000
-"""Bytes that one call shows at most."""
+"""The most bytes that one call shows."""
 
 
 class ReadFile(Arguments):
-    """A file and, where not all of it is wanted, which lines."""
+    """A file and optionally a range of lines."""
 
     file: str
     start_line: int = Field(default=1, ge=1)
@@ -26,7 +26,7 @@ class ReadFile(Arguments):
 
 
 class PeekFile(Arguments):
-    """A file and which of its bytes."""
+    """A file and a range of bytes."""
 
     file: str
     start: int = Field(ge=0)
@@ -36,14 +36,16 @@ class PeekFile(Arguments):
 @tool(effect="read", base="all")
 async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
     """Show lines of a text file."""
-    # `value` is their text.
+    # `value` is the text of the lines.
     if arguments.end_line is not None and arguments.end_line < arguments.start_line:
-        raise ToolError(f"end_line {arguments.end_line} stands before start_line {arguments.start_line}.")
+        raise ToolError(f"end_line {arguments.end_line} is before start_line {arguments.start_line}.")
     found = await held_text(call, arguments.file)
     lines = lines_of(found.text)
     if not any(lines):
         return ToolResult(f"{arguments.file} is empty.{found.said}", "an empty file", value="")
-    last = len(lines) if arguments.end_line is None else arguments.end_line
+    last = arguments.end_line
+    if last is None:
+        last = len(lines)
     content = found.text.encode("utf-8", "replace")
     shown = _Shown(arguments.file, content, part_of(lines, arguments.start_line, last, call.run.whole_tokens * 9 // 10))
     name = held(call, arguments.file).added.name
@@ -61,7 +63,7 @@ async def file_read(call: Call, arguments: ReadFile) -> ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Lines of a file as a model reads them: a line that is too long says how to read the rest of it."""
+    """The lines of a file as text for the model. A line that is cut says how to read its rest."""
 
     file: str
     content: bytes
@@ -69,11 +71,11 @@ class _Shown:
 
     @property
     def _alone(self) -> bool:
-        """Whether the beginning of one line is all that is shown."""
+        """Whether the result shows only the beginning of one line."""
         return bool(self.part.cut) and len(self.part.lines) == 1
 
     def range(self) -> str:
-        """Return which lines these are, or which characters of the one line."""
+        """Return the range of the shown lines, or of the shown characters of a single cut line."""
         part = self.part
         if not self._alone:
             return f"lines {part.first} to {part.last} of {part.of}"
@@ -81,11 +83,11 @@ class _Shown:
         return f"{characters} of line {part.first} of {part.of}"
 
     def text(self) -> str:
-        """Return the lines, and behind each that is cut how to go on."""
+        """Return the lines, with a note after each cut line that says how to continue."""
         return "\n".join(self._line(number, line) for number, line in enumerate(self.part.lines, self.part.first))
 
     def facts(self) -> Sequence[FileRead]:
-        """Return what was read: whole lines by their numbers, the beginning of a long one by its bytes."""
+        """Return the ranges that were read: whole lines by number, the beginning of a cut line by bytes."""
         cut = self.part.cut
         whole = merged(((line, line) for line in range(self.part.first, self.part.last + 1) if line not in cut), gap=1)
         begun = (line_bytes(self.content, line, self.part.lines[line - self.part.first]) for line in cut)
@@ -106,25 +108,27 @@ class _Shown:
 @tool(effect="read", base="all")
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
     """Show bytes of a file as text, where lines are very long."""
-    # `value` is that text. No character is cut in its middle.
+    # `value` is the text. No character is cut in the middle.
     content, said = await in_utf8(call, arguments.file)
     if arguments.start >= len(content):
         raise ToolError(f"{arguments.file} has {len(content)} bytes; there is no byte {arguments.start}.")
     if arguments.stop <= arguments.start:
-        raise ToolError(f"stop {arguments.stop} is not behind start {arguments.start}; no byte stands before it.")
+        raise ToolError(f"stop {arguments.stop} is not after start {arguments.start}, so there are no bytes to show.")
     start = _boundary(content, arguments.start)
     wanted = min(arguments.stop, arguments.start + PEEKED, len(content))
     stop = _fitting(content, start, wanted, call.run.whole_tokens * 9 // 10)
     text = content[start:stop].decode("utf-8", "replace")
     head = f"{arguments.file}, bytes {start} to {stop} of {len(content)}:"
-    more = f"\n[Go on with start={stop}.]" if stop < min(arguments.stop, len(content)) else ""
+    more = ""
+    if stop < min(arguments.stop, len(content)):
+        more = f"\n[Go on with start={stop}.]"
     shown = FileRead(arguments.file, "bytes", start, stop)
-    told = f"{head}\n{text}{more}{said}"
-    return ToolResult(told, f"bytes {start} to {stop}", value=text, facts=(shown,))
+    result = f"{head}\n{text}{more}{said}"
+    return ToolResult(result, f"bytes {start} to {stop}", value=text, facts=(shown,))
 
 
 def _fitting(content: bytes, start: int, stop: int, tokens: int) -> int:
-    """Return the byte behind the last that is shown: so many tokens at most, and one character at least."""
+    """Return the end of the shown bytes: at most `tokens` tokens, and at least one character."""
     end = start + 1
     while end < len(content) and content[end] & 0xC0 == 0x80 and end - start < 4:
         end += 1

@@ -1,4 +1,4 @@
-"""A run's file as text: its whole text, the lines of a part, and the sentence on what it lacks."""
+"""The text of a run's file: whole, by lines, and with notes about missing parts."""
 
 import asyncio
 from codecs import BOM_UTF8
@@ -14,9 +14,9 @@ from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 
 SHOWN_TOKENS = 8_000
-"""Tokens of a file that one call shows at most."""
+"""The most tokens of a file that one call shows."""
 LINE_LIMIT = 4_000
-"""Characters of one line that are shown at most; longer ones are for byte ranges."""
+"""The most characters of a line that are shown. Byte ranges show longer lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +24,17 @@ class Part:
     """Some lines of a text, from `first` to `last`, both included, counted from 1."""
 
     lines: Sequence[str]
-    """The lines, each as far as it is shown."""
+    """The lines, each cut to its shown part."""
     first: int
     last: int
     of: int
-    """How many lines there are in all."""
+    """The number of all lines of the text."""
     cut: Mapping[int, int]
-    """Of each line that is shown in part, by its number: its characters in all."""
+    """The full length of each cut line in characters, by its number."""
 
 
 def held(call: Call, file: str) -> HeldFile:
-    """Return the file as the run has it. Raises ToolError for an unknown id."""
+    """Return a file of the run. Raises ToolError for an unknown id."""
     if found := call.run.workspace.files.get(file):
         return found
     known = ", ".join(call.run.workspace.files) or "none"
@@ -43,15 +43,18 @@ def held(call: Call, file: str) -> HeldFile:
 
 @dataclass(frozen=True, slots=True)
 class HeldText:
-    """The text of a file, and lines that say where it may not be what it seems, and what it lacks."""
+    """The text of a file, with notes about a guessed encoding, a wrong type or missing parts."""
 
     text: str
     said: str
-    """Begins with a line feed; empty where there is nothing to say."""
+    """The notes, which begin with a line feed; empty without notes."""
 
 
 async def held_text(call: Call, file: str) -> HeldText:
-    """Return the whole text of a file. Raises ToolError for one that is no text, and what reading it raises."""
+    """Return the whole text of a file.
+
+    Raises ToolError for a file that is not text, and the errors of `Files.content`.
+    """
     content = await call.run.files.content(file)
     found = await _decoded(call, file, content)
     if found is None:
@@ -60,7 +63,7 @@ async def held_text(call: Call, file: str) -> HeldText:
 
 
 async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
-    """Return the content of a file, of a text in UTF-8, and what is said of it as in HeldText."""
+    """Return the content of a file, converted to UTF-8 if it is text, and its notes as in HeldText."""
     content = await call.run.files.content(file)
     found = await _decoded(call, file, content)
     if found is None:
@@ -72,7 +75,7 @@ async def in_utf8(call: Call, file: str) -> tuple[bytes, str]:
 
 
 async def _decoded(call: Call, file: str, content: bytes) -> Decoded | None:
-    # On a thread: a guess over a large file takes a while, and others are waiting.
+    # On a thread: guessing the encoding of a large file takes time and must not block other runs.
     return await asyncio.to_thread(decode, content, charset_of(call.run.files.added(file).media_type))
 
 
@@ -86,19 +89,22 @@ def _said(call: Call, file: str, content: bytes, found: Decoded) -> str:
 
 
 def _lacks(call: Call, file: str) -> str:
-    """Return a line that says what a file lacks, as it ends every answer; empty for a complete one."""
+    """Return a line about the missing parts of a file, which ends every answer; empty for a complete file."""
     added = call.run.files.added(file)
     said = incomplete(added.missing, added.file)
     return f"\n[{said}]" * bool(said)
 
 
 def lines_of(text: str) -> Sequence[str]:
-    """Return lines without their ends."""
-    return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+    """Return the lines of a text without line ends."""
+    lines = text.split("\n")
+    if text.endswith("\n"):
+        return lines[:-1]
+    return lines
 
 
 def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOKENS) -> Part:
-    """Return as many of the lines asked for as fit so many tokens. Raises ToolError for lines that are not there."""
+    """Return as many of the requested lines as fit `tokens`. Raises ToolError for lines that do not exist."""
     if first > len(lines):
         raise ToolError(f"The file has {len(lines)} lines; there is no line {first}.")
     chosen: list[str] = []
@@ -110,7 +116,7 @@ def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOK
         if left < 0 and chosen:
             break
         if left < 0:
-            # The first one is shown in any case, and no line may be more than fits one answer.
+            # The first line is always shown, but cut so that it fits one answer.
             shown = shown[: tokens // 2]
         if len(shown) < len(line):
             cut[number] = len(line)
@@ -119,7 +125,7 @@ def part_of(lines: Sequence[str], first: int, last: int, tokens: int = SHOWN_TOK
 
 
 def line_bytes(content: bytes, number: int, shown: str) -> tuple[int, int] | None:
-    """Return the bytes of the beginning of a line, without their end; None for a text that is not UTF-8."""
+    """Return begin and end of the bytes of a shown line beginning; None for a text that is not UTF-8."""
     start = 0
     for _ in range(number - 1):
         start = content.find(b"\n", start) + 1

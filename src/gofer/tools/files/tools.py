@@ -1,4 +1,4 @@
-"""The tools that every run has over its own files, in the order in which a model reads of them."""
+"""The list of file tools that every run has, in the order in which the model sees them."""
 
 from gofer.tools.files.documents import extract_file, load_file
 from gofer.tools.files.query import file_regex, grep_json, jq

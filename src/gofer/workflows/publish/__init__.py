@@ -1,1 +1,1 @@
-"""Publishing: puts workflows into force without a deploy, with their schedules, and rolls them back by name."""
+"""Publishing: makes workflows and their schedules live without a deploy, and rolls them back by name."""

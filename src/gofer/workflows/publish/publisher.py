@@ -1,7 +1,7 @@
-"""The publisher: makes workflows live, and earlier ones live again.
+"""The publisher: makes workflows live, and rolls back to earlier bundles.
 
-A bundle is written, then its new schedules, then the pointer is moved if no one else moved it, and only then goes what
-is not wanted any more: so the schedules of what is live are always there, and one that is not live starts nothing.
+It writes the bundle, then the new schedules, then moves the pointer unless another publisher moved it, and removes old
+schedules last. So every live workflow always has its schedules, and a schedule of an old bundle starts nothing.
 """
 
 import logging
@@ -34,22 +34,27 @@ from gofer.workflows.schema import Workflow
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Names of workflows, in their order."""
+    """The names of added, changed and removed workflows, sorted."""
 
     added: Sequence[str] = ()
     changed: Sequence[str] = ()
-    """Also those that changed with the preamble, a skill, a subagent or the defaults."""
+    """Workflows whose file, prompt, preamble, skill, subagent or defaults changed."""
     removed: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return it as `gofer publish --json` has it."""
+        """Return the names as `gofer publish --json` prints them."""
         return {"added": list(self.added), "changed": list(self.changed), "removed": list(self.removed)}
 
 
 def difference(before: Catalog | None, after: Catalog) -> Difference:
-    """Return what is different for the runs of each workflow; None for what cannot be read, or was never there."""
-    old: Mapping[str, object] = _said(before) if before else dict[str, object]()
-    new = _said(after)
+    """Return the workflows that differ between two catalogs.
+
+    None stands for a catalog that is missing or unreadable.
+    """
+    old: Mapping[str, object] = {}
+    if before:
+        old = _contents(before)
+    new = _contents(after)
     return Difference(
         added=sorted(new.keys() - old.keys()),
         changed=sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
@@ -57,9 +62,9 @@ def difference(before: Catalog | None, after: Catalog) -> Difference:
     )
 
 
-def _said(catalog: Catalog) -> Mapping[str, object]:
-    """Return what each workflow says; not its script, which comes with a deploy."""
-    said: dict[str, object] = {}
+def _contents(catalog: Catalog) -> Mapping[str, object]:
+    """Return the published content of each workflow, without its script, which comes with a deploy."""
+    contents: dict[str, object] = {}
     for name, loaded in catalog.workflows.items():
         hooks = [catalog.hooks[trigger.hook.name] for trigger in loaded.workflow.when if trigger.hook]
         parts = (
@@ -70,44 +75,44 @@ def _said(catalog: Catalog) -> Mapping[str, object]:
             loaded.limits_per_person,
             loaded.subagents,
         )
-        said[name] = (loaded.workflow, *parts, hooks)
-    return said
+        contents[name] = (loaded.workflow, *parts, hooks)
+    return contents
 
 
 _ROUNDS = 20
-"""How often the schedules are set right while others publish."""
+"""The most attempts to update the schedules while others publish."""
 _log = logging.getLogger(__name__)
 
 
 class Overtaken(TemporaryError):
-    """Another publisher was first; nothing of this bundle is live."""
+    """Another publisher moved the pointer first, so this bundle is not live."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done, or would be."""
+    """The result of a publication, or of a dry run."""
 
     name: str
-    """What is live now; for what is only tried, what would be."""
+    """The bundle that is live now; after a dry run, the bundle that would be live."""
     before: str
-    """What was live before; empty for nothing."""
+    """The bundle that was live before; empty if there was none."""
     workflows: Difference
     schedules: Changes
 
     @property
     def moved(self) -> bool:
-        """Whether something else is live now."""
+        """Whether the pointer moved to another bundle."""
         return self.name != self.before
 
     def to_json(self) -> dict[str, object]:
-        """Return it as `gofer publish --json` has it."""
+        """Return the result as `gofer publish --json` prints it."""
         changed = {"workflows": self.workflows.to_json(), "schedules": self.schedules.to_json()}
         return {"name": self.name, "before": self.before, "moved": self.moved, **changed}
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """What is live when a publication begins; the last two are None when there is nothing that can be read."""
+class _LiveBundle:
+    """The live bundle before a publication; the last two fields are None when it is missing or unreadable."""
 
     name: str = ""
     tag: str = ""
@@ -123,78 +128,81 @@ class Publisher:
     timetable: Timetable
     clock: Clock
     code: Path
-    """Where `coordinators/` stands."""
+    """The folder that contains `coordinators/`."""
     form: type[Workflow]
     """The form of a workflow file."""
 
     async def publish(self, files: Mapping[str, str], *, dry: bool = False) -> Published:
-        """Make files live; with `dry` only say what would be. The same files again only set the schedules right.
+        """Make files live; with `dry`, only return what would change. Publishing the same files again repairs
+        schedules.
 
         Raises ConfigError, TemporaryError, and Overtaken when another publisher was first.
         """
         wanted, catalog = publication(files, self.code, self.clock.now(), self.form)
-        standing = await self._standing()
-        if standing.publication is not None and standing.publication.sha256 == wanted.sha256:
-            wanted = standing.publication
+        live = await self._live_bundle()
+        if live.publication is not None and live.publication.sha256 == wanted.sha256:
+            wanted = live.publication
         elif not dry:
             await self._store(wanted)
-        return await self._make_live(wanted.compiled, catalog, standing, dry=dry)
+        return await self._make_live(wanted.compiled, catalog, live, dry=dry)
 
     async def roll_back(self, name: str, *, dry: bool = False) -> Published:
         """Make an earlier bundle live again, with its schedules. Raises as `publish`."""
         found = await self.bundles.read(bundle_key(name)) if is_name(name) else None
         if found is None:
-            raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` shows which there are.")
+            raise ConfigError(f"There is no bundle {name[:60]!r}; `gofer publish --list` lists the bundles.")
         try:
             wanted = read_publication(found.body)
             catalog = read_catalog(found.body, self.code, self.form)
         except Corrupt as error:
-            raise ConfigError(f"{error} It is the one that was asked for.") from error
+            raise ConfigError(f"{error} This is the bundle that you named.") from error
         if not dry:
-            # A publisher that was lost may have left the small part out.
+            # A publisher that crashed may not have written the routes file.
             await self.bundles.create(routes_key(name), wanted.routes())
-        return await self._make_live(wanted.compiled, catalog, await self._standing(), dry=dry)
+        return await self._make_live(wanted.compiled, catalog, await self._live_bundle(), dry=dry)
 
     async def listing(self, limit: int) -> tuple[Sequence[str], Current | None]:
-        """Return the newest bundles first, and what is live. Raises TemporaryError."""
+        """Return the names of bundles, newest first, and the pointer. Raises TemporaryError."""
         keys = await self.bundles.keys(FOLDER)
         names = [key.removeprefix(FOLDER).removesuffix(".json") for key in keys]
         return sorted(filter(is_name, names), reverse=True)[:limit], await self._current()
 
-    async def _make_live(self, compiled: Compiled, catalog: Catalog, standing: _Standing, *, dry: bool) -> Published:
+    async def _make_live(self, compiled: Compiled, catalog: Catalog, live: _LiveBundle, *, dry: bool) -> Published:
         plans = _plans(compiled)
         coming = await changes(plans, self.timetable, self._now())
-        done = Published(compiled.name, standing.name, difference(standing.catalog, catalog), coming)
+        done = Published(compiled.name, live.name, difference(live.catalog, catalog), coming)
         if dry:
             return done
         await write(coming, self.timetable)
         overtaken = ""
         if done.moved:
-            overtaken = await self._overtaken(compiled.name, standing)
+            overtaken = await self._overtaken(compiled.name, live)
         await self._settle(compiled)
         if overtaken:
-            told = "look what it changed with `gofer publish --dry-run`, then publish again"
-            raise Overtaken(f"Somebody else published {overtaken} meanwhile, and {compiled.name} is not live; {told}.")
+            remedy = "see with `gofer publish --dry-run` what changed, then publish again"
+            raise Overtaken(
+                f"Someone else published {overtaken} at the same time, so {compiled.name} is not live; {remedy}."
+            )
         return done
 
-    async def _overtaken(self, name: str, standing: _Standing) -> str:
-        """Move the pointer; return what is live instead, if another publisher was first."""
+    async def _overtaken(self, name: str, live: _LiveBundle) -> str:
+        """Move the pointer. Return the bundle that is live instead if another publisher was first, and "" otherwise."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
-        if await self.bundles.swap(POINTER, pointer, standing.tag):
+        if await self.bundles.swap(POINTER, pointer, live.tag):
             return ""
-        # An answer that was lost may have been a yes.
+        # The store may have written the pointer and lost its answer.
         current = await self._current()
         if current is not None and current.name == name:
             return ""
         if current:
             return current.name
-        return "something"
+        return "another bundle"
 
     async def _settle(self, mine: Compiled) -> None:
-        """Make the schedules those of what is live and no others.
+        """Set the schedules to exactly those of the live bundle.
 
-        A publisher that changed anything looks at the pointer again afterwards. So of several that publish at once the
-        last one to change a schedule leaves the schedules of what is live.
+        After each change the publisher reads the pointer again. So when several publish at once, the last one to change
+        a schedule leaves the schedules of the live bundle.
         """
         settled = ""
         for _ in range(_ROUNDS):
@@ -211,7 +219,10 @@ class Publisher:
             await write(left, self.timetable)
             await clear(left, self.timetable)
             settled = current.name
-        raise TemporaryError("Others publish all the time; set the schedules right with `gofer publish` later.")
+        raise TemporaryError(
+            "Others are publishing at the same time, so the schedules may be incomplete; run `gofer "
+            "publish` again later."
+        )
 
     async def _compiled(self, name: str) -> Compiled | None:
         found = await self.bundles.read(bundle_key(name))
@@ -226,24 +237,22 @@ class Publisher:
             if not await self.bundles.create(key, body):
                 found = await self.bundles.read(key)
                 if found is None or found.body != body:
-                    raise TemporaryError(f"Something else stands under {key}; publish again.")
+                    raise TemporaryError(f"The store holds a different object under {key}; publish again.")
 
-    async def _standing(self) -> _Standing:
+    async def _live_bundle(self) -> _LiveBundle:
         found = await self.bundles.read(POINTER)
         if found is None:
-            return _Standing()
-        standing = _Standing(tag=found.tag)
-        # What is damaged is said, and replaced.
+            return _LiveBundle()
+        live = _LiveBundle(tag=found.tag)
+        # A corrupt bundle is logged, and the publication replaces it.
         try:
-            standing = replace(standing, name=read_pointer(found.body).name)
-            bundle = await self.bundles.read(bundle_key(standing.name))
+            live = replace(live, name=read_pointer(found.body).name)
+            bundle = await self.bundles.read(bundle_key(live.name))
             body = bundle.body if bundle else b""
-            return replace(
-                standing, publication=read_publication(body), catalog=read_catalog(body, self.code, self.form)
-            )
+            return replace(live, publication=read_publication(body), catalog=read_catalog(body, self.code, self.form))
         except (Corrupt, ConfigError) as error:
-            _log.warning("what is live cannot be compared: %s", error)
-            return standing
+            _log.warning("the live bundle cannot be compared with the new one: %s", error)
+            return live
 
     async def _current(self) -> Current | None:
         found = await self.bundles.read(POINTER)

@@ -12,107 +12,110 @@ from gofer.values.schedules.nominal_times import Every, expression, next_after, 
 from gofer.values.schedules.planned import HEARD, Planned
 
 NOMINAL = "<aws.scheduler.scheduled-time>"
-"""What Scheduler replaces by the time a firing is meant for."""
+"""The placeholder that Scheduler replaces by the scheduled time."""
 OLDEST = timedelta(days=1)
-"""How long Scheduler tries to deliver at most."""
+"""How long Scheduler retries a delivery at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One schedule as it stands there; to whom it goes is the group's."""
+    """One schedule in EventBridge Scheduler. Its target is that of the schedule group."""
 
     name: str
     expression: str
     zone: str
     input: str
-    """What the function is told, as JSON."""
+    """The input of the Lambda function, as JSON."""
     seconds: int
-    """How late it may still be delivered."""
+    """The maximum age of a delivery, in seconds."""
     starts: datetime | None = field(default=None, compare=False)
-    """The first time of an interval, so that it keeps to our times; it means nothing later on."""
+    """The first time of an interval schedule, which aligns it with Gofer's times; ignored in comparisons."""
 
 
 class Timetable(Protocol):
-    """The schedules of one stage. Every call may raise TemporaryError, and ConfigError when it is not set up."""
+    """The schedules of one stage. Every call may raise TemporaryError, and ConfigError when the stage is not set up."""
 
     async def names(self) -> Sequence[str]:
-        """Return the names of all of them."""
+        """Return the names of all entries."""
         ...
 
     async def entry(self, name: str) -> Entry | None:
-        """Return what stands under a name; None for nothing, and for what does not go to where it should."""
+        """Return the entry of a name; None if it does not exist or has the wrong target."""
         ...
 
     async def put(self, entry: Entry) -> None:
-        """Write an entry, whether there is one of that name or not."""
+        """Create or replace an entry."""
         ...
 
     async def delete(self, name: str) -> None:
-        """Remove an entry; nothing happens when there is none."""
+        """Remove an entry if it exists."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What has to be done to a timetable."""
+    """The changes to make to a timetable."""
 
     added: Sequence[Entry] = ()
     changed: Sequence[Entry] = ()
     removed: Sequence[str] = ()
-    """Names."""
+    """The names of entries to remove."""
 
     def to_json(self) -> dict[str, object]:
-        """Return changes by name, and what is new with its expression."""
-        shown = [
-            [{"name": one.name, "expression": one.expression, "zone": one.zone} for one in entries]
+        """Return the changes as `gofer publish --json` prints them."""
+        rows = [
+            [{"name": entry.name, "expression": entry.expression, "zone": entry.zone} for entry in entries]
             for entries in (self.added, self.changed)
         ]
-        return {"added": shown[0], "changed": shown[1], "removed": list(self.removed)}
+        return {"added": rows[0], "changed": rows[1], "removed": list(self.removed)}
 
 
 def entry_of(plan: Planned, now: datetime) -> Entry:
-    """Return the entry of a schedule. Its name stays the same while the workflow's name and the schedule do."""
+    """Return the entry of a schedule. The name depends only on the workflow's name and the schedule."""
     name = f"{plan.workflow[:47]}-{hashlib.sha256(plan.id.encode()).hexdigest()[:16]}"
-    told = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
+    event = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
+    starts = None
     if isinstance(plan.schedule, Every):
         starts = next_after(plan.schedule, now)
-    else:
-        starts = None
-    late = OLDEST if plan.catch_up else HEARD
+    late = HEARD
+    if plan.catch_up:
+        late = OLDEST
     return Entry(
         name=name,
         expression=expression(plan.schedule),
         zone=zone_name(plan.schedule),
-        input=told,
+        input=event,
         seconds=int(late.total_seconds()),
         starts=starts,
     )
 
 
 async def changes(plans: Sequence[Planned], timetable: Timetable, now: datetime) -> Changes:
-    """Return what is to be changed so that a timetable holds these schedules and nothing else.
+    """Return the changes after which a timetable contains exactly these schedules.
 
-    A schedule without a time to come is left out; one that was over only lately stays, for it may be under delivery.
+    A schedule without a future time is not added. A schedule that ended less than OLDEST ago is kept, because its last
+    delivery may be under way.
     """
-    there = set(await timetable.names())
-    coming = {one.name: one for plan in plans if next_after(plan.schedule, now) for one in [entry_of(plan, now)]}
-    lately = {entry_of(plan, now).name for plan in plans if next_after(plan.schedule, now - OLDEST)}
-    both = sorted(coming.keys() & there)
-    standing = await asyncio.gather(*(timetable.entry(name) for name in both))
+    existing = set(await timetable.names())
+    entries = [entry_of(plan, now) for plan in plans if next_after(plan.schedule, now)]
+    coming = {entry.name: entry for entry in entries}
+    recent = {entry_of(plan, now).name for plan in plans if next_after(plan.schedule, now - OLDEST)}
+    both = sorted(coming.keys() & existing)
+    stored = await asyncio.gather(*(timetable.entry(name) for name in both))
     return Changes(
-        [coming[name] for name in sorted(coming.keys() - there)],
-        [coming[name] for name, entry in zip(both, standing, strict=True) if entry != coming[name]],
-        sorted(there - lately),
+        [coming[name] for name in sorted(coming.keys() - existing)],
+        [coming[name] for name, entry in zip(both, stored, strict=True) if entry != coming[name]],
+        sorted(existing - recent),
     )
 
 
 async def write(wanted: Changes, timetable: Timetable) -> None:
-    """Add and change schedules; `clear` removes the others, when no workflow relies on them."""
+    """Add and change schedules. `clear` removes old ones later, when no live workflow needs them."""
     for entry in (*wanted.added, *wanted.changed):
         await timetable.put(entry)
 
 
 async def clear(wanted: Changes, timetable: Timetable) -> None:
-    """Remove what is not wanted."""
+    """Remove the schedules that no live workflow needs."""
     for name in wanted.removed:
         await timetable.delete(name)

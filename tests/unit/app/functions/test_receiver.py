@@ -82,7 +82,7 @@ def test_a_door_that_may_not_read_what_is_published_takes_nothing(
         known = {**ground.environment, "INSTALLATION_KEY": KEY, "SLACK_SIGNING_SECRET": "secret"}
         function = receiver(replace(ground, account=elsewhere, environment=known), "SLACK_SIGNING_SECRET")
         assert invoke(function, as_event("POST", PATHS["slack"], {}, b"{}"))["statusCode"] == 503
-    assert "There are no workflows to go by: AWS does not allow get_object here" in caplog.text
+    assert "No workflows are loaded: AWS does not allow get_object here" in caplog.text
 
 
 def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:

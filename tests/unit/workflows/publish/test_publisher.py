@@ -80,7 +80,7 @@ async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House)
     house.clock.advance(1)
     won = await house.publisher.publish(files(a="Do it now.", yours="Report."))
     waiting.set()
-    with pytest.raises(Overtaken, match=f"Somebody else published {won.name} meanwhile"):
+    with pytest.raises(Overtaken, match=f"Someone else published {won.name} at the same time"):
         await losing
     assert live(house) == won.name
     assert [name.startswith("yours-") for name in house.timetable.entries] == [True]
@@ -134,7 +134,7 @@ async def test_a_damaged_bundle_is_no_way_back_and_is_replaced(house: House) -> 
     first = await house.publisher.publish(files(a="Do it."))
     found = house.bundles.objects[bundle_key(first.name)]
     house.bundles.objects[bundle_key(first.name)] = type(found)(found.body.replace(b"Do it.", b"Do ti."), found.tag)
-    with pytest.raises(ConfigError, match="is not what was written"):
+    with pytest.raises(ConfigError, match="was changed after it was published"):
         await house.publisher.roll_back(first.name)
     house.clock.advance(1)
     again = await house.publisher.publish(files(a="Do it."))
@@ -160,7 +160,7 @@ async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House)
 async def test_a_bundle_of_that_name_with_other_contents_is_never_replaced(house: House) -> None:
     tried = await house.publisher.publish(files(a="Do it."), dry=True)
     house.bundles.objects[bundle_key(tried.name)] = Found(b"another", "x")
-    with pytest.raises(TemporaryError, match="Something else stands under"):
+    with pytest.raises(TemporaryError, match="holds a different object under"):
         await house.publisher.publish(files(a="Do it."))
     assert POINTER not in house.bundles.objects
 
@@ -201,7 +201,7 @@ async def test_who_is_overtaken_again_and_again_gives_up(house: House) -> None:
     names = [(await house.publisher.publish(files(a=text))).name for text in ("one", "two")]
     turns = itertools.cycle(names)
     busy = House(house.code, house.clock, house.bundles, Busy())
-    with pytest.raises(TemporaryError, match="Others publish all the time"):
+    with pytest.raises(TemporaryError, match="Others are publishing at the same time"):
         await busy.publisher.publish(files(a="two"))
 
 
