@@ -1,4 +1,4 @@
-"""What a subagent may load and search is what its own file says, below what its run may."""
+"""Skills and tool search of subagents, limited by their own file and by the run."""
 
 import pytest
 
@@ -40,7 +40,7 @@ async def told(made: AgentsRoom) -> list[str]:
     return [recorded.entry.text for recorded in journal if isinstance(recorded.entry, ToolResult)]
 
 
-async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
+async def test_subagent_loads_a_skill_allowed_by_the_subagent_file() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"allowed": []})
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     assert (await made.go_on()).answer == "done"
@@ -51,7 +51,7 @@ async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
     assert second.said[-1].startswith("# Skill: tables\n\nThree columns at most.")
 
 
-async def test_one_whose_file_names_no_skills_has_none_whatever_its_run_has() -> None:
+async def test_subagent_without_skills_in_the_file_inherits_none_from_the_run() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[])
     assert (await made.go_on()).answer == "done"
@@ -59,7 +59,7 @@ async def test_one_whose_file_names_no_skills_has_none_whatever_its_run_has() ->
     assert "Three columns" not in "".join(await told(made))
 
 
-async def test_what_a_workflow_prohibits_its_subagents_cannot_load_either() -> None:
+async def test_subagent_cannot_load_a_skill_that_the_workflow_prohibits() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"prohibited": ["tables"]})
     made.subagent("helper", tools=[], skills={"required": ["routing"], "allowed": ["tables"]})
     assert (await made.go_on()).answer == "done"
@@ -67,7 +67,7 @@ async def test_what_a_workflow_prohibits_its_subagents_cannot_load_either() -> N
     assert await told(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
 
 
-async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> None:
+async def test_subagent_is_refused_a_skill_withdrawn_during_the_run() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     made.withdrawn = frozenset({"tables"})
@@ -75,7 +75,7 @@ async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> No
     assert await told(made) == ["The skill 'tables' is not used any more; go on without it."]
 
 
-async def test_more_tools_than_a_prompt_lists_are_searched_for_below_too() -> None:
+async def test_subagent_with_more_tools_than_listed_gets_tool_search() -> None:
     made = with_skills(says("done"), tools=3, search_above=2)
     made.subagent("helper", tools="inherit")
     await made.go_on()
