@@ -1,4 +1,4 @@
-"""What people do in the simulated Slack is told as Slack tells it."""
+"""Acts of people in the simulated Slack and the events they cause."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +17,7 @@ Told = list[Mapping[str, Any]]
 
 
 def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
-    """Plays a story; what is told stands in the list."""
+    """Play a story; the list receives the events."""
 
     async def run() -> None:
         async with loopback.client() as http:
@@ -28,7 +28,7 @@ def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-def test_an_edit_that_adds_a_mention_is_told_twice_and_others_once() -> None:
+def test_simulated_slack_edit_that_adds_a_mention_sends_two_events() -> None:
     async def story(slack: SlackSimulator, told: Told) -> None:
         await slack.edit(ADA, HERE, ROOT, "hi there")
         await slack.unfurl(HERE, ROOT)
@@ -43,7 +43,7 @@ def test_an_edit_that_adds_a_mention_is_told_twice_and_others_once() -> None:
     play(story)
 
 
-def test_a_deleted_message_leaves_a_tombstone_where_there_are_replies() -> None:
+def test_simulated_slack_deleted_message_with_replies_leaves_a_tombstone() -> None:
     async def story(slack: SlackSimulator, told: Told) -> None:
         reply = await slack.say(ADA, HERE, "a reply", ROOT)
         await slack.delete(ADA, HERE, ROOT)
@@ -56,11 +56,11 @@ def test_a_deleted_message_leaves_a_tombstone_where_there_are_replies() -> None:
     play(story)
 
 
-def test_files_channels_members_and_stops_are_told() -> None:
+def test_simulated_slack_sends_events_for_files_channels_members_and_stops() -> None:
     async def story(slack: SlackSimulator, told: Told) -> None:
         await slack.upload(ADA, HERE, "a.png", b"x", mimetype="image/png")
         channel = await slack.create_channel(ADA, "proj-x")
-        # The bot is not there yet and hears of nobody.
+        # The bot is not a member yet and gets no event.
         await slack.join("U0000002", channel.id)
         await slack.join(BOT, channel.id, inviter=ADA)
         await slack.stop_session(ADA, HERE, ROOT)
@@ -81,7 +81,7 @@ def test_files_channels_members_and_stops_are_told() -> None:
     play(story)
 
 
-def test_what_is_said_to_the_bot_alone_is_a_message_of_its_conversation() -> None:
+def test_simulated_slack_sends_a_direct_message_as_a_message_of_the_im_channel() -> None:
     async def story(slack: SlackSimulator, told: Told) -> None:
         direct = slack.direct(ADA)
         assert slack.direct(ADA) == direct
@@ -92,7 +92,7 @@ def test_what_is_said_to_the_bot_alone_is_a_message_of_its_conversation() -> Non
     play(story)
 
 
-def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
+def test_simulated_slack_world_with_unknown_group_members_is_refused() -> None:
     slack: Any = WORLD["slack"]
     world = {"slack": {**slack, "groups": [{"id": "S1", "handle": "leads", "users": ["U7"]}]}}
     with pytest.raises(ConfigError, match="it has the user 'U7', who is not among the users"):
@@ -100,7 +100,7 @@ def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
 
 
 @pytest.mark.parametrize("home", [{}, {"messages_tab_enabled": True, "messages_tab_read_only_enabled": True}])
-def test_nobody_writes_directly_to_an_app_whose_messages_tab_is_closed(home: Mapping[str, object]) -> None:
+def test_simulated_slack_refuses_direct_messages_when_the_messages_tab_is_closed(home: Mapping[str, object]) -> None:
     async def story(slack: SlackSimulator, told: Told) -> None:
         direct = slack.workspace.direct(ADA).id
         await slack.say(ADA, direct, "hello")
