@@ -1,4 +1,4 @@
-"""Deliveries of the simulated GitHub through Gofer's receiver: signed, translated, with the same identity when repeated."""
+"""Deliveries of the simulated GitHub through the GitHub receiver: signed, translated, and identical when repeated."""
 
 import asyncio
 
@@ -17,17 +17,17 @@ from gofer_simulators.github import GitHubSimulator
 from support.stand_ins import SetClock
 from support.vendors.github import SECRET, WORLD
 
-DOOR = GitHubReceiver((Secret(SECRET),))
+RECEIVER = GitHubReceiver((Secret(SECRET),))
 
 
-def heard(form: bool) -> list[Event | Handshake | Ignored]:
+def verdicts(form: bool) -> list[Event | Handshake | Ignored]:
     """Return what the receiver makes of every delivery, with each delivery sent twice."""
     found: list[Event | Handshake | Ignored] = []
 
     async def take(request: Request) -> Response:
         raw = RawRequest("POST", "/github/webhook", request.headers.items(), await request.body())
-        DOOR.verify(raw, 0.0)
-        found.append(DOOR.translate(raw))
+        RECEIVER.verify(raw, 0.0)
+        found.append(RECEIVER.translate(raw))
         return Response()
 
     async def run() -> None:
@@ -66,7 +66,7 @@ def act(github: GitHubSimulator) -> None:
 
 @pytest.mark.parametrize("form", [False, True])
 def test_simulated_github_delivery_sent_twice_has_the_same_identity(form: bool) -> None:
-    found = heard(form)
+    found = verdicts(form)
     assert [type(one) for one in found].count(Handshake) == 2
     events = [one for one in found if isinstance(one, Event)]
     assert len(events) == len(found) - 2 == 46
