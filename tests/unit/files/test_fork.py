@@ -37,7 +37,7 @@ def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packe
         wires.append(wire)
 
     def leave(*_: object) -> None:
-        # Not closed only: children that are forked from here hold it too.
+        # Closing is not enough: forked children hold the socket too.
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
 

@@ -234,7 +234,7 @@ def shape(value: object, name: str = "") -> object:
         case dict():
             return {key: shape(one, key) for key, one in value.items()}
         case list() | tuple():
-            # An empty one is a list of anything.
+            # An empty list matches a list of any items.
             return Several([shape(one) for one in value][:1])
         case _:
             return type(value).__name__

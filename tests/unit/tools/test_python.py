@@ -43,7 +43,7 @@ def scripts(call: Call, skill: str, script: str) -> str:
 
 @pytest.fixture
 def room(children: Children) -> Room:
-    """A run whose tool `find` gives it two files."""
+    """A run with a tool `find` that adds two files."""
     made = empty_room(says("done"))
 
     async def find(call: Call, said: Said) -> Result:

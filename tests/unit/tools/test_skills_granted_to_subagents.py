@@ -15,7 +15,7 @@ LOAD = ("load_skills", {"names": ["tables"]})
 
 
 def with_skills(*below: Answer, tools: int = 0, **more: object) -> AgentsRoom:
-    """A run whose model asks the subagent `helper`, which answers as given; there are two skills."""
+    """Return a run with two skills whose model asks the subagent `helper`, which gives the answers `below`."""
 
     def think(asked: Asked) -> Answer:
         if asked.system.startswith("You are a test."):
@@ -35,7 +35,7 @@ def asked(made: AgentsRoom) -> list[Asked]:
     return [one for one in made.many.asked if one.system.startswith("You are helper.")]
 
 
-async def told(made: AgentsRoom) -> list[str]:
+async def results(made: AgentsRoom) -> list[str]:
     (journal,) = (await made.below()).values()
     return [recorded.entry.text for recorded in journal if isinstance(recorded.entry, ToolResult)]
 
@@ -56,7 +56,7 @@ async def test_subagent_without_skills_in_the_file_inherits_none_from_the_run() 
     made.subagent("helper", tools=[])
     assert (await made.go_on()).answer == "done"
     assert "load_skills" not in asked(made)[0].tools
-    assert "Three columns" not in "".join(await told(made))
+    assert "Three columns" not in "".join(await results(made))
 
 
 async def test_subagent_cannot_load_a_skill_that_the_workflow_prohibits() -> None:
@@ -64,7 +64,7 @@ async def test_subagent_cannot_load_a_skill_that_the_workflow_prohibits() -> Non
     made.subagent("helper", tools=[], skills={"required": ["routing"], "allowed": ["tables"]})
     assert (await made.go_on()).answer == "done"
     assert "tables" not in asked(made)[0].system
-    assert await told(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
+    assert await results(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
 
 
 async def test_subagent_is_refused_a_skill_withdrawn_during_the_run() -> None:
@@ -72,7 +72,7 @@ async def test_subagent_is_refused_a_skill_withdrawn_during_the_run() -> None:
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     made.withdrawn = frozenset({"tables"})
     await made.go_on()
-    assert await told(made) == ["The skill 'tables' is not used any more; go on without it."]
+    assert await results(made) == ["The skill 'tables' is not used any more; go on without it."]
 
 
 async def test_subagent_with_more_tools_than_listed_gets_tool_search() -> None:

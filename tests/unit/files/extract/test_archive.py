@@ -118,7 +118,7 @@ async def test_archive_paths_in_an_old_encoding_are_read() -> None:
 
 
 def lying(data: bytes, size: int) -> bytes:
-    """Return a ZIP whose directory says another size of its only member."""
+    """Return a ZIP whose directory declares another size for its only member."""
     at = data.rfind(b"PK\x01\x02")
     return data[: at + 24] + size.to_bytes(4, "little") + data[at + 28 :]
 

@@ -57,7 +57,7 @@ def test_pdf_text_of_every_script_is_read_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["שלום עולם", "مرحبا بالعالم"])
 def test_pdf_text_from_right_to_left_is_read_in_reading_order(text: str) -> None:
-    # A page holds what is seen, from the left.
+    # A page stores the displayed order, from the left.
     assert text_of(pdf([any_line(text[::-1])])) == f"[page 1 of 1]\n{text}"
 
 

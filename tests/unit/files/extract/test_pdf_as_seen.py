@@ -11,7 +11,7 @@ FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiE
 
 
 def one_page(content: bytes, *annotations: bytes, form: bool = False) -> bytes:
-    """A PDF of one page with these annotations, all of them fields of its form if it has one."""
+    """Return a PDF of one page with these annotations, which are fields of a form if `form` is true."""
     numbers = b" ".join(b"%d 0 R" % at for at in range(6, 6 + len(annotations)))
     of_form = b" /AcroForm << /Fields [%s] /DA (/F1 9 Tf) >>" % numbers if form else b""
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [%s]" % numbers
@@ -104,5 +104,5 @@ def test_pdf_right_to_left_line_ends_with_the_closing_punctuation(seen: str, rea
 
 
 def test_pdf_right_to_left_page_keeps_brackets_and_punctuation() -> None:
-    # As it is seen from the left, its brackets named for what they mean.
+    # The displayed order from the left, with brackets by their meaning.
     assert said(pdf([any_line("." + "(שלום) עולם"[::-1])])) == "(שלום) עולם."

@@ -17,7 +17,7 @@ def seen(*words: str, gap: int = 6, below: str = "") -> str:
     for word in words:
         leftward = word[0] >= "\u0590"
         content += any_line(word[::-1] if leftward else word, x=x)
-        # A sign stands close to the word behind it.
+        # A punctuation mark is close to the next word.
         x += 12 * len(word) + (gap if len(word) > 1 or word.isalnum() else 0)
     content += any_line(below, y=500) if below else b""
     return reader.read(pdf([content])).text.removeprefix("[page 1 of 1]\n").split("\n")[0]

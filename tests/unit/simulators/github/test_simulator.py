@@ -43,7 +43,7 @@ class Receiver:
         self.got.append((dict(request.headers), await request.body()))
         return Response(status_code=self.status)
 
-    def told(self) -> list[tuple[str, str | None]]:
+    def events(self) -> list[tuple[str, str | None]]:
         return [(headers["x-github-event"], json.loads(body).get("action")) for headers, body in self.got]
 
 
@@ -283,7 +283,7 @@ def test_simulated_github_delivers_any_payload_after_a_subscription() -> None:
         room.github.subscribe("http://gofer/github/webhook")
         await room.github.settled()
         assert await room.github.deliver("star", {"action": "created"}) == 200
-        assert room.receiver.told() == [("ping", None), ("star", "created")]
+        assert room.receiver.events() == [("ping", None), ("star", "created")]
 
     play(story)
 
@@ -295,7 +295,7 @@ def test_simulated_github_delivers_a_merge_signed_and_once() -> None:
         room.github.people.merge(room.github.issue("acme/app", 7), "sam")
         room.receiver.status = 500
         await room.github.settled()
-        assert room.receiver.told() == [("ping", None), ("pull_request", "closed"), ("push", None)]
+        assert room.receiver.events() == [("ping", None), ("pull_request", "closed"), ("push", None)]
         headers, body = room.receiver.got[1]
         assert headers["x-hub-signature-256"] == "sha256=" + hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
         assert json.loads(body)["pull_request"]["merged"] is True
@@ -341,7 +341,7 @@ def test_simulated_github_delivers_each_act_of_people() -> None:
         people.close(pull, "sam")
         people.reopen(pull, "sam")
         await room.github.settled()
-        assert sorted(room.receiver.told()[1:], key=str) == sorted(
+        assert sorted(room.receiver.events()[1:], key=str) == sorted(
             [
                 ("pull_request", "opened"),
                 ("pull_request", "ready_for_review"),

@@ -46,7 +46,7 @@ GONE = object()
 
 
 def changed(**values: object) -> dict[str, object]:
-    """The complete manifest with other values by their path, `__` between its keys; GONE takes one out."""
+    """Return the complete manifest with other values by path, `__` between keys; GONE removes a key."""
     manifest = copy.deepcopy(dict(COMPLETE))
     for path, value in values.items():
         *above, last = path.split("__")
