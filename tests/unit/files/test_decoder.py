@@ -129,7 +129,7 @@ def test_decoder_replaces_undefined_bytes_as_python_does(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("start", [b"", "Größe\n".encode("cp1252") * 20_000])
-def test_decoder_refuses_a_wrong_declared_encoding_in_linear_time(start: bytes) -> None:
+def test_decoder_handles_a_wrong_declared_encoding_in_linear_time(start: bytes) -> None:
     """A decoder that handles each undefined byte by itself would not end within a test."""
     assert decode(start + b"\x81" * 60_000_000, "windows-1252") is not None
 

@@ -82,7 +82,7 @@ def test_company_tool_receives_the_declared_variables(tmp_path: Path) -> None:
     assert tool.target.system == "oncall"
 
 
-def test_company_tool_refuses_the_call_and_names_the_variable_that_is_not_set(tmp_path: Path) -> None:
+def test_company_tool_refuses_the_call_and_names_the_unset_variable(tmp_path: Path) -> None:
     loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER))
     settings = read_settings({"PAGER_URL": "http://localhost:1"})
     tool = build_tools(settings, company=loaded)["oncall_page"]

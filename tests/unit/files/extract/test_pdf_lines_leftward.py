@@ -38,7 +38,7 @@ def test_pdf_right_to_left_line_keeps_the_order_of_latin_words(words: list[str],
     assert seen(*words, below=HEBREW[::-1]) == read
 
 
-def test_pdf_cells_far_apart_are_read_as_separate_words() -> None:
+def test_pdf_right_to_left_line_does_not_join_latin_cells_far_apart() -> None:
     assert seen("API", "300", "דרום", gap=60, below=HEBREW[::-1]) == "דרום 300 API"
 
 

@@ -232,7 +232,7 @@ def test_jira_comment_with_a_lost_answer_is_found_by_the_call() -> None:
     play(story)
 
 
-def test_jira_comment_lookup_ends_at_the_begin_of_the_run_and_fails_during_an_outage() -> None:
+def test_jira_comment_lookup_returns_none_without_a_match_and_fails_during_an_outage() -> None:
     async def story(room: Room) -> None:
         call = replace(call_of(room), since=room.clock.now())
         assert await look_for(jira_add_comment, API, call, AddComment(text="x", issue="OPS-7")) is None

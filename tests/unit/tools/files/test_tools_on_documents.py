@@ -59,7 +59,7 @@ def file(name: str, media_type: str, content: bytes) -> NewFile:
     return NewFile(name, media_type, content, "Slack")
 
 
-async def test_long_document_is_extracted_to_a_text_file_that_is_searched_by_page(children: Children) -> None:
+async def test_extract_file_stores_a_long_document_as_a_text_searchable_by_page(children: Children) -> None:
     pages = [f"Page {n} is about {'refunds' if n == 137 else 'other things'}." for n in range(1, 201)]
     report = file("report.pdf", "application/pdf", pdf([lines([page]) for page in pages]))
     made = room(children, report)
@@ -199,7 +199,9 @@ async def test_load_file_shows_the_intact_pages_of_a_damaged_pdf(children: Child
     assert "Not shown, because damaged: page 2; ask for the file to be sent again." in shown.text
 
 
-async def test_every_file_tool_says_what_an_incomplete_text_lacks(children: Children, python: Children) -> None:
+async def test_file_tools_each_name_the_missing_parts_of_an_incomplete_text(
+    children: Children, python: Children
+) -> None:
     content = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
     table = file("big.csv", "text/csv", content)
     made = room(children, table)
