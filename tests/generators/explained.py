@@ -80,7 +80,7 @@ def recorded() -> Iterator[Payload]:
 
 def made_in_tests() -> Iterator[Payload]:
     """Yield what the parametrized tests of the receivers send."""
-    nothing = "test_what_starts_nothing_has_a_reason"
+    nothing = "test_delivery_that_starts_no_run_is_ignored_with_a_reason"
     slack, notion = _receiver("slack"), _receiver("notion")
     for changes, *_ in _values(slack, nothing):
         yield _inline("slack", "slack_app_mention", changes, slack.payload(**changes))

@@ -49,7 +49,7 @@ class _File:
             before = at
 
     def _store(self, data: bytes) -> int:
-        assert len(data) < 4_096, "larger streams stand elsewhere"
+        assert len(data) < 4_096, "larger streams are stored outside the mini stream"
         start = len(self.table)
         count = -(-len(data) // _MINI)
         self.table += [*range(start + 1, start + count), _END][:count]

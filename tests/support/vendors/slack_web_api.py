@@ -1,4 +1,4 @@
-"""The simulated Web API for tests of it: a workspace, a caller, and what to read from its answers."""
+"""The simulated Slack Web API in tests: a workspace, a caller, and readers of answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

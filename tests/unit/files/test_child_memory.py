@@ -1,4 +1,4 @@
-"""The processes of one job stay within their memory together, even when the job takes all it can."""
+"""Memory of all processes of one job together, when the job takes all it can."""
 
 import pytest
 
@@ -11,5 +11,5 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", JOBS)
-async def test_a_job_that_takes_all_memory_stays_under_512_mb(name: str) -> None:
+async def test_child_job_that_takes_all_memory_stays_under_512_mb(name: str) -> None:
     assert 0 < await peak(name) < MOST

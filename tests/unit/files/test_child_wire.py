@@ -1,4 +1,4 @@
-"""What crosses the socket arrives whole or not at all, and how a child ended is told behind it."""
+"""The socket between helper and caller: packets arrive complete or not at all, followed by the exit status."""
 
 import socket
 
@@ -12,7 +12,7 @@ texts = st.dictionaries(st.text(max_size=5), st.text(max_size=5) | st.integers()
 
 
 def crossed(packet: Packet, status: int | None, cut: int = 0) -> bytes:
-    """The bytes that a child and its helper send, without some at their end."""
+    """Return the bytes that a child and its helper send, without the last `cut` bytes."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         send(ours, packet)
@@ -32,24 +32,24 @@ def ending(raw: bytes) -> tuple[Packet | None, int | None]:
 
 
 @given(texts, st.binary(max_size=500), st.integers(-64, 255) | st.none())
-def test_a_packet_and_its_status_arrive_as_they_were_sent(
+def test_child_packet_and_exit_status_arrive_unchanged(
     fields: dict[str, object], data: bytes, status: int | None
 ) -> None:
     assert ending(crossed(Packet(fields, data), status)) == (Packet(fields, data), status)
 
 
 @given(st.binary(min_size=9, max_size=500), st.integers(1, 8))
-def test_half_a_packet_is_none_whatever_stands_behind_it(data: bytes, missing: int) -> None:
+def test_incomplete_child_packet_is_dropped_and_the_exit_status_kept(data: bytes, missing: int) -> None:
     half = crossed(Packet({}, data), None, missing)
     assert ending(half + (-9).to_bytes(4, "big", signed=True)) == (None, -9)
 
 
-def test_a_child_that_said_nothing_has_a_status_only() -> None:
+def test_silent_child_is_reported_by_exit_status_alone() -> None:
     assert ending((-9).to_bytes(4, "big", signed=True)) == (None, -9)
     assert ending(b"") == (None, None)
 
 
-def test_a_job_is_read_whole_or_refused() -> None:
+def test_job_packet_is_received_complete_or_refused() -> None:
     whole = crossed(Packet({"job": "x"}, b"body"), None)
     for raw in (whole, whole[:-1]):
         ours, theirs = socket.socketpair()

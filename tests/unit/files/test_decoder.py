@@ -1,4 +1,4 @@
-"""One decoder for all texts: what decides, what is a guess, and how much of forty old texts it reads."""
+"""The decoder of texts: what decides the encoding, when it is a guess, and how many words of old texts it reads."""
 
 import re
 from collections.abc import Callable
@@ -41,7 +41,7 @@ CENTRAL = (
 
 
 @pytest.mark.parametrize("old", old_texts(), ids=lambda old: f"{old.encoding}-{old.form}")
-def test_every_word_of_a_text_in_an_old_encoding_is_found(old: OldText) -> None:
+def test_decoder_finds_every_word_of_a_text_in_an_old_encoding(old: OldText) -> None:
     assert found(old, decoded) == len(words(old))
 
 
@@ -56,7 +56,7 @@ def test_every_word_of_a_text_in_an_old_encoding_is_found(old: OldText) -> None:
         *((text.encode("cp1250"), text) for text in CENTRAL),
     ],
 )
-def test_a_few_foreign_letters_are_enough(data: bytes, text: str) -> None:
+def test_decoder_recognizes_the_encoding_from_a_few_letters(data: bytes, text: str) -> None:
     assert decoded(data) == text
 
 
@@ -68,14 +68,14 @@ def test_a_few_foreign_letters_are_enough(data: bytes, text: str) -> None:
         (b"#!/usr/bin/python\n# -*- coding: cp1251 -*-\n# \xe4\xe0", "# да"),
     ],
 )
-def test_what_a_text_says_of_its_encoding_is_no_guess(data: bytes, text: str) -> None:
+def test_decoder_uses_the_encoding_declared_in_the_text_without_a_note(data: bytes, text: str) -> None:
     read = decode(data)
     assert read is not None
     assert read.text.endswith(text)
     assert read.note == ""
 
 
-def test_what_a_sender_declares_is_no_guess_unless_it_is_wrong() -> None:
+def test_decoder_uses_the_encoding_declared_by_the_sender_unless_wrong() -> None:
     data = "да, это так".encode("koi8-r")
     declared = decode(data, "KOI8-R")
     assert declared is not None
@@ -86,7 +86,7 @@ def test_what_a_sender_declares_is_no_guess_unless_it_is_wrong() -> None:
     assert unknown.guessed
 
 
-def test_a_guess_says_that_it_is_one_and_another_encoding_can_be_named() -> None:
+def test_decoder_notes_a_guess_and_accepts_a_named_encoding() -> None:
     data = "Müller".encode("cp1252")
     guess = decode(data)
     assert guess is not None
@@ -97,31 +97,31 @@ def test_a_guess_says_that_it_is_one_and_another_encoding_can_be_named() -> None
     assert [decoded_as(data, name) for name in ("zip", "punycode", "idna", "unicode_escape")] == [None] * 4
 
 
-def test_characters_that_cannot_be_read_are_counted() -> None:
+def test_decoder_counts_unreadable_characters() -> None:
     read = decode("Größe, naïve, 日本語 ".encode() * 20 + b"\xff end")
     assert read is not None
     assert read.note == "Read as UTF-8; characters that cannot be read stand as \ufffd: 1."
 
 
-def test_a_text_that_shows_the_sign_for_unreadable_characters_is_whole() -> None:
+def test_decoder_does_not_count_a_replacement_character_in_the_text() -> None:
     read = decode("a \ufffd is shown".encode())
     assert read is not None
     assert read.note == ""
 
 
-def test_the_same_bytes_give_the_same_text() -> None:
+def test_decoder_gives_the_same_text_for_the_same_bytes() -> None:
     for old in old_texts():
         assert decode(old.data) == decode(old.data)
 
 
 @pytest.mark.parametrize("piece", [b"\xc4a", b"\xfc", b"\xe9\xe9\xe9a", b"\x1b$B\xfc", b"\n", b"a"])
-def test_no_large_text_takes_long_to_guess(piece: bytes) -> None:
+def test_decoder_guesses_large_texts_in_linear_time(piece: bytes) -> None:
     """A search that goes back at each byte would not end within a test."""
     assert decode(piece * 5_000_000 + b"\xfc") is not None
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "cp1253", "cp874", "cp866", "iso8859-8", "cp932", "gb18030", "ascii"])
-def test_undefined_bytes_are_read_as_python_reads_them(encoding: str) -> None:
+def test_decoder_replaces_undefined_bytes_as_python_does(encoding: str) -> None:
     data = bytes(range(256)) * 2
     read = decoded_as(data, encoding)
     assert read is not None
@@ -129,12 +129,12 @@ def test_undefined_bytes_are_read_as_python_reads_them(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("start", [b"", "Größe\n".encode("cp1252") * 20_000])
-def test_no_declared_encoding_takes_long_to_refuse(start: bytes) -> None:
+def test_decoder_handles_a_wrong_declared_encoding_in_linear_time(start: bytes) -> None:
     """A decoder that handles each undefined byte by itself would not end within a test."""
     assert decode(start + b"\x81" * 60_000_000, "windows-1252") is not None
 
 
-def test_the_table_of_encodings_is_what_these_texts_give() -> None:
+def test_documented_table_of_encodings_matches_the_decoder() -> None:
     written = DOCUMENT.read_text().split("## Old encodings", 1)[1].split("\n## ", 1)[0]
     assert table() in written, f"docs/files.md shows other figures; write this there:\n\n{table()}"
 

@@ -1,4 +1,4 @@
-"""Images fit a model's window, upright, and never take what they promise."""
+"""Images scaled for a model: upright, within its limits, and safe against decompression bombs."""
 
 import base64
 import io
@@ -38,7 +38,7 @@ def opened(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))
 
 
-async def test_a_large_image_is_made_smaller_and_keeps_its_shape(children: Children) -> None:
+async def test_large_image_is_scaled_down_and_keeps_the_aspect_ratio(children: Children) -> None:
     shown = await fitted(children, encoded(Image.new("RGB", (4000, 1000), "red"), "JPEG"))
     assert (shown.width, shown.height) == (EDGE, 392)
     assert (shown.original_width, shown.original_height) == (4000, 1000)
@@ -47,15 +47,15 @@ async def test_a_large_image_is_made_smaller_and_keeps_its_shape(children: Child
     assert shown.tokens == 820
 
 
-async def test_what_is_shown_is_never_longer_in_base64_than_providers_take(children: Children) -> None:
-    """5 MiB of one image, as several providers say; a request with a longer one is refused as a whole."""
+async def test_scaled_image_never_exceeds_the_base64_limit_of_providers(children: Children) -> None:
+    """Several providers take 5 MiB of one image and refuse a request with a longer one."""
     noise = Image.frombytes("RGB", (1_568, 840), random.Random(7).randbytes(1_568 * 840 * 3))
     shown = await fitted(children, encoded(noise, "PNG"))
     lengths = [len(base64.b64encode(data)) for data in (shown.data, bytes(BYTES))]
     assert max(lengths) <= 5 << 20
 
 
-async def test_a_small_image_keeps_its_size_and_loses_its_metadata(children: Children) -> None:
+async def test_small_image_keeps_the_size_and_loses_the_metadata(children: Children) -> None:
     exif = Image.Exif()
     exif[0x010E] = "secret place"
     exif[0x0112] = 6  # turned by 90 degrees
@@ -65,13 +65,13 @@ async def test_a_small_image_keeps_its_size_and_loses_its_metadata(children: Chi
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP", "TIFF", "BMP"])
-async def test_every_format_is_opened(children: Children, form: str) -> None:
+async def test_every_image_format_is_opened(children: Children, form: str) -> None:
     shown = await fitted(children, encoded(Image.new("RGB", (30, 20), "blue"), form))
     assert shown.media_type == "image/png"
     assert opened(shown.data).convert("RGB").getpixel((5, 5))[2] == 255
 
 
-async def test_what_stays_too_large_as_png_becomes_jpeg_on_paper(children: Children) -> None:
+async def test_image_too_large_as_png_becomes_jpeg_on_white(children: Children) -> None:
     noise = Image.effect_noise((600, 600), 100).convert("RGBA")
     noise.putalpha(Image.new("L", (600, 600), 0))
     shown = await fitted(children, encoded(noise, "PNG"), most=60_000)
@@ -81,7 +81,7 @@ async def test_what_stays_too_large_as_png_becomes_jpeg_on_paper(children: Child
 
 
 def bomb(width: int, height: int) -> bytes:
-    """A PNG that is small and says it is enormous."""
+    """Return a small PNG that declares enormous dimensions."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -105,12 +105,14 @@ def bomb(width: int, height: int) -> bytes:
         (b"\x89PNG\r\n\x1a\n" + bytes(21 << 20), "up to 20 MB"),
     ],
 )
-async def test_what_cannot_be_shown_is_one_sentence(children: Children, data: bytes, said: str) -> None:
+async def test_image_that_cannot_be_opened_is_refused_in_one_sentence(
+    children: Children, data: bytes, said: str
+) -> None:
     with pytest.raises(ToolError, match=said):
         await fitted(children, data)
 
 
-async def test_an_image_is_described_and_not_read(children: Children) -> None:
+async def test_extract_describes_an_image_by_format_size_and_frames(children: Children) -> None:
     frames = [Image.new("RGB", (30, 20), color) for color in ("red", "blue")]
     animated = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
     said = await extract(children, animated, name="x.gif")

@@ -1,4 +1,4 @@
-"""The loop of the helper, seen from inside: a child for each job, how it ended, and the end with the parent."""
+"""The loop of the helper process: a child for each job, its exit status, and the end with the parent."""
 
 import contextlib
 import signal
@@ -12,7 +12,7 @@ from gofer.files.child_wire import Limits, Packet, receive_ending, send
 from gofer.files.fork import done, serve
 from support.processes import hostile_jobs_helper
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # A child of many threads is what it warns of.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # It warns of forking with several threads.
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def as_it_was() -> Iterator[None]:
 
 
 def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packet | None, int | None]]:
-    """What came of jobs until the parent went away: after that many seconds, or when the last of them was over."""
+    """Return the result of each job until the parent leaves: after `until` seconds, or after the last job."""
     ours, control = socket.socketpair()
     wires: list[socket.socket] = []
     for job in jobs:
@@ -37,7 +37,7 @@ def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packe
         wires.append(wire)
 
     def leave(*_: object) -> None:
-        # Not closed only: children that are forked from here hold it too.
+        # Closing is not enough: forked children hold the socket too.
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)
 
@@ -53,7 +53,7 @@ def served(*jobs: str, until: float = 0, wall: float = 60.0) -> list[tuple[Packe
     return endings.result()
 
 
-def test_each_job_is_answered_and_its_end_is_told() -> None:
+def test_helper_answers_each_job_and_reports_the_exit_status() -> None:
     (packet, status), (refused, _), left = served("echo", "refuse", "leave")
     assert packet == Packet({"size": 4}, b"data")
     assert status == 0
@@ -62,14 +62,14 @@ def test_each_job_is_answered_and_its_end_is_told() -> None:
     assert left == (None, 0)
 
 
-def test_a_child_that_outlives_its_alarm_is_killed() -> None:
+def test_helper_kills_a_child_that_ignores_the_alarm() -> None:
     ((packet, status),) = served("deaf", wall=0.2)
     assert (packet, status) == (None, -signal.SIGKILL)
 
 
-def test_children_end_with_their_parent() -> None:
+def test_children_of_a_helper_end_with_the_parent() -> None:
     assert served("asleep", until=0.5) == [(None, None)]
 
 
-def test_what_nobody_foresaw_is_told_without_its_words() -> None:
+def test_unexpected_error_of_a_job_is_reported_by_type_only() -> None:
     assert done(hostile_jobs_helper.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}

@@ -1,4 +1,4 @@
-"""Questions to JSON: jq and patterns, without reading anything else, without changing a digit, never without end."""
+"""Queries of JSON with jq and patterns: no other input, unchanged digits, and limits."""
 
 import asyncio
 import contextlib
@@ -52,7 +52,7 @@ def children(request: pytest.FixtureRequest) -> Iterator[Children]:
         ("1) | (2", "2"),
     ],
 )
-async def test_a_program_is_answered(children: Children, program: str, answer: str) -> None:
+async def test_jq_program_is_answered(children: Children, program: str, answer: str) -> None:
     assert (await jq(children, program, DOCUMENT)).text == answer
 
 
@@ -65,19 +65,19 @@ async def test_a_program_is_answered(children: Children, program: str, answer: s
         "get_search_list",
     ],
 )  # fmt: skip
-async def test_a_program_that_reads_anything_else_is_refused(children: Children, program: str) -> None:
+async def test_jq_program_that_reads_beyond_the_document_is_refused(children: Children, program: str) -> None:
     with pytest.raises(ToolError, match="not allowed: a jq program sees its document"):
         await jq(children, program, DOCUMENT)
 
 
 @given(st.text(alphabet='env$ENVinput."\\(){}[],:|# \n', max_size=40))
-def test_no_program_is_too_odd_to_be_looked_at(program: str) -> None:
+def test_jq_check_accepts_or_refuses_any_program(program: str) -> None:
     with contextlib.suppress(ToolError):
         assert refuse_reading(program) is None
 
 
 @pytest.mark.parametrize("program", ["def f: f; f", "last(range(1e18))", "[repeat(1)]", "until(false; .)"])
-async def test_a_program_without_end_is_stopped(program: str) -> None:
+async def test_endless_jq_program_is_stopped(program: str) -> None:
     made = Children(seconds=0.3)
     with pytest.raises(ToolError, match=r"takes longer than 0\.3 seconds|more memory"):
         await jq(made, program, DOCUMENT)
@@ -94,7 +94,7 @@ async def test_a_program_without_end_is_stopped(program: str) -> None:
         ('"' + "\\(" * 3000, "jq: "),
     ],
 )
-async def test_a_wrong_program_is_told_what_is_wrong(children: Children, program: str, said: str) -> None:
+async def test_invalid_jq_program_is_refused_with_the_error_of_jq(children: Children, program: str, said: str) -> None:
     with pytest.raises(ToolError) as caught:
         await jq(children, program, DOCUMENT)
     assert said in caught.value.message_to_model
@@ -110,7 +110,7 @@ async def test_a_wrong_program_is_told_what_is_wrong(children: Children, program
         ('"x" * 20000', "a text of"),
     ],
 )
-async def test_too_long_a_result_is_refused_with_how_to_narrow_it(children: Children, program: str, said: str) -> None:
+async def test_too_long_jq_result_is_refused_with_a_way_to_narrow(children: Children, program: str, said: str) -> None:
     with pytest.raises(ToolError) as caught:
         await jq(children, program, DOCUMENT)
     assert f"longer than {CHARACTERS:,} characters" in caught.value.message_to_model
@@ -118,7 +118,7 @@ async def test_too_long_a_result_is_refused_with_how_to_narrow_it(children: Chil
 
 
 @pytest.mark.parametrize("document", [b"", b"not json", b'{"a": ', b"\xff\xfe\x00", b"[" * 100_000])
-async def test_what_is_no_json_is_said(children: Children, document: bytes) -> None:
+async def test_jq_and_grep_json_refuse_a_document_other_than_json(children: Children, document: bytes) -> None:
     if document:
         with pytest.raises(ToolError, match="jq: "):
             await jq(children, ".", document)
@@ -143,26 +143,24 @@ async def test_what_is_no_json_is_said(children: Children, document: bytes) -> N
         ('"a .nope in a text" | empty', ""),
     ],
 )
-async def test_a_key_that_is_not_there_is_answered_with_those_that_are(
-    children: Children, program: str, note: str
-) -> None:
+async def test_jq_answer_to_a_missing_key_names_the_existing_keys(children: Children, program: str, note: str) -> None:
     said = (await jq(children, program, DOCUMENT)).note
     assert said.startswith(note)
     assert bool(said) == bool(note)
 
 
-async def test_keys_without_end_are_counted() -> None:
+async def test_jq_answer_counts_the_keys_after_the_first_forty() -> None:
     wide = json.dumps({f"k{n}": n for n in range(1_000)}).encode()
     note = (await jq(InThisProcess(), ".nope", wide)).note  # type: ignore[arg-type]
     assert note.endswith("k39 and 960 more.")
 
 
 @given(st.text(alphabet='env$ENVinput."\\(){}[],:|# \n', max_size=40))
-def test_no_program_is_too_odd_to_look_for_its_fields(program: str) -> None:
+def test_jq_field_names_are_found_in_any_program(program: str) -> None:
     assert all(name.isidentifier() for name in fields(program))
 
 
-async def test_json_lines_are_given_one_by_one(children: Children) -> None:
+async def test_json_lines_are_queried_as_separate_values(children: Children) -> None:
     lines = b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n\n{"a": 30}\n'
     assert (await jq(children, ".a", lines)).text == "1\n2\n30"
     assert await grep_json(children, "^30$", lines) == ".[2].a: 30"
@@ -172,13 +170,13 @@ literals = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,30})?([eE][+-]?[0-9]
 
 
 @given(st.lists(literals, min_size=1, max_size=20))
-def test_numbers_never_change_their_digits(numbers: list[str]) -> None:
+def test_jq_never_changes_the_digits_of_a_number(numbers: list[str]) -> None:
     document = f"[{','.join(numbers)}]".encode()
     answered = asyncio.run(jq(InThisProcess(), ".[]", document, limit=10**6)).text.splitlines()  # type: ignore[arg-type]
     assert [Decimal(number) for number in answered] == [Decimal(number) for number in numbers]
 
 
-async def test_places_are_found_by_key_and_by_value(children: Children) -> None:
+async def test_grep_json_finds_paths_by_key_and_by_value(children: Children) -> None:
     assert await grep_json(children, "order 49[89]", DOCUMENT) == (
         '.orders[498].note: "order 498"\n.orders[499].note: "order 499"'
     )
@@ -189,19 +187,19 @@ async def test_places_are_found_by_key_and_by_value(children: Children) -> None:
     assert await grep_json(children, "nothing like it", DOCUMENT) == "No key and no value matches."
 
 
-async def test_too_many_places_are_refused_with_where_they_are(children: Children) -> None:
+async def test_grep_json_with_too_many_matches_counts_the_paths(children: Children) -> None:
     with pytest.raises(ToolError) as caught:
         await grep_json(children, "order", DOCUMENT)
     assert "501 keys and values match" in caught.value.message_to_model
     assert ".orders[].note (500), .orders (1)" in caught.value.message_to_model
 
 
-async def test_a_wrong_pattern_is_told(children: Children) -> None:
+async def test_grep_json_refuses_look_around(children: Children) -> None:
     with pytest.raises(ToolError, match="Look-around"):
         await grep_json(children, "(?=a)", DOCUMENT)
 
 
-async def test_a_long_value_is_shown_around_its_match(children: Children) -> None:
+async def test_grep_json_shows_a_long_value_around_the_match(children: Children) -> None:
     document = json.dumps({"text": "é" * 5000 + "NEEDLE" + "日" * 5000}).encode()
     shown = await grep_json(children, "NEEDLE", document)
     assert "NEEDLE" in shown
@@ -218,7 +216,7 @@ values = st.recursive(
 
 
 @given(values, st.sampled_from(["a", "^b", "1|true", "é$"]))
-def test_every_path_leads_to_what_was_found(value: object, pattern: str) -> None:
+def test_grep_json_returns_each_path_once(value: object, pattern: str) -> None:
     document = parse(json.dumps(value))
     paths = [place.path() for place in matches(pattern, document)]
     assert len(paths) == len(set(paths))

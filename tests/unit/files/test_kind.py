@@ -1,4 +1,4 @@
-"""What bytes are is told by the bytes; a name that says otherwise is told of."""
+"""The kind of a file by its bytes, the note about a misleading name, and names safe to display."""
 
 import gzip
 import io
@@ -78,13 +78,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("data", "kind"), CASES)
-def test_a_file_is_known_by_its_bytes(data: bytes, kind: str) -> None:
+def test_file_kind_is_decided_by_the_bytes_and_not_by_the_name(data: bytes, kind: str) -> None:
     assert kind_of(data).name == kind
     assert kind_of(data, "holiday.jpg").name == kind
 
 
 @pytest.mark.parametrize(("data", "kind"), [(docx(paragraph("x")), "docx"), (xlsx({"A": row(1, "x")}), "xlsx")])
-def test_a_package_without_its_directory_keeps_its_kind(data: bytes, kind: str) -> None:
+def test_office_document_cut_off_keeps_the_file_kind(data: bytes, kind: str) -> None:
     assert kind_of(data[: data.rfind(b"PK\x05\x06") - 10]).name == kind
     assert kind_of(data[: data.find(b"PK\x01\x02")]).name == kind
 
@@ -102,12 +102,12 @@ def test_a_package_without_its_directory_keeps_its_kind(data: bytes, kind: str) 
         (docx(""), "old.docm", ""),
     ],
 )
-def test_a_name_that_says_otherwise_is_told(data: bytes, name: str, said: str) -> None:
+def test_file_name_that_contradicts_the_bytes_is_noted(data: bytes, name: str, said: str) -> None:
     assert mislabelled(kind_of(data, name), name) == said
 
 
 @given(st.binary(max_size=200), st.text(max_size=20))
-def test_every_file_is_of_some_kind(data: bytes, name: str) -> None:
+def test_every_file_has_a_known_kind(data: bytes, name: str) -> None:
     assert kind_of(data, name).name in KINDS
     assert kind_of(b"PK\x03\x04" + data, name).name in KINDS
 
@@ -128,12 +128,12 @@ def test_every_file_is_of_some_kind(data: bytes, name: str) -> None:
         ("x" * 300, "x" * 252 + "…"),
     ],
 )
-def test_a_name_is_shown_as_nothing_but_a_name(name: str, shown: str) -> None:
+def test_displayed_file_name_has_no_path_or_control_characters(name: str, shown: str) -> None:
     assert display(name) == shown
 
 
 @given(st.text(max_size=2000))
-def test_no_name_is_long_empty_or_a_path(name: str) -> None:
+def test_displayed_file_name_is_never_long_empty_or_a_path(name: str) -> None:
     shown = display(name)
     assert shown
     assert len(shown.encode("utf-8", "replace")) <= LONGEST

@@ -1,4 +1,4 @@
-"""What a file may be before anybody has it."""
+"""The likely kind of a file before its download, by its declared type and name."""
 
 import pytest
 
@@ -19,13 +19,11 @@ from gofer.files.kind import charset_of, likely, with_charset
         ("", "", "other"),
     ],
 )
-def test_what_a_file_may_be_follows_from_its_type_or_else_from_its_name(
-    media_type: str, name: str, is_likely: str
-) -> None:
+def test_likely_file_kind_follows_the_media_type_or_else_the_name(media_type: str, name: str, is_likely: str) -> None:
     assert likely(media_type, name) == is_likely
 
 
-def test_the_encoding_that_a_server_declares_stays_with_the_type_of_a_text() -> None:
+def test_charset_declared_by_a_server_is_kept_with_the_media_type_of_a_text() -> None:
     assert with_charset("text/csv", 'text/csv; charset="Shift_JIS"') == "text/csv; charset=shift_jis"
     assert with_charset("application/pdf", "application/pdf; charset=latin-1") == "application/pdf"
     assert with_charset("text/csv", "text/csv") == "text/csv"

@@ -1,4 +1,4 @@
-"""A preview shows the structure of JSON, whole characters and true numbers, within its tokens."""
+"""Previews: the structure of JSON, whole characters and unchanged numbers, within a token limit."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def strings(value: object) -> list[str]:
 
 
 @given(st.lists(values, min_size=1, max_size=10))
-def test_every_key_is_kept_and_every_string_is_short(items: list[object]) -> None:
+def test_preview_keeps_every_key_and_shortens_every_string(items: list[object]) -> None:
     text = json.dumps({"items": items * 40, "pad": "word " * 40_000})
     shown = preview(text, max_tokens=20_000)
     value = json.loads(shown.partial_data)
@@ -42,13 +42,13 @@ def test_every_key_is_kept_and_every_string_is_short(items: list[object]) -> Non
 
 @given(values, st.integers(1, 400))
 @example({f"key {n}": {"n": [n] * 50} for n in range(500)}, 60)
-def test_a_preview_never_takes_more_than_its_tokens(value: object, tokens: int) -> None:
+def test_preview_never_exceeds_the_token_limit(value: object, tokens: int) -> None:
     for shown in (preview(json.dumps(value), max_tokens=tokens), preview_text(str(value), max_tokens=tokens)):
         assert shown.partial_tokens == estimate(shown.partial_data)
         assert shown.partial_tokens <= max(tokens, 30) + 12
 
 
-def test_alike_items_collapse_to_examples_and_the_true_length() -> None:
+def test_preview_collapses_similar_items_to_examples_and_the_total() -> None:
     items = [{"id": n, "tags": ["a"] * n} for n in range(500)]
     shown = json.loads(preview(json.dumps({"items": items, "after": [1, 2]})).partial_data)
     assert shown["items"][0] == {"id": 0, "tags": []}
@@ -56,7 +56,7 @@ def test_alike_items_collapse_to_examples_and_the_true_length() -> None:
     assert shown["after"] == [1, 2]
 
 
-def test_an_item_with_a_key_of_its_own_is_shown_among_thousands() -> None:
+def test_preview_shows_an_item_with_an_unusual_key_among_thousands() -> None:
     items: list[object] = [{"id": n, "deep": [{"x": n}]} for n in range(5000)]
     items[3210] = {"id": 3210, "deep": [{"x": 1}, {"x": 2, "error": {"code": 7}}]}
     shown = preview(json.dumps(items))
@@ -64,14 +64,14 @@ def test_an_item_with_a_key_of_its_own_is_shown_among_thousands() -> None:
     assert "5,000 in all" in shown.partial_data
 
 
-def test_what_fits_is_shown_as_it_is() -> None:
+def test_preview_of_a_short_text_is_the_text_unchanged() -> None:
     text = '{ "a": 1.10, "b": [1, 2] }'
     shown = preview(text, prefix="jira")
     assert (shown.partial_data, shown.is_truncated) == (text, False)
     assert shown.partial_tokens == shown.total_tokens
 
 
-def test_the_fields_are_those_a_model_is_told_of() -> None:
+def test_preview_fields_are_named_as_documented_for_models() -> None:
     text = json.dumps([{"k": n} for n in range(3000)])
     fields = preview(text, prefix="search").fields()
     assert list(fields) == [
@@ -86,13 +86,13 @@ literals = st.from_regex(r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,30})?([eE][+-]?[0-9]
 
 
 @given(st.lists(literals, min_size=1, max_size=9))
-def test_numbers_never_change_their_digits(numbers: list[str]) -> None:
+def test_preview_never_changes_the_digits_of_a_number(numbers: list[str]) -> None:
     text = '{"n": [' + ", ".join(numbers) + '], "pad": "' + "word " * 9000 + '"}'
     shown = preview(text)
     assert f'"n":[{",".join(numbers)}]' in shown.partial_data
 
 
-def test_a_very_wide_object_keeps_its_neighbours_and_says_how_wide_it_is() -> None:
+def test_preview_counts_the_keys_of_a_wide_object_and_keeps_the_others() -> None:
     wide = {f"customer-{n}": {"orders": [n] * 9, "note": "y" * 300} for n in range(9000)}
     shown = preview(json.dumps({"wide": wide, "summary": {"count": 9000}}))
     assert '"summary":{"count":9000}' in shown.partial_data
@@ -100,7 +100,7 @@ def test_a_very_wide_object_keeps_its_neighbours_and_says_how_wide_it_is() -> No
     assert "not every key fits" in shown.note_to_llm
 
 
-def test_json_lines_are_one_list() -> None:
+def test_preview_treats_json_lines_as_a_single_list() -> None:
     text = "\n".join(json.dumps({"at": n, "level": "info"}) for n in range(4000))
     shown = preview(text)
     assert shown.kind == "json"
@@ -109,16 +109,16 @@ def test_json_lines_are_one_list() -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a": NaN, "b": 1}' + "x" * 9000, "[1,2" + ",3" * 9000])
-def test_what_only_looks_like_json_is_shown_as_text(text: str) -> None:
+def test_preview_shows_invalid_json_as_text(text: str) -> None:
     assert preview(text).kind == "text"
 
 
-def test_deep_json_ends_well() -> None:
+def test_preview_of_deep_json_stays_within_the_token_limit() -> None:
     shown = preview_json('{"a":[' * 400 + "1" + "]}" * 400 + " " * 90_000, max_tokens=500)
     assert shown.partial_tokens <= 512
 
 
-def test_a_text_shows_its_head_and_tail_in_whole_lines() -> None:
+def test_text_preview_shows_head_and_tail_in_whole_lines() -> None:
     text = "".join(f"line {n} of the log\n" for n in range(9000))
     shown = preview_text(text, max_tokens=200)
     first, rest = shown.partial_data.split("[…")
@@ -131,7 +131,7 @@ def test_a_text_shows_its_head_and_tail_in_whole_lines() -> None:
 
 
 @given(st.integers(0, 60), st.sampled_from(["字", "word ", "> x ", "    "]))
-def test_the_rest_of_an_indented_line_is_indented(shift: int, word: str) -> None:
+def test_text_preview_keeps_the_indentation_of_a_cut_line(shift: int, word: str) -> None:
     text = f"Thread in #x:\n\n@A at (ts 1):\n    {'x' * shift}{word * 9000}> The request:"
     last = preview_text(text, max_tokens=200).partial_data.split("…]\n")[1]
     assert last.startswith("    ")
@@ -139,7 +139,7 @@ def test_the_rest_of_an_indented_line_is_indented(shift: int, word: str) -> None
 
 
 @given(st.text(alphabet="a\u0301é👩‍👩‍👧🇩🇪🇫🇷한ㅎ\u200d\U0001f3fd日", min_size=0, max_size=200), st.integers(30, 60))
-def test_a_text_is_head_and_tail_of_itself(text: str, tokens: int) -> None:
+def test_text_preview_is_a_head_and_a_tail_of_the_text(text: str, tokens: int) -> None:
     text = text * 30
     shown = preview_text(text, max_tokens=tokens)
     if not shown.is_truncated:

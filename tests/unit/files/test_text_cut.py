@@ -1,4 +1,4 @@
-"""What a person sees as one character is not torn apart."""
+"""Cutting a text between grapheme clusters."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from gofer.files.text_cut import characters, head, tail
         ("x\u0301" * 2, 0, ""),
     ],
 )
-def test_a_head_ends_between_characters(text: str, limit: int, expected: str) -> None:
+def test_text_head_ends_between_grapheme_clusters(text: str, limit: int, expected: str) -> None:
     assert head(text, limit) == expected
 
 
@@ -35,12 +35,12 @@ def test_a_head_ends_between_characters(text: str, limit: int, expected: str) ->
         ("abc", 0, ""),
     ],
 )
-def test_a_tail_begins_between_characters(text: str, limit: int, expected: str) -> None:
+def test_text_tail_begins_between_grapheme_clusters(text: str, limit: int, expected: str) -> None:
     assert tail(text, limit) == expected
 
 
 @given(st.text(), st.integers(0, 50))
-def test_head_and_tail_are_parts_within_the_limit(text: str, limit: int) -> None:
+def test_text_head_and_tail_stay_within_the_limit(text: str, limit: int) -> None:
     assert text.startswith(head(text, limit))
     assert text.endswith(tail(text, limit))
     assert len(head(text, limit)) <= limit or len(text) <= limit
@@ -48,7 +48,7 @@ def test_head_and_tail_are_parts_within_the_limit(text: str, limit: int) -> None
 
 
 @given(st.text(max_size=30), st.integers(-3, 130), st.integers(-3, 130))
-def test_a_range_of_bytes_is_whole_characters(text: str, start: int, stop: int) -> None:
+def test_byte_range_of_a_text_holds_whole_characters(text: str, start: int, stop: int) -> None:
     raw = text.encode("utf-8", "replace")
     part = characters(raw, start, stop)
     assert part.decode() in raw.decode()

@@ -1,4 +1,4 @@
-"""Token estimates come near what vocabularies count, whatever the content, and cost nothing on large texts."""
+"""Token estimates: near the counts of real vocabularies for any content, and cheap for large texts."""
 
 import base64
 import json
@@ -43,17 +43,17 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_estimate_is_near_what_a_vocabulary_counts(name: str) -> None:
+def test_token_estimate_is_within_15_percent_of_a_vocabulary(name: str) -> None:
     text, bytes_per_token = CASES[name]
     assert estimate(text) == pytest.approx(len(text.encode()) / bytes_per_token, rel=0.15)
 
 
 @given(st.text())
-def test_no_text_is_free_and_the_empty_text_is(text: str) -> None:
+def test_token_estimate_is_zero_only_for_the_empty_text(text: str) -> None:
     assert (estimate(text) > 0) == (text != "")
 
 
-def test_a_large_text_is_sampled_over_its_whole_length() -> None:
+def test_token_estimate_of_a_large_text_samples_the_whole_length() -> None:
     text = CASES["prose"][0] * 500 + CASES["numbers"][0] * 50
     guess = estimate(text)
     other = "漢" * 1_000

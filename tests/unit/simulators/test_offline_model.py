@@ -1,4 +1,4 @@
-"""The offline model speaks the Chat Completions format and labels all it says."""
+"""The offline model: the Chat Completions format, with every answer labelled."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def tool(call_id: str) -> dict[str, object]:
     return {"role": "tool", "tool_call_id": call_id, "content": "ok"}
 
 
-def test_tool_calls_then_text_then_the_answer() -> None:
+def test_offline_model_plays_tool_calls_then_text_then_the_answer() -> None:
     first = post({"model": "m", "messages": [USER]}).json()
     assert (first["object"], first["model"]) == ("chat.completion", "offline-model")
     choice = first["choices"][0]
@@ -56,14 +56,14 @@ def test_tool_calls_then_text_then_the_answer() -> None:
     assert "tool_calls" not in third["message"]
 
 
-def test_the_same_bytes_get_the_same_answer() -> None:
+def test_offline_model_answers_the_same_bytes_with_the_same_answer() -> None:
     body = json.dumps({"messages": [USER]}).encode()
     assert post(body).content == post(body).content
     other = post(body + b" ").json()
     assert other["id"] != post(body).json()["id"]
 
 
-def test_usage_is_estimated_from_bytes() -> None:
+def test_offline_model_estimates_usage_from_bytes() -> None:
     body = json.dumps({"messages": [USER]}).encode()
     usage = post(body).json()["usage"]
     assert usage["prompt_tokens"] == -(-len(body) // 4)
@@ -72,7 +72,7 @@ def test_usage_is_estimated_from_bytes() -> None:
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-def test_no_match_and_no_step_are_labelled_answers() -> None:
+def test_offline_model_labels_answers_without_a_script_or_step() -> None:
     unknown = post({"messages": [{"role": "user", "content": "else"}]}).json()
     said = unknown["choices"][0]["message"]["content"]
     assert said.startswith("[offline model] No script matches this conversation")
@@ -94,7 +94,7 @@ def test_no_match_and_no_step_are_labelled_answers() -> None:
         ({"messages": [USER, tool("a")]}, "messages", None),
     ],
 )
-def test_bad_requests_are_refused_in_the_vendors_shape(
+def test_offline_model_refuses_bad_requests_in_the_form_of_the_vendor(
     body: dict[str, object] | bytes, param: str | None, code: str | None
 ) -> None:
     refused = post(body)
@@ -104,7 +104,7 @@ def test_bad_requests_are_refused_in_the_vendors_shape(
     assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", param, code)
 
 
-def test_it_lists_itself_as_a_model() -> None:
+def test_offline_model_is_listed_as_a_model() -> None:
     async def run() -> httpx2.Response:
         transport = httpx2.ASGITransport(app=offline_model(()))
         async with httpx2.AsyncClient(transport=transport, base_url="http://model") as http:

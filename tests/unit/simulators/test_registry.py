@@ -1,4 +1,4 @@
-"""The simulated vendors: each stands for a source, and names the settings that lead Gofer to it."""
+"""The registry of simulators: one for each source with deliveries, and the settings that point Gofer to it."""
 
 from collections.abc import Mapping
 
@@ -22,12 +22,12 @@ def settings(source: str, http: httpx2.AsyncClient) -> Mapping[str, str]:
     return started.settings(URL)
 
 
-async def test_every_source_that_sends_deliveries_has_a_simulator() -> None:
+async def test_every_source_with_deliveries_has_a_simulator() -> None:
     assert set(SIMULATORS) == set(BY_SOURCE)
 
 
 @pytest.mark.parametrize("source", SIMULATORS)
-async def test_a_simulator_names_the_settings_of_its_source(source: str) -> None:
+async def test_simulator_names_the_settings_of_the_source(source: str) -> None:
     spec = BY_SOURCE[source]
     async with loopback.client() as http:
         texts = settings(source, http)

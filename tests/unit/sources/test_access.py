@@ -1,4 +1,4 @@
-"""A credential that is not accepted is told to whoever runs Gofer: a log line with its fields, and the run list."""
+"""Refused credentials and permissions: a log line with fields for the operator, and the reason in the run list."""
 
 import logging
 from dataclasses import replace
@@ -23,7 +23,7 @@ KEY, NONE = Secret("x"), Secret("")
 
 
 class Answers:
-    """HTTP to a service that always answers the same."""
+    """HTTP to a service that always gives the same answer."""
 
     def __init__(self, status: int, body: str) -> None:
         self.response = HttpResponse(status, {}, body.encode())
@@ -67,7 +67,7 @@ def call(status: int, body: str) -> Call:
 
 
 @pytest.mark.parametrize(("ask", "status", "body", "access", "code"), REFUSED)
-async def test_what_does_not_let_gofer_in_is_one_line_with_its_fields(
+async def test_refused_access_is_one_log_line_with_system_access_and_code(
     caplog: pytest.LogCaptureFixture, ask: object, status: int, body: str, access: str, code: str
 ) -> None:
     with pytest.raises(ToolError) as refused:
@@ -77,12 +77,14 @@ async def test_what_does_not_let_gofer_in_is_one_line_with_its_fields(
     system = ask.__name__  # type: ignore[attr-defined]
     assert line.levelno == logging.ERROR
     assert line.__dict__["fields"] == {"system": system, "access": access, "code": code}
-    # Also where only ids are logged: nobody in a channel can act on it.
+    # Also with minimal logs: people in a channel cannot act on it.
     assert f'"system": "{system}", "access": "{access}", "code": "{code}"' in JsonLines("minimal").format(line)
 
 
 @pytest.mark.parametrize("ask", [slack, jira, notion, github])
-async def test_a_system_that_is_not_set_up_is_told_the_same_way(caplog: pytest.LogCaptureFixture, ask: object) -> None:
+async def test_missing_credential_is_logged_like_a_refused_credential(
+    caplog: pytest.LogCaptureFixture, ask: object
+) -> None:
     with pytest.raises(ToolError) as refused:
         await ask(call(200, "{}"), NONE)  # type: ignore[operator]
     assert refused.value.access == "credential"
@@ -91,7 +93,7 @@ async def test_a_system_that_is_not_set_up_is_told_the_same_way(caplog: pytest.L
 
 
 @pytest.mark.parametrize(("access", "reason"), [("credential", "Renew the token."), ("permission", ""), ("", "")])
-async def test_a_run_that_is_done_without_a_system_says_so_in_the_list(access: str, reason: str) -> None:
+async def test_run_without_access_to_a_system_is_done_with_the_reason_in_the_list(access: str, reason: str) -> None:
     made = memory_worker(says("", ("act", {"text": "x"})), says("Without it, then."))
     made.grant("act")
 

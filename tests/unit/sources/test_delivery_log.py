@@ -1,4 +1,4 @@
-"""The log of deliveries that start nothing: the first at once, then one line a minute, whatever a sender sends."""
+"""The log of deliveries that start no run: the first at once, then one line a minute."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ PATH = "/slack/events"
 
 
 class Lines(logging.Handler):
-    """Keeps what is logged."""
+    """A log handler that keeps the records."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Lines(logging.Handler):
         return [record.getMessage() for record in self.records]
 
 
-def test_four_thousand_refused_deliveries_are_a_line_at_once_and_one_with_their_number() -> None:
+def test_delivery_log_writes_4000_refusals_as_two_lines_with_the_count() -> None:
     log = DeliveryLog()
     with Lines() as lines:
         for number in range(4_000):
@@ -49,7 +49,7 @@ def test_four_thousand_refused_deliveries_are_a_line_at_once_and_one_with_their_
     assert fields == {"path": PATH, "code": "signature_mismatch", "count": 3_999, "seconds": 40}
 
 
-def test_while_it_goes_on_there_is_one_line_a_minute() -> None:
+def test_delivery_log_writes_one_line_a_minute_during_repeated_refusals() -> None:
     log = DeliveryLog()
     with Lines() as lines:
         for second in range(601):
@@ -57,7 +57,7 @@ def test_while_it_goes_on_there_is_one_line_a_minute() -> None:
     assert len(lines.texts()) == 1 + 10
 
 
-def test_after_a_quiet_minute_the_first_is_a_line_of_its_own_again() -> None:
+def test_delivery_log_writes_the_first_delivery_after_a_quiet_minute_at_once() -> None:
     log = DeliveryLog()
     with Lines() as lines:
         for second in (0.0, 1.0, 2.0, 500.0):
@@ -66,7 +66,7 @@ def test_after_a_quiet_minute_the_first_is_a_line_of_its_own_again() -> None:
     assert lines.texts() == [once, f"2 deliveries to {PATH} refused in 2 s: {REFUSED.reason}", once]
 
 
-def test_any_other_delivery_brings_the_line_that_is_due() -> None:
+def test_delivery_log_writes_a_due_line_with_the_next_other_delivery() -> None:
     log = DeliveryLog()
     other = Outcome("ignored", "own_act", "Gofer wrote it")
     with Lines() as lines:
@@ -80,7 +80,7 @@ def test_any_other_delivery_brings_the_line_that_is_due() -> None:
 
 
 @pytest.mark.anyio
-async def test_what_was_counted_is_written_at_the_end() -> None:
+async def test_delivery_log_writes_the_counted_deliveries_at_the_end() -> None:
     log = DeliveryLog()
     with Lines() as lines:
         async with log.written(SetClock(0.0)):
@@ -93,7 +93,7 @@ async def test_what_was_counted_is_written_at_the_end() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["x", "y"]), st.floats(0, 100)), max_size=60))
-def test_every_delivery_is_counted_once(deliveries: list[tuple[str, str, float]]) -> None:
+def test_delivery_log_counts_every_delivery_once(deliveries: list[tuple[str, str, float]]) -> None:
     log, now = DeliveryLog(), 0.0
     with Lines() as lines:
         for path, code, later in deliveries:

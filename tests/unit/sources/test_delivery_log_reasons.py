@@ -1,4 +1,4 @@
-"""Every delivery that starts nothing leaves a line that says why and who can do what; none says what was in it."""
+"""Reasons in the delivery log: why a delivery starts no run and who can act, without its contents."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def slack(body: object, at: float = NOON) -> RawRequest:
     return RawRequest("POST", SLACK, headers, raw)
 
 
-async def test_a_refused_delivery_names_the_setting_to_check(lines: pytest.LogCaptureFixture) -> None:
+async def test_refused_delivery_log_names_the_setting_to_check(lines: pytest.LogCaptureFixture) -> None:
     doorstep = Doorstep()
     for path, setting in (
         (SLACK, "SLACK_SIGNING_SECRET"),
@@ -61,14 +61,14 @@ def _clause(lines: pytest.LogCaptureFixture) -> str:
 @pytest.mark.parametrize(
     ("seconds", "code"), [(-301, "timestamp_old"), (302, "timestamp_future"), (-300, None), (300, None)]
 )
-async def test_a_signed_time_in_the_future_is_not_called_old(
+async def test_delivery_log_distinguishes_a_future_time_from_an_old_time(
     lines: pytest.LogCaptureFixture, seconds: int, code: str | None
 ) -> None:
     reply = await Doorstep().ingress.receive(slack(json.loads(MENTION), NOON + seconds))
     codes = [record.__dict__["fields"]["code"] for record in lines.records]
     assert codes == ([code] if code else [])
     assert (reply.status == 401) == bool(code)
-    # What the sender is told is the same, whichever clock is wrong.
+    # The answer to the sender is the same, whichever clock is wrong.
     assert b"old" not in reply.body
     assert b"future" not in reply.body
 
@@ -99,7 +99,7 @@ def token(key: str = BEARER.reveal(), algorithm: str = "HS256", **changes: objec
         ("", "token_missing"),
     ],
 )
-async def test_each_failure_of_a_jwt_has_a_sentence_of_its_own(
+async def test_delivery_log_has_a_sentence_for_each_failure_of_a_jwt(
     lines: pytest.LogCaptureFixture, presented: str, code: RefusalCode
 ) -> None:
     request = RawRequest("POST", "/hooks/jwt", [("Authorization", f"Bearer {presented}")], b"")
@@ -112,7 +112,7 @@ async def test_each_failure_of_a_jwt_has_a_sentence_of_its_own(
     "presented",
     ["no.token", token("another secret of thirty-two bytes"), token(iss="o"), token(aud="o"), token(exp=None)],
 )
-async def test_a_forger_hears_the_same_whatever_is_wrong_with_a_jwt(presented: str) -> None:
+async def test_refused_jwt_is_answered_with_the_same_text_for_every_reason(presented: str) -> None:
     request = RawRequest("POST", "/hooks/jwt", [("Authorization", f"Bearer {presented}")], b"")
     reply = await Doorstep().ingress.receive(request)
     assert reply.body == b"The token is not one that its issuer signed for this hook."
@@ -136,7 +136,7 @@ async def test_a_forger_hears_the_same_whatever_is_wrong_with_a_jwt(presented: s
         ),
     ],
 )
-async def test_each_body_that_is_no_event_has_a_sentence_of_its_own(
+async def test_unreadable_body_is_answered_and_logged_with_a_sentence_for_each_reason(
     lines: pytest.LogCaptureFixture, body: bytes, code: str, sentence: str
 ) -> None:
     for path in ("/jira/webhook", "/github/webhook"):
@@ -157,7 +157,7 @@ async def test_each_body_that_is_no_event_has_a_sentence_of_its_own(
         ({"type": "event_callback", "event": {"type": "app_uninstalled"}}, "uninstalled", "install it again"),
     ],
 )
-async def test_what_slack_says_of_the_app_itself_is_an_error_that_says_what_to_do(
+async def test_slack_event_about_the_app_is_logged_as_an_error_with_advice(
     lines: pytest.LogCaptureFixture, body: object, code: str, action: str
 ) -> None:
     assert await Doorstep().knock(slack(body)) == 200
@@ -166,7 +166,7 @@ async def test_what_slack_says_of_the_app_itself_is_an_error_that_says_what_to_d
     assert action in record.getMessage()
 
 
-async def test_revoked_tokens_of_people_are_no_error(lines: pytest.LogCaptureFixture) -> None:
+async def test_slack_revoked_user_tokens_are_logged_without_an_error(lines: pytest.LogCaptureFixture) -> None:
     event = {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": []}}
     assert await Doorstep().knock(slack({"type": "event_callback", "event": event})) == 200
     assert [record.levelname for record in lines.records] == ["INFO"]
@@ -176,7 +176,7 @@ def listening(kind: str, where: object) -> Ingress:
     return replace(Doorstep().ingress, routes=read_routes({kind: [("secret-project", where)]}))
 
 
-async def test_the_log_names_workflow_and_condition_where_everybody_may_see_the_place(
+async def test_delivery_log_names_workflow_and_condition_for_a_public_place(
     lines: pytest.LogCaptureFixture,
 ) -> None:
     ingress = listening("github.pull_request", {"action": ["opened"], "repository": ["acme/shop"]})
@@ -184,12 +184,12 @@ async def test_the_log_names_workflow_and_condition_where_everybody_may_see_the_
     reply = await ingress.receive(request)
     assert reply.body.startswith(b"Ignored: secret-project requires `action: opened`")
     assert lines.messages[-1].endswith(reply.body.decode().removeprefix("Ignored: ").removesuffix("."))
-    # What was found is for the reader of a payload.
+    # Found values are shown only to readers of the payload.
     assert "merged" not in lines.messages[-1]
 
 
 @pytest.mark.parametrize("channel_type", ["group", ""])
-async def test_the_log_names_no_workflow_where_the_place_is_or_may_be_private(
+async def test_delivery_log_names_no_workflow_for_a_possibly_private_place(
     lines: pytest.LogCaptureFixture, channel_type: str
 ) -> None:
     body = json.loads(MENTION)
@@ -202,18 +202,18 @@ async def test_the_log_names_no_workflow_where_the_place_is_or_may_be_private(
 
 
 @pytest.mark.parametrize("path", ["/wp-admin", "/slack/events/", "/hooks/\x1b[31mred"])
-async def test_a_path_that_a_stranger_made_up_is_not_repeated(lines: pytest.LogCaptureFixture, path: str) -> None:
+async def test_delivery_log_does_not_repeat_an_unknown_path(lines: pytest.LogCaptureFixture, path: str) -> None:
     doorstep = Doorstep()
     for number in range(50):
         assert await doorstep.knock(RawRequest("POST", f"{path}{number}", [], b"")) == 404
-        # A look at a page delivers nothing.
+        # A GET is no delivery.
         assert await doorstep.knock(RawRequest("GET", f"{path}{number}", [], b"")) == 404
     assert [record.getMessage() for record in lines.records] == [
         "1 delivery to an unknown path refused: no receiver listens at the path; check the URL in the sender's settings"
     ]
 
 
-async def test_a_source_that_is_not_set_up_says_which_setting_is_missing(lines: pytest.LogCaptureFixture) -> None:
+async def test_delivery_log_names_the_missing_setting_of_a_source(lines: pytest.LogCaptureFixture) -> None:
     doorstep = Doorstep()
     receivers = {path: receiver for path, receiver in doorstep.ingress.receivers.items() if path != SLACK}
     reply = await replace(doorstep.ingress, receivers=receivers).receive(slack({}))
@@ -221,7 +221,7 @@ async def test_a_source_that_is_not_set_up_says_which_setting_is_missing(lines: 
     assert lines.messages == ["1 delivery to /slack/events refused: the source is not set up; set SLACK_SIGNING_SECRET"]
 
 
-async def test_a_delivery_that_cannot_be_stored_is_an_error(lines: pytest.LogCaptureFixture) -> None:
+async def test_delivery_that_cannot_be_stored_is_logged_as_an_error(lines: pytest.LogCaptureFixture) -> None:
     class Full(MemoryStore):
         async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
             raise TemporaryError("the disk is full")
@@ -234,7 +234,7 @@ async def test_a_delivery_that_cannot_be_stored_is_an_error(lines: pytest.LogCap
     assert "it could not be stored (the disk is full)" in record.getMessage()
 
 
-async def test_what_gofer_itself_did_leaves_no_line(lines: pytest.LogCaptureFixture) -> None:
+async def test_ignored_act_of_gofer_is_not_logged(lines: pytest.LogCaptureFixture) -> None:
     body = json.loads(MENTION)
     body["event"]["user"] = "U0GOFER0"
     reply = await Doorstep().ingress.receive(slack(body))
@@ -242,18 +242,18 @@ async def test_what_gofer_itself_did_leaves_no_line(lines: pytest.LogCaptureFixt
     assert lines.records == []
 
 
-async def test_an_accepted_delivery_leaves_no_line(lines: pytest.LogCaptureFixture) -> None:
+async def test_accepted_delivery_is_not_logged(lines: pytest.LogCaptureFixture) -> None:
     assert await Doorstep().knock(slack(json.loads(MENTION))) == 200
     assert lines.records == []
 
 
-def test_every_code_has_a_clause_of_its_own() -> None:
+def test_refusal_codes_each_have_a_clause() -> None:
     assert set(REFUSALS) == set(get_args(RefusalCode))
     assert len(set(REFUSALS.values())) == len(REFUSALS)
     assert BadRequest(400, "").code == "other"
 
 
-async def test_no_refusal_is_without_a_code(lines: pytest.LogCaptureFixture) -> None:
+async def test_refused_deliveries_of_all_sources_have_a_code(lines: pytest.LogCaptureFixture) -> None:
     doorstep = Doorstep()
     for event in EVENTS:
         await doorstep.knock(RawRequest("POST", path_of(event), [], event.read_bytes()))
@@ -261,7 +261,7 @@ async def test_no_refusal_is_without_a_code(lines: pytest.LogCaptureFixture) -> 
     assert codes == {"signature_missing", "timestamp_missing"}
 
 
-def test_each_reason_is_counted_by_itself(lines: pytest.LogCaptureFixture) -> None:
+def test_delivery_log_counts_each_reason_separately(lines: pytest.LogCaptureFixture) -> None:
     log = DeliveryLog()
     for reason in ("it lacks a time", "it lacks a team", "it lacks a time", "it lacks a time"):
         log.note(SLACK, Outcome("ignored", "incomplete", reason), 0.0)
@@ -273,7 +273,7 @@ def test_each_reason_is_counted_by_itself(lines: pytest.LogCaptureFixture) -> No
     ]
 
 
-def test_more_reasons_than_are_counted_apart_share_a_line(lines: pytest.LogCaptureFixture) -> None:
+def test_delivery_log_counts_reasons_beyond_the_limit_together(lines: pytest.LogCaptureFixture) -> None:
     log = DeliveryLog()
     for number in range(KINDS + 50):
         log.note(SLACK, Outcome("ignored", "conditions", f"w{number} wants another channel"), 0.0)

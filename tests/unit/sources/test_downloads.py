@@ -1,4 +1,4 @@
-"""Files above the limit: of a text the beginning and the end are fetched, and every answer over it says so."""
+"""Files above the size limit: beginning and end of a text are fetched, with a note on the rest."""
 
 from dataclasses import dataclass, field
 
@@ -51,13 +51,13 @@ async def fetched(server: Server, media_type: str = "text/plain", size: int = 0)
     return await fetch(call, WAY, "https://slack.example/app.log", file)
 
 
-def test_one_number_holds_for_what_is_fetched_kept_and_read() -> None:
+def test_file_size_limits_of_download_store_and_reader_are_equal() -> None:
     assert {LIMIT, FILE_LIMIT, LARGEST} == {FILE_BYTES}
     assert RESPONSE_LIMIT > FILE_BYTES
 
 
 @pytest.mark.parametrize("size", [310_000_000, 0])
-async def test_of_a_larger_text_the_beginning_and_the_end_are_fetched(size: int) -> None:
+async def test_download_of_a_larger_text_fetches_the_beginning_and_the_end(size: int) -> None:
     server = Server(310_000_000)
     found = await fetched(server, size=size)
     body = found.response.body
@@ -74,12 +74,12 @@ async def test_of_a_larger_text_the_beginning_and_the_end_are_fetched(size: int)
     ("server", "media_type"),
     [(Server(310_000_000, ranges=False), "text/plain"), (Server(310_000_000), "application/pdf")],
 )
-async def test_what_cannot_be_read_in_parts_is_refused_with_its_size(server: Server, media_type: str) -> None:
+async def test_download_that_cannot_be_split_is_refused_with_the_size(server: Server, media_type: str) -> None:
     with pytest.raises(ToolError, match=r"too large \(310 MB\): Gofer fetches files of up to 64 MB"):
         await fetched(server, media_type, 310_000_000)
 
 
-async def test_a_file_within_the_limit_is_fetched_whole() -> None:
+async def test_download_within_the_limit_is_complete() -> None:
     server = Server(1_000_000)
     found = await fetched(server, size=1_000_000)
     assert len(found.response.body) == 1_000_000
@@ -95,7 +95,7 @@ LAST = f"bytes {310_000_000 - SIZE}-309999999/310000000"
 
 @dataclass
 class Answering:
-    """HTTP to a server that answers ranges with what it is told to say of them."""
+    """HTTP to a server with prepared content ranges."""
 
     first: str
     last: str
@@ -124,11 +124,11 @@ async def of(server: Answering) -> Fetched:
     ],
     ids=["beginning twice", "end twice", "not the end", "longer end", "longer beginning", "changed", "no range"],
 )
-async def test_parts_that_are_not_the_two_ends_are_refused(first: str, last: str) -> None:
+async def test_download_with_ranges_other_than_the_two_ends_is_refused(first: str, last: str) -> None:
     with pytest.raises(ToolError, match="too large"):
         await of(Answering(first, last))
 
 
-async def test_a_server_may_send_less_of_each_end_than_it_was_asked_for() -> None:
+async def test_download_accepts_shorter_ends_than_requested() -> None:
     (gap,) = (await of(Answering(FIRST, LAST))).missing
     assert gap.part == f"bytes {SIZE:,} to {310_000_000 - SIZE + len(LINE):,} of 310,000,000"

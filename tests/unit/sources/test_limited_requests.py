@@ -1,4 +1,4 @@
-"""Requests that a system limits: how long Gofer waits, and what it says of a longer wait."""
+"""Rate-limited requests: how long Gofer waits, and its sentence about a longer wait."""
 
 import math
 
@@ -30,33 +30,33 @@ def limited(seconds: str) -> HttpResponse:
     return HttpResponse(429, {"retry-after": seconds}, b"")
 
 
-async def test_a_limited_request_is_sent_again_after_the_waits_that_fit() -> None:
+async def test_limited_request_is_sent_again_after_waits_that_fit() -> None:
     network = Answers(limited("4"), limited("0"), HttpResponse(200, {}, b"{}"))
     assert (await send_patiently(network, REQUEST, network.pause)).status == 200
     assert network.waits == [4, 1]
 
 
-async def test_a_wait_that_does_not_fit_into_the_time_of_a_tool_is_answered_as_a_limit() -> None:
+async def test_limited_request_with_a_too_long_wait_returns_the_429() -> None:
     network = Answers(limited("8"), limited("8"), HttpResponse(200, {}, b"{}"))
     assert (await send_patiently(network, REQUEST, network.pause)).status == 429
     assert network.waits == [8]
 
 
 @pytest.mark.parametrize("header", [{}, {"retry-after": "Sat, 21 Nov 2026 07:28:00 GMT"}])
-async def test_a_limit_without_seconds_is_not_waited_for(header: dict[str, str]) -> None:
+async def test_limit_without_seconds_is_not_waited_for(header: dict[str, str]) -> None:
     network = Answers(HttpResponse(429, header, b""))
     assert retry_after(network.left[0]) == math.inf
     assert (await send_patiently(network, REQUEST, network.pause)).status == 429
     assert network.waits == []
 
 
-def test_the_sentence_about_a_wait_counts_in_whole_seconds() -> None:
+def test_wait_sentence_counts_whole_seconds() -> None:
     assert wait_sentence(1) == "Wait 1 second before the next one."
     assert wait_sentence(1.2) == "Wait 2 seconds before the next one."
     assert wait_sentence(math.inf) == "Wait a few minutes before the next one."
 
 
-def test_a_page_in_place_of_json_is_an_empty_object() -> None:
+def test_answer_other_than_a_json_object_is_read_as_an_empty_object() -> None:
     assert object_in(HttpResponse(200, {}, b'{"ok": true}')) == {"ok": True}
     assert object_in(HttpResponse(200, {}, b"<html>")) == {}
     assert object_in(HttpResponse(200, {}, b"[1]")) == {}

@@ -1,4 +1,4 @@
-"""Places of systems in which only the workflow file says where runs write."""
+"""Places of Jira, Notion and GitHub: writable where the workflow file lists them."""
 
 import pytest
 
@@ -28,14 +28,18 @@ def places_of(system: str) -> Places:
         ("github", "repository", "acme/other", False),
     ],
 )
-def test_a_place_that_the_file_lists_needs_no_look_up(system: str, kind: Kind, name: str, listed: bool) -> None:
+def test_place_of_a_project_or_repository_is_checked_against_the_list_without_a_lookup(
+    system: str, kind: Kind, name: str, listed: bool
+) -> None:
     place = Place(system, kind, name)
     assert places_of(system).look(place, LISTED) == Known(listed=listed)
     assert places_of(system).look(place, UNLISTED) == Known()
 
 
 @pytest.mark.parametrize(("system", "kind", "name"), [("jira", "issue", "PAY-7"), ("notion", "page", "p1")])
-def test_what_a_place_is_in_is_looked_up_where_the_file_lists_any(system: str, kind: Kind, name: str) -> None:
+def test_place_of_an_issue_or_page_is_looked_up_only_when_the_file_lists_places(
+    system: str, kind: Kind, name: str
+) -> None:
     places, place = places_of(system), Place(system, kind, name)
     assert places.look(place, LISTED) == OwnCall(f"{system}_find_place", {kind: name})
     assert places.look(place, UNLISTED) == Known()
@@ -54,5 +58,5 @@ def test_what_a_place_is_in_is_looked_up_where_the_file_lists_any(system: str, k
         (Place("slack", "channel", "deploys"), 'slack: ["#deploys"]'),
     ],
 )
-def test_the_entry_of_the_workflow_file_is_named(place: Place, entry: str) -> None:
+def test_place_names_the_entry_of_the_workflow_file(place: Place, entry: str) -> None:
     assert places_of(place.system).entry(place) == entry

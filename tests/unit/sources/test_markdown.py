@@ -1,4 +1,4 @@
-"""The walker over Markdown: every word becomes a node, however deep it stands, and nothing nests without end."""
+"""The Markdown parser: every word becomes a node at any depth, and nesting is limited."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ def words(source: str, *parts: Text | Strong | Emphasis | Code | Link | Image | 
     return Words(source, parts or (Text(source),))
 
 
-def test_blocks_know_the_lines_of_their_source() -> None:
+def test_markdown_blocks_know_the_lines_of_their_source() -> None:
     text = "# A\n\nb\nc\n\n- d\n- [x] e\n\n> f\n\n```py x\ng\n```\n\n    h\n\n| i |\n|---|\n| j |\n\n---"
     assert parse(text) == (
         Heading(range(1), words("A"), 1),
@@ -62,7 +62,7 @@ def test_blocks_know_the_lines_of_their_source() -> None:
     )
 
 
-def test_parts_of_words() -> None:
+def test_markdown_inline_parts_are_parsed_with_their_nesting() -> None:
     (paragraph,) = parse("*a **b*** `c`  \n[d](HTTPS://e.com) ![*f*](https://e.com/g) <h@i.j> <kk:l>")
     assert isinstance(paragraph, Paragraph)
     assert paragraph.words.parts == (
@@ -74,7 +74,7 @@ def test_parts_of_words() -> None:
     assert plain(paragraph.words.parts) == "a b c d f h@i.j <kk:l>"
 
 
-def test_only_pages_and_mail_are_followed() -> None:
+def test_markdown_links_are_followed_for_http_and_mail_only() -> None:
     addresses = ["http://a", "https://a", "mailto:a@b.c", "slack://a", "javascript:a", "//a", "a", ""]
     assert [followed(address) for address in addresses] == [True] * 3 + [False] * 5
 
@@ -89,7 +89,7 @@ def without_words(nodes: Sequence[BlockNode]) -> list[tuple[str, range]]:
         max_size=30,
     ).map("".join)
 )
-def test_an_outline_has_the_blocks_of_the_whole(text: str) -> None:
+def test_markdown_outline_has_the_same_blocks_as_the_full_parse(text: str) -> None:
     assert without_words(outline(text)) == without_words(parse(text))
 
 
@@ -103,13 +103,13 @@ DEEP = [
 
 
 @pytest.mark.parametrize("text", DEEP)
-def test_a_word_is_never_too_deep_to_be_written(text: str) -> None:
+def test_markdown_word_at_any_depth_is_written_by_every_writer(text: str) -> None:
     assert "word" in fallback(text) or len(fallback(text).encode()) > 2_000
     assert "word" in adf_text(document(text, NOWHERE))
     assert "word" in str(blocks(text))
     assert "word" in "".join(span.text for span in comment_spans(text))
 
 
-def test_marks_that_nest_too_deep_are_left_out_and_a_link_is_kept() -> None:
+def test_markdown_marks_nested_too_deep_are_dropped_and_links_kept() -> None:
     text = "*a **b " * 30 + "[word](https://e.com)" + " c** d*" * 30
     assert "<https://e.com|word>" in fallback(text)

@@ -1,4 +1,4 @@
-"""The golden file of the Markdown samples, compared with what the three writers make of them today."""
+"""The golden file of Markdown samples against the output of the three writers."""
 
 import json
 
@@ -15,11 +15,11 @@ def made() -> dict:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_each_sample_is_written_as_it_was_reviewed(name: str, made: dict) -> None:
+def test_markdown_sample_is_written_as_in_the_golden_file(name: str, made: dict) -> None:
     assert made[name] == EXPECTED[name], (
         "review what changed: PYTHONPATH=tests python -m generators.markdown_written; git diff"
     )
 
 
-def test_the_golden_file_has_each_sample_and_no_other() -> None:
+def test_markdown_golden_file_has_exactly_the_samples() -> None:
     assert list(EXPECTED) == list(SAMPLES)

@@ -1,4 +1,4 @@
-"""The reason for an event that starts nothing: it names the nearest workflow and the conditions that are not met."""
+"""Reasons for events that start no run: the nearest workflow and its unmet conditions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,18 +36,18 @@ SHIPPED: Compiled = [
 ]
 
 
-def test_the_nearest_workflow_its_condition_and_the_number_of_the_others() -> None:
+def test_near_miss_names_workflow_condition_and_the_number_of_others() -> None:
     miss = near_miss(routes("github.pull_request", *SHIPPED), event("github.pull_request", action=["labeled"]))
     others = "1 more workflow listens to github.pull_request and does not match either"
     assert miss.tell() == f"mark-merged requires `action: closed`; {others}"
     assert miss.tell(found=True) == f"mark-merged requires `action: closed` (this is `labeled`); {others}"
 
 
-def test_no_workflow_listens_is_said_only_when_none_does() -> None:
+def test_near_miss_says_when_no_workflow_listens() -> None:
     assert near_miss(Routes(), event("slack.mention")).tell() == "no workflow listens to slack.mention"
 
 
-def test_the_workflow_with_the_fewest_unmet_conditions_is_the_nearest() -> None:
+def test_near_miss_names_the_workflow_with_the_fewest_unmet_conditions() -> None:
     near = ("near", {"repository": ["acme/shop"], "base": ["main"], "action": ["closed"]})
     far = ("far", {"repository": ["acme/other"], "base": ["release/*"]})
     happened = event("github.pull_request", repository="acme/shop", base="main", action=["opened"])
@@ -58,20 +58,20 @@ def test_the_workflow_with_the_fewest_unmet_conditions_is_the_nearest() -> None:
     )
 
 
-def test_several_unmet_conditions_are_all_named() -> None:
+def test_near_miss_names_all_unmet_conditions() -> None:
     where = {"label": ["bug"], "project": ["OPS"], "labels": ["bug"]}
     told = near_miss(routes("jira.commented", ("w", where)), event("jira.commented", project="HR", labels=[])).tell
     assert told() == "w requires `project: OPS` and requires `label: bug`"
     assert told(found=True) == "w requires `project: OPS` (this is `HR`) and requires `label: bug` (this has none)"
 
 
-def test_nothing_of_a_condition_on_text_is_shown_to_any_reader() -> None:
+def test_near_miss_never_shows_a_condition_on_text() -> None:
     miss = near_miss(routes("jira.commented", ("w", {"says": ["*merger*"]})), event("jira.commented", "our salaries"))
     for told in (miss.tell(), miss.tell(found=True)):
         assert told == "w has a condition on the text (`says`) that is not met"
 
 
-def test_many_and_long_words_are_cut() -> None:
+def test_near_miss_cuts_many_and_long_words() -> None:
     where = {"emoji": [f"emoji-{i}" for i in range(9)]}
     told = near_miss(routes("slack.reaction", ("w", where)), event("slack.reaction", emoji=["x" * 500]))
     assert told.tell(found=True) == (
@@ -79,7 +79,7 @@ def test_many_and_long_words_are_cut() -> None:
     )
 
 
-def test_among_ten_thousand_workflows_only_a_few_are_compared() -> None:
+def test_near_miss_compares_only_a_few_of_ten_thousand_workflows() -> None:
     compiled = [(f"w{i}", {"channel_id": [f"C{i:08}"], "bot": ["false"]}) for i in range(10_000)]
     index = routes("slack.mention", *compiled)
     looked: list[str] = []
@@ -96,7 +96,7 @@ def test_among_ten_thousand_workflows_only_a_few_are_compared() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("uvw"), WHERE), max_size=12), FACTS)
-def test_each_reason_is_true(compiled: list[tuple[str, dict]], facts: dict) -> None:
+def test_near_miss_reasons_are_true(compiled: list[tuple[str, dict]], facts: dict) -> None:
     happened = replace(mention(), facts=facts)
     index = read_routes({happened.kind: compiled})
     if index.matching(happened.kind, known(happened)):
@@ -127,12 +127,12 @@ CONDITIONS: Mapping[str, Mapping[str, object]] = {
     "github.comment": {"says": "*@gofer*"},
     "github.push": {"repository": "acme/*", "branch": "main"},
 }
-"""Conditions as files write them; `mention`, `field` and the like are told by what they make of an event."""
+"""Conditions as workflow files write them; `mention`, `field` and the like appear by the facts they compile to."""
 TOLD_OTHERWISE = {"mention", "field", "from", "to"}
 
 
 @pytest.mark.parametrize("kind", CONDITIONS)
-def test_each_condition_is_told_by_its_name_in_the_file(kind: str) -> None:
+def test_near_miss_names_each_condition_as_the_file_does(kind: str) -> None:
     compiled = Trigger.model_validate({kind: dict(CONDITIONS[kind])}).compiled()
     reasons = ""
     for compiled_kind, where in compiled:
@@ -142,7 +142,7 @@ def test_each_condition_is_told_by_its_name_in_the_file(kind: str) -> None:
         assert f"`{name}" in reasons, reasons
 
 
-def test_the_names_of_all_conditions_are_tried() -> None:
+def test_near_miss_samples_cover_all_conditions() -> None:
     named = {name for conditions in CONDITIONS.values() for name in conditions}
     every = {
         (inner.alias or condition)

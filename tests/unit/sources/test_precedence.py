@@ -1,4 +1,4 @@
-"""Of the workflows that match an event, the most specific condition on the place wins; foresight agrees with it."""
+"""Precedence of workflows that match an event: the most specific condition on the place wins, also in the forecast."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ KINDS = {
     "database": "notion.commented",
     "repository": "github.push",
 }
-"""A kind of event that carries each fact on the place; the others are those of a mention."""
+"""The kind of event for each fact on the place; other facts belong to a mention."""
 PLAIN = st.text("ab", min_size=1, max_size=3)
 FACTS = st.fixed_dictionaries({"channels": st.lists(PLAIN, min_size=1, max_size=2), "labels": st.lists(PLAIN)})
 
@@ -41,7 +41,7 @@ FACTS = st.fixed_dictionaries({"channels": st.lists(PLAIN, min_size=1, max_size=
         ({"repository": ["acme/*"]}, PATTERN, "repository: acme/*"),
     ],
 )
-def test_the_word_that_the_event_matches_decides(
+def test_precedence_follows_the_matching_word_of_the_condition(
     where: Mapping[str, Sequence[str]], precedence: int, place: str
 ) -> None:
     facts = {
@@ -57,14 +57,16 @@ def test_the_word_that_the_event_matches_decides(
     assert (found.precedence, found.place) == (precedence, place)
 
 
-def test_the_name_of_a_created_channel_is_a_place_and_that_of_a_webhook_is_none() -> None:
+def test_precedence_counts_the_name_of_a_created_channel_but_not_of_a_webhook() -> None:
     route, facts = Route("w", {"name": ["proj-*"]}), {"name": "proj-x"}
     assert standing("slack.channel_created", route, facts, whole=True).precedence == PATTERN
     assert standing("webhook", route, facts, whole=True).precedence == ANYWHERE
 
 
 @given(ROUTES, FACTS)
-def test_every_run_of_an_event_comes_to_the_same_winners(routes: list[Route], facts: dict[str, list[str]]) -> None:
+def test_precedence_gives_the_same_winners_in_any_order_of_routes(
+    routes: list[Route], facts: dict[str, list[str]]
+) -> None:
     ranked = standings("slack.mention", routes, lambda workflow: facts)
     won = {one.workflow for one in winners(ranked)}
     matching = {route.workflow for route in routes if passes(route.where, facts, whole=True)}
@@ -76,7 +78,7 @@ def test_every_run_of_an_event_comes_to_the_same_winners(routes: list[Route], fa
 
 
 @given(ROUTES, FACTS, st.sets(st.sampled_from(["channels", "labels"])))
-def test_foresight_names_all_that_may_win_and_is_sure_only_of_what_happens(
+def test_precedence_forecast_includes_every_winner_and_no_other_when_certain(
     routes: list[Route], facts: dict[str, list[str]], hidden: set[str]
 ) -> None:
     known = {name: value for name, value in facts.items() if name not in hidden}

@@ -1,4 +1,4 @@
-"""Whatever is sent to whatever path: it is used, ignored or refused, and nothing is stored for who proved nothing."""
+"""Any request to any receiver: used, ignored or refused; without proof, no entry is stored."""
 
 import asyncio
 import json
@@ -37,14 +37,14 @@ from support.sources.every_delivery import (
 
 PATHS = sorted(PROOFS)
 LOOP = asyncio.new_event_loop()
-"""One for all of them: to make one takes longer than to answer."""
+"""One event loop for all requests: a new loop takes longer than an answer."""
 TOLD = (200, 400, 409)
-"""What is answered to those who proved who they are."""
+"""The statuses for senders with a valid proof."""
 
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing that is sent is worth a word in the log, at any level."""
+    """Check that no request leaves a line in Gofer's log at any level."""
     with caplog.at_level(logging.DEBUG):
         yield
     assert [record.getMessage() for record in caplog.records if record.name.startswith("gofer")] == []
@@ -61,7 +61,7 @@ def knock(doorstep: Doorstep, request: RawRequest) -> int:
 
 
 def both_ways(request: RawRequest) -> int:
-    """Sends a delivery without and with its proof; gives the status of the one with it."""
+    """Send a delivery without and with its proof and return the status of the one with proof."""
     doorstep = Doorstep()
     refused = knock(doorstep, without_proof(request))
     assert (refused in (401, 413), doorstep.store.asked) == (True, []), refused
@@ -69,21 +69,21 @@ def both_ways(request: RawRequest) -> int:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
-def test_every_recorded_payload_is_taken_under_its_signature_and_not_without(event: Path) -> None:
+def test_receivers_accept_recorded_payloads_only_with_their_signature(event: Path) -> None:
     assert both_ways(delivery(path_of(event), event.read_bytes(), *headers_of(event))) == 200
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
 @examples(0.5)
 @given(data=st.data())
-def test_no_change_to_a_recorded_payload_is_more_than_a_mistake(event: Path, data: st.DataObject) -> None:
+def test_receivers_answer_any_changed_payload_without_an_error(event: Path, data: st.DataObject) -> None:
     payload = data.draw(changed(json.loads(event.read_text())))
     request = delivery(path_of(event), json.dumps(payload).encode(), *headers_of(event))
     assert both_ways(request) in TOLD
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
-def test_each_field_of_each_recorded_payload_may_be_anything(event: Path) -> None:
+def test_receivers_answer_payloads_with_any_field_replaced(event: Path) -> None:
     payload, doorstep = json.loads(event.read_text()), Doorstep()
     for at in places(payload):
         for odd in (None, True, 0, -1, 10**400, 1.5, "", "\ud800", "\x00", [], {}, [[]], {"": {}}, [None]):
@@ -92,7 +92,7 @@ def test_each_field_of_each_recorded_payload_may_be_anything(event: Path) -> Non
 
 
 @given(data=st.data())
-def test_no_change_to_the_press_of_a_button_is_more_than_a_mistake(data: st.DataObject) -> None:
+def test_receivers_answer_any_changed_button_press_without_an_error(data: st.DataObject) -> None:
     text = json.dumps(data.draw(changed(PRESS)))
     body = data.draw(st.sampled_from([text, "payload=" + quote(text)])).encode()
     assert both_ways(delivery("/slack/interactivity", body)) in TOLD
@@ -100,7 +100,7 @@ def test_no_change_to_the_press_of_a_button_is_more_than_a_mistake(data: st.Data
 
 @pytest.mark.parametrize("path", PATHS)
 @given(body=ODD.map(lambda value: json.dumps(value).encode()) | st.binary(), media=st.sampled_from(MEDIA))
-def test_no_body_under_a_good_signature_is_more_than_a_mistake(path: str, body: bytes, media: str) -> None:
+def test_receivers_answer_any_signed_body_without_an_error(path: str, body: bytes, media: str) -> None:
     more = [("Content-Type", media), ("X-GitHub-Event", "push"), ("X-Call", media)]
     assert both_ways(delivery(path, body, *more)) in TOLD
 
@@ -110,8 +110,8 @@ GITHUB_KINDS = ("issues", "ping", "\xff", "")
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_garbage_under_a_good_signature_is_refused_or_starts_a_webhook(path: str, garbage: str) -> None:
-    # Only one of the doors looks at what GitHub calls an event.
+def test_receivers_answer_signed_garbage_without_an_error(path: str, garbage: str) -> None:
+    # Only the GitHub receiver reads the event header of GitHub.
     all_kinds = (
         product(MEDIA, GITHUB_KINDS) if path == DOORS["github"] else zip(MEDIA, cycle(GITHUB_KINDS), strict=False)
     )
@@ -122,12 +122,12 @@ def test_garbage_under_a_good_signature_is_refused_or_starts_a_webhook(path: str
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
-def test_base64_of_a_payload_is_no_payload(event: Path) -> None:
+def test_receivers_refuse_a_payload_in_base64(event: Path) -> None:
     assert both_ways(delivery(path_of(event), b64encode(event.read_bytes()), *headers_of(event))) == 400
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_names_of_headers_have_no_case_and_what_proves_something_stands_there_once(path: str) -> None:
+def test_receivers_ignore_header_case_and_refuse_repeated_proof_headers(path: str) -> None:
     request = delivery(path, b"{}", ("X-GitHub-Event", "push"), ("x-call", "1"))
     taken = knock(Doorstep(), request)
     for spelled in (str.lower, str.upper, str.title, str.swapcase):
@@ -155,7 +155,7 @@ HEADER = st.text(st.characters(max_codepoint=255)) | st.sampled_from(
 
 @pytest.mark.parametrize("path", PATHS)
 @given(data=st.data(), body=st.binary(max_size=50) | st.sampled_from(list(GARBAGE.values())))
-def test_no_header_but_the_right_one_opens_a_door(path: str, data: st.DataObject, body: bytes) -> None:
+def test_receivers_refuse_missing_and_changed_proof_headers(path: str, data: st.DataObject, body: bytes) -> None:
     doorstep, headers = Doorstep(), PROOFS[path](body)
     at = data.draw(st.integers(0, len(headers) - 1))
     value = data.draw(HEADER.filter(lambda text: text != headers[at][1]))
@@ -166,16 +166,16 @@ def test_no_header_but_the_right_one_opens_a_door(path: str, data: st.DataObject
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_signature_of_another_body_opens_no_door(path: str) -> None:
+def test_receivers_refuse_the_signature_of_another_body(path: str) -> None:
     doorstep, request = Doorstep(), delivery(path, b'{"id": "1"}', ("X-Call", "1"))
     status = knock(doorstep, replace(request, body=b'{"id": "2"}'))
-    # A bearer's token proves the sender and no body.
+    # A bearer token proves the sender and not the body.
     assert status == (200 if request.headers[0][0] == "Authorization" else 401)
     assert bool(doorstep.store.asked) == (status == 200)
 
 
 def tricks(path: str) -> list[str]:
-    """Paths that look like one with a door."""
+    """Return paths that look like the path of a receiver."""
     return [
         f"{path}/",
         f"/{path}",
@@ -198,7 +198,7 @@ def tricks(path: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_that_is_not_exactly_one_with_a_door_has_nothing_behind_it(path: str) -> None:
+def test_receivers_answer_404_for_paths_that_only_resemble_theirs(path: str) -> None:
     doorstep, request = Doorstep(), delivery(path, b"{}")
     for trick in [
         *tricks(path),
@@ -216,7 +216,7 @@ def test_a_path_that_is_not_exactly_one_with_a_door_has_nothing_behind_it(path: 
 
 
 @given(path=st.text() | st.sampled_from(PATHS), method=st.text() | st.sampled_from(["GET", "PUT", "HEAD", "post"]))
-def test_no_other_method_is_heard(path: str, method: str) -> None:
+def test_receivers_accept_only_post(path: str, method: str) -> None:
     doorstep = Doorstep()
     status = knock(doorstep, RawRequest(method, path, PROOFS.get(path, PROOFS[PATHS[0]])(b"{}"), b"{}"))
     assert status == (405 if path in PATHS else 404) or method == "POST"
@@ -224,7 +224,7 @@ def test_no_other_method_is_heard(path: str, method: str) -> None:
     assert method == "POST" or doorstep.store.asked == []
 
 
-def test_a_call_under_the_key_of_another_body_is_refused() -> None:
+def test_receivers_answer_409_for_another_body_under_the_same_key() -> None:
     doorstep = Doorstep()
     for body, status in ((b'{"id": 1}', 200), (b'{"id": 1}', 200), (b'{"id": 1, "x": 2}', 409), (b"{}", 400)):
         assert knock(doorstep, delivery("/hooks/keyed", body)) == status

@@ -1,4 +1,4 @@
-"""Tables of refusals: what a code means, and which ones the operator reads of in the log."""
+"""Tables of refusals: the meaning of a code, and which codes are logged for the operator."""
 
 import logging
 
@@ -18,13 +18,13 @@ TABLE = Refusals(
 )
 
 
-def test_a_code_that_is_not_listed_has_the_meaning_of_unknown_ones() -> None:
+def test_refusal_code_without_an_entry_has_the_meaning_of_unknown_codes() -> None:
     assert TABLE.of("gone").sentence == "It is gone."
     assert TABLE.of("new_one") == TABLE.unknown
 
 
 @pytest.mark.parametrize(("code", "access"), [("expired", "credential"), ("no_scope", "permission"), ("gone", "")])
-def test_only_what_the_operator_can_act_on_is_logged(code: str, access: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_refusals_log_only_codes_for_the_operator(code: str, access: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         TABLE.log(code, "Slack refuses chat.postMessage.")
     assert TABLE.access(code) == access

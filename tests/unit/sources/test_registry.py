@@ -1,4 +1,4 @@
-"""The registry of sources: each room has one row, and names only tools of its system that Gofer has."""
+"""The registry of sources: one row for each source folder, naming existing tools of its system."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -38,39 +38,39 @@ def own_tools(part: object) -> Iterator[str]:
             yield from own_tools(value)
 
 
-def test_each_room_of_a_source_has_a_row_under_its_name() -> None:
+def test_source_folders_each_have_a_row_in_the_registry() -> None:
     folder = Path(registry.__file__).parent
     assert set(SOURCES) == {path.parent.name for path in folder.glob("*/source.py")}
     assert {path.parent.name for path in folder.glob("*/receiver.py")} <= set(SOURCES)
     assert [source.name for source in SOURCES.values()] == [*SOURCES]
 
 
-def test_each_room_with_triggers_has_a_line_in_their_registry() -> None:
+def test_source_folders_with_triggers_are_in_the_trigger_registry() -> None:
     folder = Path(registry.__file__).parent
     named = [spec.kinds[0].source for spec in TRIGGERS]
     assert named == [source for source in SOURCES if (folder / source / "triggers.py").exists()]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TRIGGER_KINDS if kind.place], ids=lambda kind: kind.name)
-def test_a_condition_on_the_place_asks_for_a_fact_on_the_place(kind: TriggerKind) -> None:
+def test_trigger_condition_on_the_place_uses_a_fact_on_the_place(kind: TriggerKind) -> None:
     spec = events_of(kind.name)
     assert kind.place.partition(":")[0] in {*spec.places.values(), spec.place_of_kind.get(kind.name, "")}
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=lambda source: source.name)
-def test_a_source_names_tools_that_there_are(source: Source) -> None:
+def test_source_names_existing_tools_of_the_source_system(source: Source) -> None:
     found = {*own_tools(source)}
     assert found <= TOOLS.keys()
     assert {TOOLS[name].target.system for name in found} <= {source.system}
 
 
-def test_the_workplace_names_tools_that_there_are() -> None:
+def test_workplace_names_existing_tools() -> None:
     found = {*own_tools(WORKPLACE)}
     assert found
     assert found <= TOOLS.keys()
 
 
-def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> None:
+def test_event_of_an_unknown_source_shows_the_text_and_has_no_place_for_an_answer() -> None:
     happened = event("elsewhere")
     assert source_of(happened) is UNKNOWN
     told = UNKNOWN.from_event(happened, Person("U1"))
@@ -79,7 +79,7 @@ def test_an_event_without_a_room_says_all_there_is_and_is_answered_nowhere() -> 
     assert UNKNOWN.answers is None
 
 
-def test_only_schedules_and_webhooks_keep_what_they_read_to_themselves() -> None:
+def test_only_webhook_and_schedule_are_trusted_and_only_program_returns_to_the_caller() -> None:
     trusted = [source.name for source in (*SOURCES.values(), UNKNOWN) if source.trusted]
     assert trusted == ["webhook", "schedule"]
     assert [source.name for source in SOURCES.values() if source.returns_to_caller] == ["program"]

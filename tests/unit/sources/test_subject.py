@@ -1,4 +1,4 @@
-"""Answers in one comment: where there is a place for one, and what is left of a long one."""
+"""Answers as a single comment: where they are possible, and how a long answer is cut."""
 
 import pytest
 
@@ -32,24 +32,24 @@ def event(source: str, **place: str) -> Event:
         ),
     ],
 )
-def test_an_answer_is_a_comment_where_the_event_happened(happened: Event, tool: str, where: dict[str, object]) -> None:
+def test_answer_is_a_comment_at_the_place_of_the_event(happened: Event, tool: str, where: dict[str, object]) -> None:
     answers = answers_of(happened.source)
     assert answers.has_place(happened)
     assert answers.write(happened, "", "Done.") == OwnCall(tool, {"text": "Done.", **where})
     assert tool in answers.tools
 
 
-def test_a_push_has_no_place_for_an_answer() -> None:
+def test_answer_to_a_push_has_no_place() -> None:
     assert not answers_of("github").has_place(event("github", repository="acme/shop"))
 
 
 @pytest.mark.parametrize("name", ["jira", "notion", "github"])
-def test_a_comment_is_never_announced_and_is_for_all_who_see_its_place(name: str) -> None:
+def test_answer_as_a_comment_has_no_announcement_and_no_private_form(name: str) -> None:
     answers = answers_of(name)
     assert (answers.messages, answers.private) == (None, None)
 
 
-def test_a_long_answer_is_cut_and_says_so() -> None:
+def test_long_answer_is_cut_with_a_note() -> None:
     assert one_comment("x" * COMMENT_LIMIT).messages == ("x" * COMMENT_LIMIT,)
     (comment,) = one_comment("word " * 10_000).messages
     assert len(comment) < COMMENT_LIMIT
@@ -67,14 +67,14 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     ],
     ids=["paragraphs", "list", "code", "one word"],
 )
-def test_a_long_answer_is_cut_where_it_reads_well(text: str, end: str) -> None:
+def test_long_answer_is_cut_at_a_block_or_word_boundary(text: str, end: str) -> None:
     (comment,) = one_comment(text).messages
     assert len(comment) <= COMMENT_LIMIT
     assert len(comment) > COMMENT_LIMIT - 200
     assert comment.removesuffix("\n\n_This is the beginning; the rest is too long for a comment._").endswith(end)
 
 
-def test_a_long_answer_of_definitions_alone_is_cut_between_words() -> None:
+def test_long_answer_of_link_definitions_is_cut_between_words() -> None:
     text = "\n".join(f"[{n}]: https://example.com/{n}" for n in range(1_000))
     (comment,) = one_comment(text).messages
     assert len(comment) <= COMMENT_LIMIT

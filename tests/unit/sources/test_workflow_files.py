@@ -1,4 +1,4 @@
-"""What an editor makes of the schema: it accepts what Gofer accepts, and completes what there is."""
+"""The JSON schema of workflow files for editors: accepts the same files as Gofer, and completes names."""
 
 import json
 import re
@@ -19,14 +19,14 @@ from gofer.workflows.schema import Defaults, Subagent
 AGENTS = Path(__file__).parents[3] / "agents"
 
 
-def test_tools_are_completed_by_name() -> None:
+def test_workflow_schema_completes_tool_names() -> None:
     schema = json.loads(workflow_schema(["b_tool", "a_tool"]))
     alone, optioned = schema["properties"]["tools"]["items"]["anyOf"]
     assert alone["enum"] == optioned["propertyNames"]["enum"] == ["a_tool", "b_tool"]
     assert schema["$defs"]["ToolOptions"]["properties"]["once"]["anyOf"][0]["const"] == "per_message"
 
 
-def test_options_of_tools_and_approvals_are_accepted_where_gofer_accepts_them() -> None:
+def test_workflow_schema_accepts_the_same_tool_options_and_approvals_as_gofer() -> None:
     check = jsonschema.Draft202012Validator(json.loads(workflow_schema(["a_tool"]))).is_valid
     fixed = {"description": "d", "owner": "o", "when": ["slack.mention"]}
     for tools in (["a_tool"], [{"a_tool": {"once": "per_message"}}], [{"a_tool": {}}]):
@@ -40,7 +40,7 @@ def test_options_of_tools_and_approvals_are_accepted_where_gofer_accepts_them() 
         assert not check({**fixed, "approve": {**approve, **wrong}})
 
 
-def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
+def test_workflow_schema_explains_keys_and_refuses_unknown_ones() -> None:
     schema = json.loads(workflow_schema(tool_names()))
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["description", "owner", "when"]
@@ -51,7 +51,7 @@ def test_keys_are_explained_and_no_other_key_is_accepted() -> None:
     assert set(json.loads(defaults_schema())["properties"]) == set(Defaults.model_fields)
 
 
-def test_short_ways_to_write_are_accepted() -> None:
+def test_workflow_schema_accepts_short_forms() -> None:
     schema = json.loads(workflow_schema(tool_names()))
     properties = schema["properties"]
     assert {"type": "string"} in properties["model"]["anyOf"]
@@ -65,7 +65,7 @@ def test_short_ways_to_write_are_accepted() -> None:
     )
 
 
-def test_the_shipped_files_are_of_the_schema() -> None:
+def test_shipped_workflow_and_subagent_files_are_valid_by_the_schema() -> None:
     validator = jsonschema.Draft202012Validator(json.loads(workflow_schema(tool_names())))
     for path in AGENTS.glob("*.yaml"):
         if path.name != "defaults.yaml":
@@ -93,7 +93,7 @@ def test_the_shipped_files_are_of_the_schema() -> None:
         ({"description": ""}, False),
     ],
 )
-def test_a_subagent_is_accepted_where_gofer_accepts_it(keys: dict[str, object], fine: bool) -> None:
+def test_subagent_schema_accepts_the_same_files_as_gofer(keys: dict[str, object], fine: bool) -> None:
     schema = json.loads(subagent_schema(["a_tool"]))
     assert set(schema["properties"]) == set(Subagent.model_fields)
     given = {"description": "d", **keys}
@@ -102,7 +102,7 @@ def test_a_subagent_is_accepted_where_gofer_accepts_it(keys: dict[str, object], 
         assert Subagent.model_validate(given)
 
 
-def test_every_trigger_and_each_of_its_conditions_is_explained_to_people() -> None:
+def test_documented_triggers_list_exactly_their_conditions() -> None:
     document = (AGENTS.parent / "docs" / "workflow-file.md").read_text()
     rows = {line.split("`")[1]: line.split("|")[2] for line in document.splitlines() if line.startswith("| `")}
     for trigger, field in Trigger.model_fields.items():

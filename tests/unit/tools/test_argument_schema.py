@@ -1,4 +1,4 @@
-"""A model that calls a tool wrongly reads which arguments exist and what each takes, and no validator's words."""
+"""Wrong arguments of a tool: the answer says which arguments exist and what each takes, in plain words."""
 
 import pytest
 
@@ -9,28 +9,28 @@ from gofer.values.errors import ToolError
 TOOLS = build_tools(read_settings({}))
 
 
-def told(name: str, arguments: object) -> str:
+def refusal(name: str, arguments: object) -> str:
     with pytest.raises(ToolError) as wrong:
         TOOLS[name].parse(arguments)  # type: ignore[arg-type]
     return wrong.value.message_to_model
 
 
-def test_an_unknown_argument_is_answered_with_those_that_exist() -> None:
-    assert told("jira_search", {"jql": "project = OPS"}) == (
+def test_unknown_argument_is_answered_with_the_existing_ones() -> None:
+    assert refusal("jira_search", {"jql": "project = OPS"}) == (
         "jira_search was not called: it takes text, project, label, status, type, limit; there is no jql. "
         "Correct the arguments and call again."
     )
 
 
-def test_several_unknown_arguments_are_one_sentence() -> None:
-    assert "end_line; there is no from and no to." in told("file_read", {"file": "x", "from": 1, "to": 2})
-    assert "it takes no arguments; there is no x." in told("todo_read", {"x": 1})
+def test_several_unknown_arguments_are_answered_in_one_sentence() -> None:
+    assert "end_line; there is no from and no to." in refusal("file_read", {"file": "x", "from": 1, "to": 2})
+    assert "it takes no arguments; there is no x." in refusal("todo_read", {"x": 1})
 
 
-def test_a_missing_argument_says_what_it_is_for() -> None:
-    assert told("load_file", {}).startswith("load_file was not called: `file` is missing. Correct")
-    assert "`start` is missing" in told("peek_file", {"file": "x"})
-    assert "`pattern` is missing: As for file_regex" in told("grep_json", {"file": "x"})
+def test_missing_argument_is_answered_with_the_argument_description() -> None:
+    assert refusal("load_file", {}).startswith("load_file was not called: `file` is missing. Correct")
+    assert "`start` is missing" in refusal("peek_file", {"file": "x"})
+    assert "`pattern` is missing: As for file_regex" in refusal("grep_json", {"file": "x"})
 
 
 @pytest.mark.parametrize(
@@ -71,22 +71,22 @@ def test_a_missing_argument_says_what_it_is_for() -> None:
         ),
     ],
 )
-def test_a_wrong_value_is_named_with_its_place_and_what_belongs_there(
+def test_wrong_value_is_answered_with_the_path_and_the_expected_type(
     tool: str, arguments: object, sentence: str
 ) -> None:
-    assert sentence in told(tool, arguments)
+    assert sentence in refusal(tool, arguments)
 
 
-def test_many_mistakes_are_counted_after_the_first_five() -> None:
-    said = told("todo_write", {"todos": [{"description": 7}] * 9})
+def test_wrong_arguments_after_the_first_five_are_only_counted() -> None:
+    said = refusal("todo_write", {"todos": [{"description": 7}] * 9})
     assert said.count("must be a text") == 5
     assert "4 more places are wrong." in said
 
 
-def test_no_sentence_holds_words_of_the_validator() -> None:
+def test_argument_errors_never_contain_words_of_the_validator() -> None:
     for name, tool in TOOLS.items():
         wrong: dict[str, object] = {field: {"odd": [1]} for field in tool.arguments.model_fields}
-        said = told(name, {**wrong, "nope": 1})
+        said = refusal(name, {**wrong, "nope": 1})
         for word in ("Input should", "Extra inputs", "Field required", "pydantic", "Value error"):
             assert word not in said
         assert "there is no nope." in said or "more place" in said

@@ -1,4 +1,4 @@
-"""The tools of a company: which modules are loaded, what they are given, and what is refused."""
+"""The tools of a company: which modules are loaded, which variables they receive, and which errors are reported."""
 
 import asyncio
 from dataclasses import replace
@@ -63,11 +63,11 @@ def company(folder: Path, **modules: str) -> Path:
     return folder
 
 
-def test_a_folder_without_tools_has_none(tmp_path: Path) -> None:
+def test_company_folder_without_tools_loads_none(tmp_path: Path) -> None:
     assert load_company(tmp_path) == []
 
 
-def test_a_tool_reaches_its_service_with_the_variables_that_it_names(tmp_path: Path) -> None:
+def test_company_tool_receives_the_declared_variables(tmp_path: Path) -> None:
     loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER))
     assert [(tool.name, tool.file) for tool in loaded] == [("oncall_page", "tools/oncall.py")]
     settings = read_settings({"PAGER_TOKEN": "letmein", "PAGER_URL": "http://localhost:1", "OTHER": "stays"})
@@ -82,7 +82,7 @@ def test_a_tool_reaches_its_service_with_the_variables_that_it_names(tmp_path: P
     assert tool.target.system == "oncall"
 
 
-def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path) -> None:
+def test_company_tool_refuses_the_call_and_names_the_unset_variable(tmp_path: Path) -> None:
     loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER))
     settings = read_settings({"PAGER_URL": "http://localhost:1"})
     tool = build_tools(settings, company=loaded)["oncall_page"]
@@ -93,7 +93,7 @@ def test_a_variable_that_is_not_set_refuses_the_call_and_is_named(tmp_path: Path
     assert unset(loaded, settings) == {"PAGER_TOKEN": ["oncall_page"]}
 
 
-def test_a_tool_is_given_no_variable_that_it_does_not_name(tmp_path: Path) -> None:
+def test_company_tool_receives_no_undeclared_variable(tmp_path: Path) -> None:
     loaded = load_company(company(tmp_path, oncall=ONCALL, pager=PAGER.replace("PAGER_TOKEN", "SLACK_BOT_TOKEN")))
     settings = read_settings({"PAGER_TOKEN": "letmein", "SLACK_BOT_TOKEN": "xoxb-1", "PAGER_URL": "http://localhost"})
     tool = build_tools(settings, company=loaded)["oncall_page"]
@@ -101,18 +101,18 @@ def test_a_tool_is_given_no_variable_that_it_does_not_name(tmp_path: Path) -> No
         asyncio.run(tool.act(call_over(Sent()), tool.parse({"team": "payments"})))
 
 
-def test_settings_show_nothing_of_the_environment() -> None:
+def test_settings_and_calls_do_not_print_secrets_of_the_environment() -> None:
     assert "letmein" not in repr(read_settings({"PAGER_TOKEN": "letmein"}))
     assert "letmein" not in repr(replace(call_over(Sent()), variables={}))
 
 
-def test_each_load_has_modules_of_its_own(tmp_path: Path) -> None:
+def test_each_load_of_company_tools_imports_new_modules(tmp_path: Path) -> None:
     root = company(tmp_path, oncall=ONCALL, pager=PAGER)
     (first,) = load_company(root)
     (second,) = load_company(root)
     assert first.declared is not second.declared
 
 
-def test_a_module_that_fails_is_named_with_its_line(tmp_path: Path) -> None:
+def test_failing_company_module_is_named_with_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^tools/pager\.py:2: ZeroDivisionError: division by zero"):
         load_company(company(tmp_path, oncall=ONCALL, pager="\nlimit = 1 / 0\n"))

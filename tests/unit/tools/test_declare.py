@@ -1,4 +1,4 @@
-"""The form of a tool: what is derived from its function, and what a declaration refuses."""
+"""Declaring a tool: what is derived from its function, and which declarations are refused."""
 
 import asyncio
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ async def greet(call: Call, arguments: Page) -> ToolResult:
     return ToolResult(f"hello {arguments.text}", "greeted")
 
 
-def test_the_function_names_and_describes_its_tool() -> None:
+def test_tool_takes_name_description_and_arguments_from_the_function() -> None:
     bound = pager_page.bind(Pager("http://pager"), system="Pager")
     assert (bound.name, bound.description, bound.arguments) == ("pager_page", "Page the person on call.", Page)
     assert (bound.effect, bound.everyday, bound.target.system) == ("keyed", "wake up", "Pager")
@@ -57,18 +57,18 @@ def test_the_function_names_and_describes_its_tool() -> None:
     assert bound.target.where(call_of(), Page()) == Place("pager", "other", "rota")
 
 
-def test_a_tool_acts_through_its_client() -> None:
+def test_tool_acts_through_the_bound_client() -> None:
     bound = pager_page.bind(Pager("http://pager"))
     assert asyncio.run(bound.act(call_of(), Page(text="disk"))).text == "http://pager: disk"
 
 
-def test_a_tool_without_a_client_is_bound_to_none() -> None:
+def test_tool_without_a_client_is_bound_to_none() -> None:
     (bound,) = bind_all([greet], None)
     assert asyncio.run(bound.act(call_of(), Page(text="Ada"))).text == "hello Ada"
 
 
 @pytest.mark.parametrize("taken", [0, 1, 2, 3])
-def test_a_mock_takes_as_many_as_it_declares(taken: int) -> None:
+def test_mock_receives_as_many_arguments_as_declared(taken: int) -> None:
     @tool(effect="read")
     async def look_up(api: Pager, call: Call, arguments: Page) -> ToolResult:
         """Look up."""
@@ -99,7 +99,7 @@ def test_a_mock_takes_as_many_as_it_declares(taken: int) -> None:
     assert given == all_of_them[3 - taken :]
 
 
-def test_a_place_and_the_writes_may_need_the_client() -> None:
+def test_place_and_writes_of_a_tool_may_use_the_client() -> None:
     @tool(effect="keyed")
     async def note(api: Pager, call: Call, arguments: Page) -> ToolResult:
         """Note."""
@@ -119,7 +119,7 @@ def test_a_place_and_the_writes_may_need_the_client() -> None:
     assert bound.target.writes == Writes({}, frozenset({"here"}))
 
 
-def test_a_function_without_a_docstring_is_no_tool() -> None:
+def test_tool_without_a_docstring_is_refused() -> None:
     with pytest.raises(ConfigError, match="The tool silent has no docstring: describe for the model"):
 
         @tool(effect="read")
@@ -127,7 +127,7 @@ def test_a_function_without_a_docstring_is_no_tool() -> None:
             raise AssertionError("is not called")
 
 
-def test_the_last_parameter_is_a_class_of_arguments() -> None:
+def test_tool_without_an_argument_class_is_refused() -> None:
     with pytest.raises(ConfigError, match="The tool loose must take the call and its arguments"):
 
         @tool(effect="read")
@@ -136,7 +136,7 @@ def test_the_last_parameter_is_a_class_of_arguments() -> None:
             raise AssertionError("is not called")
 
 
-def test_a_write_to_a_system_outside_declares_its_place() -> None:
+def test_write_tool_without_a_declared_place_is_refused() -> None:
     @tool(effect="keyed")
     async def write(call: Call, arguments: Page) -> ToolResult:
         """Write."""
@@ -146,7 +146,7 @@ def test_a_write_to_a_system_outside_declares_its_place() -> None:
         write.bind(None, system="Pager")
 
 
-def test_nothing_is_declared_twice_or_after_the_tool_is_in_use() -> None:
+def test_tool_declaration_is_refused_when_repeated_or_after_binding() -> None:
     @tool(effect="read")
     async def read(call: Call, arguments: Page) -> ToolResult:
         """Read."""

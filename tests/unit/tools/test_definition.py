@@ -1,3 +1,5 @@
+"""The schema of a tool as models read it, and the parsing of its arguments."""
+
 import json
 
 import pytest
@@ -29,7 +31,7 @@ async def act(call: Call, arguments: Look) -> ToolResult:
 LOOK = Tool("look", "Looks.", "read", Look, act)
 
 
-def test_the_schema_holds_what_the_model_needs_and_no_more() -> None:
+def test_tool_schema_has_name_description_and_parameters_only() -> None:
     assert LOOK.schema() == {
         "type": "function",
         "function": {
@@ -66,7 +68,7 @@ class Many(Arguments):
     values: dict[str, int | None] = Field(default_factory=dict, description="By name.")
 
 
-def test_a_model_reads_no_titles_no_names_of_parts_no_empty_defaults_and_no_plain_bounds() -> None:
+def test_tool_schema_omits_titles_class_names_empty_defaults_and_plain_bounds() -> None:
     part = {
         "type": "object",
         "properties": {
@@ -102,7 +104,7 @@ def test_a_model_reads_no_titles_no_names_of_parts_no_empty_defaults_and_no_plai
     }
 
 
-def test_the_tools_that_every_run_has_leave_its_prompt_short() -> None:
+def test_schemas_of_base_tools_stay_below_1380_tokens() -> None:
     tools = build_tools(read_settings({})).values()
     kinds = ("all", "model", "plan", "skills")
     base = [encode(tool.schema()).decode() for tool in tools if not tool.internal and tool.base in kinds]
@@ -119,19 +121,19 @@ def test_the_tools_that_every_run_has_leave_its_prompt_short() -> None:
         ('{"title": "x", "tmies": 2}', "it takes title, times; there is no tmies."),
     ],
 )
-def test_wrong_arguments_tell_the_model_what_to_correct(arguments: str, hint: str) -> None:
+def test_wrong_arguments_are_answered_with_the_correction(arguments: str, hint: str) -> None:
     with pytest.raises(ToolError, match="look was not called") as told:
         LOOK.parse(arguments)
     assert hint in told.value.message_to_model
 
 
-def test_good_arguments_are_typed() -> None:
+def test_valid_arguments_are_parsed_with_types_and_defaults() -> None:
     assert LOOK.parse('{"title": "x"}') == Look(title="x", times=1)
     assert LOOK.parse({"title": "x", "times": 2}).times == 2
     assert LOOK.parse({"title": "x", "times": None}).times == 1
 
 
-def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
+def test_shipped_tools_declare_effect_timeout_and_argument_descriptions() -> None:
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert {name: tool.effect for name, tool in tools.items()} == {
         "file_read": "read",
@@ -186,14 +188,14 @@ def test_every_shipped_tool_declares_what_a_resume_and_a_model_need() -> None:
     }
     for tool in tools.values():
         assert tool.timeout > 0
-        # The arguments of base tools stand in every request, so that a plain name has no description.
+        # The arguments of base tools are in every request, so plain names have no description.
         if not tool.base:
             for described in tool.schema()["function"]["parameters"]["properties"].values():
                 assert described["description"]
         json.dumps(tool.schema())
 
 
-def test_a_thread_is_one_destination_however_its_channel_is_written() -> None:
+def test_slack_thread_is_one_destination_for_every_spelling_of_the_channel() -> None:
     post = next(
         tool for tool in bind_all(SLACK_TOOLS, SlackApi("http://127.0.0.1/", Secret("x"))) if tool.effect == "lookup"
     )

@@ -1,4 +1,4 @@
-"""Each mock against its tool: over the simulated vendor the real one gives the same form and refuses the same."""
+"""Each mock against its tool over the simulated vendor: results have the same form, and the same calls are refused."""
 
 import re
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ from support.vendors import slack as simulated_slack
 pytestmark = pytest.mark.anyio
 ALL = build_tools(read_settings({}))
 BY_NAME = {"properties", "authors", "ids"}
-"""Details that hold things by their names, whichever those are."""
+"""Details keyed by names, with any keys."""
 OF_ANY_KIND = {"value"}
 NOWHERE = {"team": "T1"}
-"""The place of a run that did not begin where a tool is."""
+"""The place of a run that began outside the tool's system."""
 ROOT, CACHE = simulated_slack.ROOT, notion.CACHE
 QUESTION = {
     "tool": "jira_create_issue",
@@ -133,18 +133,18 @@ REFUSED: list[tuple[str, Mapping[str, object], Mapping[str, str]]] = [
 ]
 
 
-def test_every_tool_that_a_workflow_can_have_has_a_mock() -> None:
+def test_every_tool_of_workflows_has_a_mock() -> None:
     assert [name for name, tool in ALL.items() if tool.mock is None and not tool.base] == []
 
 
-def test_no_tool_is_left_out_here() -> None:
+def test_mock_cases_cover_every_tool_of_slack_jira_notion_and_github() -> None:
     ours = {name for name in ALL if name.partition("_")[0] in ("slack", "jira", "notion", "github")}
     changing = {"slack_update_message", "slack_delete_message", "slack_close_question"}
     assert {name for name, _ in CASES} | changing | FETCHING.keys() == ours
 
 
 @pytest.mark.parametrize(("name", "arguments"), FETCHING.items())
-def test_a_mock_of_what_fetches_a_file_gives_one_with_its_content(name: str, arguments: Mapping[str, object]) -> None:
+def test_mock_of_a_fetching_tool_returns_a_text_file_with_content(name: str, arguments: Mapping[str, object]) -> None:
     tool = ALL[name]
     assert tool.mock is not None
     call = played("slack_get_permalink", {}, {})[1]
@@ -159,7 +159,7 @@ async def over_http(tool: str, arguments: Mapping[str, object], call: Call, tool
 
 
 def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str]) -> tuple[list[object], Call]:
-    """What a tool gives over its simulated vendor, or the sentence with which it refuses; and the call."""
+    """Return the result of a tool over its simulated vendor, or its refusal, and the call."""
     came: list[Any] = []
 
     async def act(call: Call, tools: tuple[Tool[Any], ...]) -> None:
@@ -190,7 +190,7 @@ def played(name: str, arguments: Mapping[str, object], place: Mapping[str, str])
     return [result], call
 
 
-def test_a_mock_of_what_changes_a_message_gives_what_the_tool_gives() -> None:
+def test_mock_of_a_message_change_returns_the_result_of_the_tool() -> None:
     async def story(_: Any, call: Call) -> None:
         tools = bind_all(SLACK_TOOLS, simulated_slack.API)
         said = await over_http("slack_post_message", {"text": "hello"}, call, tools)
@@ -211,7 +211,7 @@ def of_mock(name: str, arguments: Mapping[str, object], call: Call) -> ToolResul
     assert tool.mock is not None
     parsed = tool.parse(arguments)
     made = tool.mock(call, parsed)
-    # Of its arguments and its place, and of nothing else: neither when, nor by which run, nor how often.
+    # A mock depends on the arguments and the place only, not on time, run or repetition.
     again = replace(call, key="run2/call/9", clock=SetClock(5.0), since=1.0)
     assert tool.mock(again, parsed) == made
     return made
@@ -225,7 +225,7 @@ class Several(list[object]):
 
 
 def shape(value: object, name: str = "") -> object:
-    """Which keys there are, and of which type each value is; lists by what stands in them."""
+    """Return the keys of a value and the type of each; a list has the shape of its first item."""
     match value:
         case _ if name in OF_ANY_KIND:
             return "anything"
@@ -234,20 +234,20 @@ def shape(value: object, name: str = "") -> object:
         case dict():
             return {key: shape(one, key) for key, one in value.items()}
         case list() | tuple():
-            # An empty one is a list of anything.
+            # An empty list matches a list of any items.
             return Several([shape(one) for one in value][:1])
         case _:
             return type(value).__name__
 
 
 def form(text: str) -> set[str]:
-    """How our own lines begin; not those that begin with what somebody or something is called."""
+    """Return how Gofer's own lines begin, without lines that begin with a name."""
     ours = (line for line in text.splitlines() if not line.startswith((" ", "-", "@", "Some")))
     return {begins for line in ours if (begins := re.split(r"[:“(#]|\d", line)[0].strip())}
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_mock_gives_what_the_tool_gives_in_its_form(name: str, arguments: Mapping[str, object]) -> None:
+def test_mock_result_has_the_form_of_the_tool_result(name: str, arguments: Mapping[str, object]) -> None:
     (real,), call = played(name, arguments, {})
     assert isinstance(real, ToolResult), real
     mock = of_mock(name, arguments, call)
@@ -258,7 +258,7 @@ def test_a_mock_gives_what_the_tool_gives_in_its_form(name: str, arguments: Mapp
 
 
 @pytest.mark.parametrize(("name", "arguments", "place"), REFUSED)
-def test_a_mock_refuses_what_the_tool_refuses_whatever_is_there(
+def test_mock_refuses_arguments_in_the_words_of_the_tool(
     name: str, arguments: Mapping[str, object], place: Mapping[str, str]
 ) -> None:
     (real,), call = played(name, arguments, place)
@@ -275,7 +275,7 @@ jira_search: {text: Nothing., value: [1]}
 """
 
 
-async def test_what_a_file_says_goes_over_the_mock_and_nothing_else_changes() -> None:
+async def test_mock_overrides_replace_only_the_named_fields_and_calls() -> None:
     tools = mocked(ALL, read_overrides(LOOKED_UP, "mocks.yaml", ALL))
     call = any_call(Nobody(), place=NOWHERE)
 
@@ -301,7 +301,7 @@ class Nobody:
         raise AssertionError("nothing outside is reached")
 
 
-async def test_a_tool_without_a_mock_reaches_nothing_and_says_so() -> None:
+async def test_tool_without_a_mock_is_refused_before_any_request() -> None:
     async def act(call: Call, arguments: Arguments) -> ToolResult:
         await call.http.send(HttpRequest("GET", "http://127.0.0.1/", {}, b""))
         return ToolResult("", "")
@@ -315,6 +315,6 @@ async def test_a_tool_without_a_mock_reaches_nothing_and_says_so() -> None:
 @pytest.mark.parametrize(
     "text", ["a: b", "a: [1]", "a: {text: 1}", "a: {code: x, text: y}", "a: {}", "1: {text: x}", "'"]
 )
-def test_whatever_a_file_says_it_is_overrides_or_one_sentence(text: str) -> None:
+def test_malformed_mock_overrides_are_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^mocks\.yaml .*\.$"):
         read_overrides(text, "mocks.yaml", ALL)

@@ -1,4 +1,4 @@
-"""A model computes over the files of its run, and what it makes becomes one of them."""
+"""The tool python: code computes over the files of its run, and its output may become one of them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ def scripts(call: Call, skill: str, script: str) -> str:
 
 @pytest.fixture
 def room(children: Children) -> Room:
-    """A run whose tool `find` gives it two files."""
+    """A run with a tool `find` that adds two files."""
     made = empty_room(says("done"))
 
     async def find(call: Call, said: Said) -> Result:
@@ -65,14 +65,14 @@ async def ask(step: OwnStep, call: str, tool: str, **arguments: object) -> ToolR
     return outcome
 
 
-async def test_code_reads_the_files_it_names(room: Room) -> None:
+async def test_python_reads_the_files_named_in_the_call(room: Room) -> None:
     step = await room.step()
     await ask(step, "1.0", "find")
     given = await ask(step, "2.0", "python", code=SUM, files=[TABLE.id])
     assert (given.status, given.text, given.summary) == ("ok", "19.75", "1 line, 5 bytes")
 
 
-async def test_code_sees_no_file_that_it_did_not_name(room: Room) -> None:
+async def test_python_sees_no_file_missing_from_the_call(room: Room) -> None:
     step = await room.step()
     await ask(step, "1.0", "find")
     given = await ask(step, "2.0", "python", code=SUM)
@@ -93,7 +93,9 @@ async def test_code_sees_no_file_that_it_did_not_name(room: Room) -> None:
         ({"code": "1 / 0"}, "Line 1: ZeroDivisionError: division by zero."),
     ],
 )
-async def test_what_cannot_run_is_told_and_the_run_goes_on(room: Room, arguments: dict[str, object], said: str) -> None:
+async def test_python_refuses_a_call_that_cannot_run_and_the_next_call_works(
+    room: Room, arguments: dict[str, object], said: str
+) -> None:
     step = await room.step()
     await ask(step, "1.0", "find")
     given = await ask(step, "2.0", "python", **arguments)
@@ -102,7 +104,7 @@ async def test_what_cannot_run_is_told_and_the_run_goes_on(room: Room, arguments
     assert (await ask(step, "3.0", "python", code="1 + 1")).text == "2"
 
 
-async def test_an_output_becomes_a_file_that_later_code_reads(room: Room) -> None:
+async def test_python_output_becomes_a_file_that_later_code_reads(room: Room) -> None:
     step = await room.step()
     code = "for n in range(1, 201):\n    print(n, n * n, sep=',')"
     given = await ask(step, "1.0", "python", code=code, output_file="out/squares.csv")
@@ -115,13 +117,13 @@ async def test_an_output_becomes_a_file_that_later_code_reads(room: Room) -> Non
     assert "200,40000" in (await ask(step, "3.0", "file_read", file=file, start_line=200)).text
 
 
-async def test_a_small_output_that_was_asked_for_as_a_file_is_shown_whole(room: Room) -> None:
+async def test_python_shows_a_small_output_file_whole(room: Room) -> None:
     step = await room.step()
     given = await ask(step, "1.0", "python", code="'# Report'", output_file="report")
     assert given.text.endswith("'report' is written: 1 line, 8 bytes. It contains:\n# Report")
 
 
-async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
+async def test_python_stores_a_long_output_as_a_file_unasked(room: Room) -> None:
     step = await room.step()
     given = await ask(step, "1.0", "python", code="for n in range(20_000):\n    print('row', n)")
     ((file, held),) = step.workspace.files.items()
@@ -130,27 +132,27 @@ async def test_a_long_output_is_a_file_without_being_asked(room: Room) -> None:
     assert held.added.origin == "python"
 
 
-async def test_code_without_any_output_is_told_what_to_do(room: Room) -> None:
+async def test_python_code_without_output_is_answered_with_a_hint(room: Room) -> None:
     step = await room.step()
     told = await ask(step, "1.0", "python", code="x = 1", output_file="x.txt")
     assert told.text == "The code ran without output, and its last line has no value; print the values that you need."
     assert step.workspace.files == {}
 
 
-async def test_a_script_of_a_skill_runs_before_the_code(room: Room) -> None:
+async def test_python_runs_the_script_of_a_skill_before_the_code(room: Room) -> None:
     step = await room.step()
     given = await ask(step, "1.0", "python", code="total('1 2 39')", skill="tables", script="scripts/total.py")
     assert given.text == "42"
 
 
-async def test_a_run_without_skills_has_no_scripts(children: Children, room: Room) -> None:
+async def test_python_refuses_a_skill_script_in_a_run_without_skills(children: Children, room: Room) -> None:
     room.tools |= {tool.name: tool for tool in bind_all(PYTHON_TOOLS, PythonClient(children))}
     step = await room.step()
     given = await ask(step, "1.0", "python", skill="tables", script="scripts/total.py")
     assert given.text == "This run has no skill 'tables'; write the code of the script in `code`."
 
 
-async def test_code_is_told_the_recorded_time_of_its_call_also_by_the_next_owner(room: Room) -> None:
+async def test_python_sees_the_recorded_time_of_the_call_after_a_take_over(room: Room) -> None:
     step = await room.step()
     now = "from datetime import datetime\nprint(datetime.now())"
     declared = step.services.tools["python"]

@@ -1,4 +1,4 @@
-"""Tools are found by the words of what they are for: always the same ones, and best first."""
+"""Ranking tools by the words of a query: deterministic, best first."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from gofer.tools.search import ranked, words
 TOOLS = {name: tool.description for name, tool in build_tools(read_settings({})).items() if not tool.internal}
 
 
-def test_what_a_model_would_ask_for_finds_the_tool_among_the_first() -> None:
+def test_tool_search_ranks_the_tool_for_a_typical_query_in_the_first_three() -> None:
     for query, name in {
         "create a jira issue": "jira_create_issue",
         "comment on a notion page": "notion_add_comment",
@@ -24,27 +24,27 @@ def test_what_a_model_would_ask_for_finds_the_tool_among_the_first() -> None:
         assert name in ranked(query, TOOLS)[:3], query
 
 
-def test_a_word_that_only_begins_alike_finds_it_too() -> None:
+def test_tool_search_matches_words_with_the_same_beginning() -> None:
     assert ranked("commented", {"a": "Adds a comment.", "b": "Reads a page."}) == ["a"]
     assert ranked("on", {"a": "online"}) == []
 
 
-def test_little_words_find_nothing_beside_others_and_something_alone() -> None:
+def test_tool_search_uses_stop_words_only_when_a_query_has_no_others() -> None:
     assert ranked("who is in a group", TOOLS) == ["slack_get_group"]
     assert ranked("who is it", {"a": "Who wrote it.", "b": "A page."}) == ["a"]
 
 
-def test_a_rare_word_counts_more_than_a_common_one() -> None:
+def test_tool_search_weighs_a_rare_word_more_than_a_common_word() -> None:
     texts = {"a": "issue", "b": "issue page", "c": "issue", "d": "issue"}
     assert ranked("page issue", texts)[0] == "b"
 
 
-def test_a_name_is_its_words() -> None:
+def test_tool_search_splits_names_into_words() -> None:
     assert words("jira_create-Issue2 größe") == ["jira", "create", "issue2", "grösse"]
 
 
 @given(st.text(), st.dictionaries(st.text(max_size=8), st.text(max_size=30), max_size=8))
-def test_what_is_there_is_found_once_whatever_order_it_stands_in(query: str, texts: dict[str, str]) -> None:
+def test_tool_search_finds_each_tool_once_in_any_order_of_the_catalog(query: str, texts: dict[str, str]) -> None:
     found = ranked(query, texts)
     assert set(found) <= set(texts)
     assert len(set(found)) == len(found)

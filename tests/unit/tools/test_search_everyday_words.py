@@ -1,4 +1,4 @@
-"""People say "file a bug" and no name of a tool: `tool_search` finds the tool by the words of every day."""
+"""Everyday words such as "file a bug" that name no tool: `tool_search` finds the tool for them."""
 
 from collections.abc import Mapping
 
@@ -53,7 +53,7 @@ WISHES: Mapping[str, str] = {
     "reply on the pull request": "github_add_comment",
     "what does the github issue say": "github_get_issue",
 }
-"""Wishes and the tools that fulfil them, written before any word was added to a tool."""
+"""Requests and the tools for them, written before everyday words were added to the tools."""
 
 HELD_OUT: Mapping[str, str] = {
     "log this defect": "jira_create_issue",
@@ -69,40 +69,40 @@ HELD_OUT: Mapping[str, str] = {
     "send me a DM": "slack_post_direct",
     "fix the typo in your message": "slack_update_message",
 }
-"""Wishes written after the words, and for which no word was changed."""
+"""Requests written after the everyday words, which were not changed for them."""
 
 HELD_OUT_MISSED = 5
-"""How many of those words alone miss; a model of the role `search` is for them."""
+"""How many of `HELD_OUT` the everyday words miss; a model of the role `search` finds these."""
 
 
 def missed(wishes: Mapping[str, str]) -> list[str]:
-    """The wishes whose tool is not among those that one search shows."""
+    """Return the requests for which one search does not show the right tool."""
     described = {tool.name: searched_text(tool) for tool in TOOLS}
     return [wish for wish, tool in wishes.items() if tool not in ranked(wish, described)[:SHOWN]]
 
 
-def test_everyday_wishes_find_their_tool() -> None:
+def test_tool_search_finds_the_tool_for_every_everyday_request() -> None:
     assert len(WISHES) >= 30
     assert missed(WISHES) == []
 
 
-def test_wishes_that_no_word_was_chosen_for_find_their_tool_as_well() -> None:
+def test_tool_search_misses_at_most_five_held_out_requests() -> None:
     assert len(missed(HELD_OUT)) <= HELD_OUT_MISSED
 
 
-def test_most_everyday_wishes_name_their_tool_first() -> None:
+def test_tool_search_ranks_the_right_tool_first_for_most_everyday_requests() -> None:
     described = {tool.name: searched_text(tool) for tool in TOOLS}
     first = [wish for wish, tool in WISHES.items() if ranked(wish, described)[:1] == [tool]]
     assert len(first) >= len(WISHES) * 3 // 4
 
 
-def test_every_tool_that_can_be_searched_for_has_words_of_every_day_and_no_model_reads_them() -> None:
+def test_searchable_tools_have_everyday_words_outside_the_schema() -> None:
     for tool in TOOLS:
         assert tool.everyday, tool.name
         assert tool.everyday not in str(tool.schema())
 
 
-def test_a_tool_found_by_an_everyday_word_is_shown_without_it() -> None:
+def test_searched_text_of_a_tool_includes_the_everyday_words() -> None:
     (tool,) = (tool for tool in TOOLS if tool.name == "jira_create_issue")
     assert isinstance(tool, Tool)
     assert "bug" in searched_text(tool)

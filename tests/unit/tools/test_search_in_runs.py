@@ -1,4 +1,4 @@
-"""More tools than a prompt can list: found by words, and called through one tool that stands for them."""
+"""More tools than a prompt lists: `tool_search` finds them by words, and `call_tool` calls them."""
 
 import asyncio
 import itertools
@@ -72,7 +72,7 @@ def through(name: str, arguments: object = None) -> Asked:
     return "call_tool", {"name": name, **({} if arguments is None else {"arguments": arguments})}
 
 
-def test_what_stands_in_the_prompt_depends_on_how_much_there_is() -> None:
+def test_prompt_offers_tool_search_above_the_limit_of_listed_tools() -> None:
     made = many()
     assert names(bundle_of(made, above=3, tools=LISTED)) == ["finish", *LISTED]
     assert names(bundle_of(made, above=2, tools=LISTED)) == ["finish", "tool_search", "call_tool"]
@@ -86,7 +86,7 @@ def test_what_stands_in_the_prompt_depends_on_how_much_there_is() -> None:
     assert names(some) == ["finish", "load_skills", "load_subskill", "tool_search", "jira_search"]
 
 
-async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
+async def test_tool_found_by_tool_search_is_called_by_call_tool() -> None:
     made = many(
         says("", ("tool_search", {"query": "create an issue in jira"})),
         says("", through("jira_create_issue", {"text": "Refunds"})),
@@ -104,7 +104,7 @@ async def test_a_tool_is_found_by_words_and_called_by_its_name() -> None:
     assert [(call.tool, call.effect) for call in calls] == [("tool_search", "read"), ("jira_create_issue", "keyed")]
 
 
-async def test_what_was_found_changes_nothing_before_it() -> None:
+async def test_tool_search_leaves_the_tools_and_earlier_messages_of_a_request_unchanged() -> None:
     made = many(says("", ("tool_search", {"query": "issue"})), says("", through("jira_search")), says("done"))
     await work(made)
     bodies = [json.loads(body) for body in made.model.requests]
@@ -116,13 +116,13 @@ async def test_what_was_found_changes_nothing_before_it() -> None:
     assert bodies[2]["messages"][4]["tool_calls"][0]["function"]["name"] == "call_tool"
 
 
-async def test_skills_are_found_by_the_same_search() -> None:
+async def test_tool_search_finds_skills_too() -> None:
     made = many(says("", ("tool_search", {"query": "numbers"})), says("done"))
     await work(made, above=1, skills=SKILLS)
     assert (await gave(made))[0] == "Skills, for load_skills:\n- numbers: How numbers look."
 
 
-async def test_words_that_fit_nothing_say_so() -> None:
+async def test_tool_search_without_a_match_asks_for_other_words() -> None:
     made = many(says("", ("tool_search", {"query": "weather"})), says("done"))
     await work(made)
     assert (await gave(made))[0].startswith("Nothing matches 'weather'. Use other words")
@@ -141,14 +141,14 @@ async def test_words_that_fit_nothing_say_so() -> None:
         (through("call_tool", {"name": "jira_search"}), "can only call tools"),
     ],
 )
-async def test_a_call_that_cannot_be_made_says_what_to_correct(asked: Asked, told: str) -> None:
+async def test_call_tool_answers_an_invalid_call_with_the_correction(asked: Asked, told: str) -> None:
     made = many(says("", asked), says("done"))
     assert (await work(made)).answer == "done"
     assert told in (await gave(made))[0]
     assert made.acted == []
 
 
-def test_the_work_ends_through_it_as_well() -> None:
+def test_finish_through_call_tool_ends_the_run() -> None:
     made = memory_run()
     state = asyncio.run(_ended(made))
     assert (state.answer, state.answered) == ("All done.", True)
@@ -162,7 +162,7 @@ async def _ended(made: MemoryRun) -> conversation.Conversation:
     return step.conversation
 
 
-async def test_approval_is_asked_for_the_tool_that_is_meant() -> None:
+async def test_approval_names_the_tool_behind_call_tool() -> None:
     made = approval_worker(says("", through("file_ticket", {"text": "Checkout fails"})), says("Filed."), search_above=0)
     await made.memory_worker.accept("run1", private=False)
     await made.work(2)
@@ -175,7 +175,7 @@ async def test_approval_is_asked_for_the_tool_that_is_meant() -> None:
 
 
 @pytest.mark.parametrize("lost", ["file_ticket", "slack_ask_approval"])
-async def test_a_worker_that_is_lost_over_it_is_followed_by_one_that_knows_what_was_meant(lost: str) -> None:
+async def test_approved_call_through_call_tool_acts_once_after_a_worker_crash(lost: str) -> None:
     made = approval_worker(says("", through("file_ticket", {"text": "x"})), says("Filed."), search_above=0)
     made.crash_after = lost
     await made.memory_worker.accept("run1", private=False)
@@ -185,7 +185,7 @@ async def test_a_worker_that_is_lost_over_it_is_followed_by_one_that_knows_what_
     assert (made.filed, made.memory_worker.posted) == (["run1/1.0"], ["Filed."])
 
 
-async def test_the_run_after_it_is_told_which_tools_were_called() -> None:
+async def test_recap_of_a_run_lists_tools_called_through_call_tool() -> None:
     made = many(says("", through("jira_search", {"text": "x"})), says("done"))
     await work(made)
     assert '- jira_search {"text": "x"}' in recap("run1", await made.journal())
@@ -196,7 +196,7 @@ ASKS = st.lists(st.tuples(st.sampled_from([*LISTED, "unknown"]), ARGUMENTS), min
 
 
 @given(st.lists(ASKS, min_size=1, max_size=6))
-def test_a_call_through_it_is_always_treated_as_the_call_itself(turns: list[list[Asked]]) -> None:
+def test_call_through_call_tool_is_journaled_like_a_direct_call(turns: list[list[Asked]]) -> None:
     def outcome(*, direct: bool) -> list[e.Entry]:
         asked = [[ask if direct else through(*ask) for ask in turn] for turn in turns]
         made = many(*(says("", *turn) for turn in asked), says("done"))
@@ -208,7 +208,7 @@ def test_a_call_through_it_is_always_treated_as_the_call_itself(turns: list[list
 
 
 @given(st.text(), st.text())
-def test_whatever_a_model_writes_is_meant_as_something(tool: str, written: str) -> None:
+def test_every_written_tool_call_resolves_to_a_tool(tool: str, written: str) -> None:
     ask = ToolAsk("1", tool, written)
     assert meant(ask) == ask
     assert meant(ToolAsk("1", "call_tool", written)).tool

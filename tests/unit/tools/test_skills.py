@@ -1,4 +1,4 @@
-"""Skills that a run loads when it needs them, as they were when it began."""
+"""Skills that a run loads on demand, with the contents from the beginning of the run."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ def bundle_with(made: MemoryRun, known: Mapping[str, Skill], **keys: object) -> 
     made.tools |= {tool.name: tool for tool in (*bind_all(SKILL_TOOLS, None), *bind_all(FILE_TOOLS, Children()))}
     workflow = Workflow.model_validate({**BASE, **keys})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
-    # As a run finds it again, after its files changed.
+    # As a resumed run reads its bundle after the files changed.
     return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
 
 
@@ -80,7 +80,7 @@ def reads(skill: str, file: str) -> tuple[str, dict[str, object]]:
     return "load_subskill", {"skill": skill, "file": file}
 
 
-async def test_a_skill_is_read_when_it_is_loaded_and_is_written_down() -> None:
+async def test_loaded_skill_is_shown_to_the_model_and_recorded() -> None:
     made = memory_run(says("", loads("tables")), says("done"))
     assert (await work(made)).answer == "done"
     (text,) = await gave(made)
@@ -94,7 +94,7 @@ async def test_a_skill_is_read_when_it_is_loaded_and_is_written_down() -> None:
     assert second["messages"][: len(first["messages"]) - 1] == first["messages"][:-1]
 
 
-async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> None:
+async def test_loaded_skill_is_shown_again_only_on_request() -> None:
     made = memory_run(
         says("", loads("tables")), says("", loads("tables")), says("", loads("tables", again=True)), says("d")
     )
@@ -105,7 +105,7 @@ async def test_what_stands_above_is_not_shown_again_unless_it_is_asked_for() -> 
     assert await facts(made) == [SkillLoaded("tables"), SkillLoaded("tables")]
 
 
-async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> None:
+async def test_required_skill_is_not_shown_again_by_load_skills() -> None:
     made = memory_run(says("", loads("tables", "routing")), says("d"))
     bundle = bundle_with(made, SKILLS, skills={"required": ["tables"]})
     step = await made.step()
@@ -117,7 +117,7 @@ async def test_what_the_prompt_has_from_the_beginning_is_not_shown_again() -> No
     assert second.startswith("# Skill: routing")
 
 
-async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> None:
+async def test_load_skills_shows_known_skills_and_names_unknown_ones() -> None:
     made = memory_run(says("", loads(*SKILLS, "nonsense")), says("done"))
     await work(made)
     (text,) = await gave(made)
@@ -125,7 +125,7 @@ async def test_the_skills_that_are_there_are_read_and_the_others_are_named() -> 
     assert all(f"# Skill: {name}" in text for name in SKILLS)
 
 
-async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_others_are_named() -> None:
+async def test_load_skills_shows_the_first_five_and_names_the_rest() -> None:
     many = {f"s{number}": Skill(f"s{number}", "d", "Like this.") for number in range(7)}
     made = memory_run(says("", loads(*many, "nonsense")), says("done"))
     await work(made, skills=many)
@@ -134,7 +134,7 @@ async def test_of_more_skills_than_a_call_takes_the_first_are_read_and_the_other
     assert [name for name in many if f"# Skill: {name}" in text] == ["s0", "s1", "s2", "s3", "s4"]
 
 
-async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() -> None:
+async def test_load_skills_answers_several_unknown_names_with_one_list() -> None:
     made = memory_run(says("", loads("tables", "a", "b")), says("", loads("a", "b")), says("done"))
     await work(made)
     first, second = await gave(made)
@@ -143,7 +143,7 @@ async def test_several_unknown_names_are_answered_with_one_list_of_the_skills() 
     assert second == told
 
 
-async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
+async def test_load_skills_names_a_withdrawn_skill_beside_the_others() -> None:
     first, second = list(SKILLS)[:2]
     made = memory_run(says("", loads(first, second)), says("done"))
     await work(made, withdrawn=[second])
@@ -152,7 +152,7 @@ async def test_a_withdrawn_skill_among_others_is_named_beside_them() -> None:
     assert f"# Skill: {first}" in text
 
 
-async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
+async def test_load_subskill_reads_a_file_of_a_skill_by_path() -> None:
     made = memory_run(says("", reads("tables", "./references/wide.md")), says("", reads("tables", WIDE)), says("d"))
     await work(made)
     first, second = await gave(made)
@@ -173,7 +173,7 @@ async def test_another_file_of_a_skill_is_read_by_its_path() -> None:
         ("table", "a", "There is no skill 'table' here. The skills of this workflow: routing, tables."),
     ],
 )
-async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill: str, file: str, told: str) -> None:
+async def test_load_subskill_refuses_a_path_outside_the_skill_in_one_sentence(skill: str, file: str, told: str) -> None:
     made = memory_run(says("", reads(skill, file)), says("d"))
     assert (await work(made)).answer == "d"
     assert told in (await gave(made))[0]
@@ -181,7 +181,7 @@ async def test_a_path_that_is_none_of_the_skill_is_refused_in_one_sentence(skill
 
 
 @given(st.text() | st.sampled_from(["..", "../..", "/", "//etc/passwd", "references/../references/wide.md", "~"]))
-def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
+def test_load_subskill_never_reads_a_path_outside_the_skill(path: str) -> None:
     call = any_call(cast(Http, None), key="k", clock=cast(Clock, None))
     call = replace(call, run=RunAtHand(repertoire=Repertoire({}, SKILLS)))
     if path.removeprefix("./") != WIDE:
@@ -189,7 +189,7 @@ def test_no_path_reads_anything_that_is_no_file_of_the_skill(path: str) -> None:
             asyncio.run(load_subskill.act(call, LoadSubskill(skill="tables", file=path)))
 
 
-async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
+async def test_binary_file_of_a_skill_becomes_a_file_of_the_run() -> None:
     made = memory_run(says("", reads("routing", "logo.png")), says("d"))
     await work(made)
     (added,) = [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, FileAdded)]
@@ -197,7 +197,7 @@ async def test_a_file_that_is_no_text_becomes_one_of_the_run() -> None:
     assert added.file in (await gave(made))[0]
 
 
-async def test_a_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview() -> None:
+async def test_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview() -> None:
     long = Skill("long", "d", "b", {"all.md": b"".join(b"A long line number %d.\n" % n for n in range(20_000))})
     made = memory_run(says("", reads("long", "all.md")), says("d"))
     await work(made, skills={"long": long})
@@ -206,13 +206,13 @@ async def test_a_long_file_of_a_skill_becomes_a_file_of_the_run_with_a_preview()
     assert any(isinstance(recorded.entry, FileAdded) for recorded in await made.journal())
 
 
-async def test_scripts_are_listed_for_the_sandbox() -> None:
+async def test_loaded_skill_says_that_scripts_run_with_the_tool_python() -> None:
     made = memory_run(says("", loads("routing")), says("d"))
     await work(made)
     assert "what is in scripts/ is Python for the tool python:\n- logo.png" in (await gave(made))[0]
 
 
-async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes_on() -> None:
+async def test_prohibited_skill_is_refused_in_a_running_run_that_continues() -> None:
     made = memory_run(says("", loads("tables")), says("", reads("tables", WIDE)), says("", loads("x")), says("d"))
     assert (await work(made, withdrawn=["tables"])).answer == "d"
     first, second, third = await gave(made)
@@ -220,7 +220,7 @@ async def test_a_skill_that_was_prohibited_meanwhile_is_refused_and_the_run_goes
     assert third.endswith("The skills of this workflow: routing.")
 
 
-async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
+async def test_run_without_skills_is_not_offered_the_skill_tools() -> None:
     made = memory_run(says("", loads("tables")), says("d"))
     offered = {tool["function"]["name"] for tool in bundle_with(made, {}).tools}
     assert ("file_read" in offered, offered & {"load_skills", "load_subskill"}) == (True, set())
@@ -228,7 +228,7 @@ async def test_a_run_without_skills_is_not_offered_to_load_any() -> None:
     assert "There is no tool 'load_skills' here" in (await gave(made))[0]
 
 
-async def test_a_skill_that_does_not_fit_beside_others_is_a_file_and_is_never_said_to_stand_above() -> None:
+async def test_skill_too_long_for_the_answer_becomes_a_file_and_can_be_loaded_again() -> None:
     long = {
         name: Skill(name, "Long.", f"{name} begins. " + "word " * 6_000, {"more.md": b"word " * 12_000})
         for name in "ab"
@@ -252,7 +252,7 @@ def catalog_with(*prohibited: str) -> Catalog:
 
 
 @pytest.mark.parametrize("prohibited", [True, False])
-async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_that_is_only_gone(
+async def test_parked_run_loses_a_prohibited_skill_and_keeps_a_deleted_skill(
     prohibited: bool,
 ) -> None:
     made = memory_worker(TemporaryError("busy", retry_after=600), says("", loads("tables")), says("Done."))
@@ -262,7 +262,7 @@ async def test_a_run_under_way_loses_a_skill_that_is_prohibited_and_keeps_one_th
     await made.accept("run1", private=False)
     await made.work_once()
     assert await made.status("run1") == "parked"
-    # What the next worker finds in the files.
+    # The files as the next worker reads them.
     gone = Catalog({"answer-here": replace(CATALOG.workflows["answer-here"], skills={})}, Defaults())
     made.worker = replace(made.worker, workflows=FixedCatalog(catalog_with("tables") if prohibited else gone))
     made.clock.advance(700)

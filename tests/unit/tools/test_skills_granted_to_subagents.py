@@ -1,4 +1,4 @@
-"""What a subagent may load and search is what its own file says, below what its run may."""
+"""Skills and tool search of subagents, limited by their own file and by the run."""
 
 import pytest
 
@@ -15,7 +15,7 @@ LOAD = ("load_skills", {"names": ["tables"]})
 
 
 def with_skills(*below: Answer, tools: int = 0, **more: object) -> RunWithSubagents:
-    """A run whose model asks the subagent `helper`, which answers as given; there are two skills."""
+    """Return a run with two skills whose model asks the subagent `helper`, which gives the answers `below`."""
 
     def think(asked: Asked) -> Answer:
         if asked.system.startswith("You are a test."):
@@ -35,12 +35,12 @@ def asked(made: RunWithSubagents) -> list[Asked]:
     return [one for one in made.many.asked if one.system.startswith("You are helper.")]
 
 
-async def told(made: RunWithSubagents) -> list[str]:
+async def results(made: RunWithSubagents) -> list[str]:
     (journal,) = (await made.subagent_journals()).values()
     return [recorded.entry.text for recorded in journal if isinstance(recorded.entry, ToolResult)]
 
 
-async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
+async def test_subagent_loads_a_skill_allowed_by_the_subagent_file() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"allowed": []})
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     assert (await made.resume()).answer == "done"
@@ -51,31 +51,31 @@ async def test_a_subagent_loads_a_skill_that_its_file_allows() -> None:
     assert second.said[-1].startswith("# Skill: tables\n\nThree columns at most.")
 
 
-async def test_one_whose_file_names_no_skills_has_none_whatever_its_run_has() -> None:
+async def test_subagent_without_skills_in_the_file_inherits_none_from_the_run() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[])
     assert (await made.resume()).answer == "done"
     assert "load_skills" not in asked(made)[0].tools
-    assert "Three columns" not in "".join(await told(made))
+    assert "Three columns" not in "".join(await results(made))
 
 
-async def test_what_a_workflow_prohibits_its_subagents_cannot_load_either() -> None:
+async def test_subagent_cannot_load_a_skill_that_the_workflow_prohibits() -> None:
     made = with_skills(says("", LOAD), says("done"), skills={"prohibited": ["tables"]})
     made.subagent("helper", tools=[], skills={"required": ["routing"], "allowed": ["tables"]})
     assert (await made.resume()).answer == "done"
     assert "tables" not in asked(made)[0].system
-    assert await told(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
+    assert await results(made) == ["There is no skill 'tables' here. The skills of this workflow: routing."]
 
 
-async def test_a_skill_that_is_prohibited_meanwhile_is_refused_below_too() -> None:
+async def test_subagent_is_refused_a_skill_withdrawn_during_the_run() -> None:
     made = with_skills(says("", LOAD), says("done"))
     made.subagent("helper", tools=[], skills={"allowed": ["tables"]})
     made.withdrawn = frozenset({"tables"})
     await made.resume()
-    assert await told(made) == ["The skill 'tables' has been withdrawn; continue without it."]
+    assert await results(made) == ["The skill 'tables' has been withdrawn; continue without it."]
 
 
-async def test_more_tools_than_a_prompt_lists_are_searched_for_below_too() -> None:
+async def test_subagent_with_more_tools_than_listed_gets_tool_search() -> None:
     made = with_skills(says("done"), tools=3, search_above=2)
     made.subagent("helper", tools="inherit")
     await made.resume()

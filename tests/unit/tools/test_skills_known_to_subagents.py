@@ -1,4 +1,4 @@
-"""A subagent knows the skills that its file names, of those that whoever asks it has, and no others."""
+"""Skills known to a subagent: those named in its file that the run has too."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def of_the_clerk(memory_run: RunWithSubagents) -> Asked:
     return next(one for one in memory_run.many.asked if one.system.startswith("You are clerk."))
 
 
-async def test_a_subagent_loads_what_its_file_allows() -> None:
+async def test_subagent_knows_the_skills_allowed_by_the_subagent_file() -> None:
     memory_run = a_room(skills={"allowed": ["tides"]})
     assert "All of tides." in (await memory_run.resume()).answer
     asked = of_the_clerk(memory_run)
@@ -46,7 +46,7 @@ async def test_a_subagent_loads_what_its_file_allows() -> None:
 
 
 @pytest.mark.parametrize("skills", [{}, {"allowed": ["moons"]}, {"allowed": ["stars"]}])
-async def test_it_has_no_skill_that_its_file_does_not_name_or_that_its_run_does_not_have(
+async def test_subagent_knows_no_skill_missing_from_the_file_or_the_run(
     skills: dict[str, list[str]],
 ) -> None:
     memory_run = a_room(skills=skills)
@@ -54,7 +54,7 @@ async def test_it_has_no_skill_that_its_file_does_not_name_or_that_its_run_does_
     assert ("load_skills" in of_the_clerk(memory_run).tools) == (skills == {"allowed": ["moons"]})
 
 
-async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
+async def test_skill_withdrawn_during_the_run_is_an_error_for_the_subagent() -> None:
     memory_run = a_room(skills={"allowed": ["tides"]})
     memory_run.withdrawn = frozenset({"tides"})
     assert "has been withdrawn" in (await memory_run.resume()).answer
@@ -62,7 +62,7 @@ async def test_what_is_prohibited_meanwhile_is_refused_below_too() -> None:
     assert [one.entry.status for one in below if isinstance(one.entry, e.ToolResult)] == ["error"]
 
 
-async def test_with_more_tools_than_its_prompt_lists_it_searches_as_its_run_does() -> None:
+async def test_subagent_inherits_the_limit_of_listed_tools_and_gets_tool_search() -> None:
     memory_run = a_room()
     memory_run.more["search_above"] = 1
     memory_run.tool("peer", "read")

@@ -51,6 +51,6 @@ def test_a_worker_with_all_children_that_it_takes_stays_within_its_memory() -> N
     for stage, memory in stages().items():
         assert OWN + places(told(memory)) * PLACE <= memory, stage
     # A document's child is forked from its helper of 30 to 50 MB; code runs in a child with an interpreter beside it,
-    # which test_all_processes_of_hostile_code_together_stay_below_512_megabytes measures.
+    # which test_sandbox_processes_of_hostile_code_together_stay_below_512_megabytes measures.
     assert (child.MEMORY >> 20) + 50 <= PLACE
     assert (python.MEMORY >> 20) + 50 <= PLACE

@@ -1,4 +1,4 @@
-"""Archives: what is in them by path, one member of them, and those that are made to hurt."""
+"""Archives: listing them by full paths, reading one member, and refusing hostile ones."""
 
 import gzip
 import io
@@ -51,7 +51,7 @@ ARCHIVES = {
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-async def test_an_archive_is_listed_by_full_paths_and_gives_its_members(name: str) -> None:
+async def test_archive_is_listed_by_full_paths_and_each_member_can_be_read(name: str) -> None:
     listed = (await extract(CHILDREN, ARCHIVES[name], name=name)).text
     assert "files: 4, bytes unpacked: 19; `member` names the one to read]" in listed
     assert "- docs/report.txt (5 bytes)\n- /etc/passwd (4 bytes)\n- ../up.csv (8 bytes)" in listed
@@ -80,7 +80,9 @@ def damaged_header(data: bytes, at: int) -> bytes:
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-async def test_a_tar_without_its_end_says_what_is_missing(data: bytes, files: int, why: str, *, packed: bool) -> None:
+async def test_tar_cut_off_or_damaged_reports_the_missing_rest(
+    data: bytes, files: int, why: str, *, packed: bool
+) -> None:
     sent = gzip.compress(data) if packed else data
     document = await extract(CHILDREN, sent, name="a.tgz" if packed else "a.tar")
     (gap,) = document.missing
@@ -91,23 +93,23 @@ async def test_a_tar_without_its_end_says_what_is_missing(data: bytes, files: in
         await member_of(CHILDREN, sent, "z", name="a.tar")
 
 
-async def test_a_whole_archive_lacks_nothing() -> None:
+async def test_intact_archive_reports_no_missing_part() -> None:
     for name, data in {**ARCHIVES, "six.tar": SIX, "padded.tar": SIX + bytes(100_000)}.items():
         assert (await extract(CHILDREN, data, name=name)).missing == ()
 
 
-async def test_a_packed_file_is_an_archive_of_one() -> None:
+async def test_gzip_file_is_an_archive_of_a_single_member() -> None:
     data = gzip.compress(b"one line\n")
     assert "- server.log (9 bytes)" in (await extract(CHILDREN, data, name="server.log.gz")).text
     assert (await member_of(CHILDREN, data, "server.log", name="server.log.gz")).data == b"one line\n"
 
 
-async def test_a_member_that_is_not_there_is_answered_with_those_that_are() -> None:
+async def test_unknown_archive_member_is_answered_with_the_existing_paths() -> None:
     with pytest.raises(ToolError, match=r"no member 'report.txt'.*It holds 'docs/report.txt'\."):
         await member_of(CHILDREN, ARCHIVES["all.zip"], "report.txt", name="all.zip")
 
 
-async def test_paths_in_an_old_encoding_are_read() -> None:
+async def test_archive_paths_in_an_old_encoding_are_read() -> None:
     name = "Größe/日報.txt"
     for encoding, path in (("cp932", "日報/東京.txt"), ("utf-8", name)):
         made = bytearray(zipped({"x" * len(path.encode(encoding)): b"1"}))
@@ -116,7 +118,7 @@ async def test_paths_in_an_old_encoding_are_read() -> None:
 
 
 def lying(data: bytes, size: int) -> bytes:
-    """Return a ZIP whose directory says another size of its only member."""
+    """Return a ZIP whose directory declares another size for its only member."""
     at = data.rfind(b"PK\x01\x02")
     return data[: at + 24] + size.to_bytes(4, "little") + data[at + 28 :]
 
@@ -134,14 +136,14 @@ def lying(data: bytes, size: int) -> bytes:
         ("a.txt", b"just words", "a", "The file is no archive"),
     ],
 )
-async def test_an_archive_that_is_made_to_hurt_or_damaged_is_one_sentence(
+async def test_hostile_or_damaged_archive_member_is_refused_in_one_sentence(
     name: str, data: bytes, path: str, said: str
 ) -> None:
     with pytest.raises(ToolError, match=said):
         await member_of(CHILDREN, data, path, name=name)
 
 
-async def test_an_archive_of_too_many_files_is_refused() -> None:
+async def test_archive_of_more_than_10000_files_is_refused() -> None:
     many = zipped({f"{n}": b"" for n in range(archive.ENTRIES + 1)})
     with pytest.raises(ToolError, match="more than 10,000 files"):
         await extract(CHILDREN, many, name="a.zip")
@@ -149,14 +151,14 @@ async def test_an_archive_of_too_many_files_is_refused() -> None:
         await extract(CHILDREN, tarred({f"{n}": b"" for n in range(archive.ENTRIES + 1)}), name="a.tar")
 
 
-async def test_a_packed_member_with_a_password_is_refused() -> None:
+async def test_archive_member_with_a_password_is_refused() -> None:
     data = bytearray(zipped({"a": b"1"}))
     data[data.rfind(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(ToolError, match="has a password"):
         await member_of(CHILDREN, bytes(data), "a", name="a.zip")
 
 
-async def test_a_link_is_listed_and_never_followed() -> None:
+async def test_link_in_an_archive_is_listed_and_never_followed() -> None:
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as target:
         entry = tarfile.TarInfo("link")

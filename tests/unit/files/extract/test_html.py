@@ -1,4 +1,4 @@
-"""Web pages: what a reader sees, as Markdown."""
+"""Web pages as Markdown: the text a reader sees."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ PAGE = """<!doctype html><html><head><title>Guide</title><style>p {color: red}</
 <img src="x.png" alt="The team"><a href="javascript:alert(1)">click</a></body></html>"""
 
 
-def test_a_page_is_what_its_reader_sees() -> None:
+def test_html_page_becomes_the_markdown_of_the_visible_text() -> None:
     assert web.read(PAGE.encode()) == (
         "[page title: Guide]\n\n# Deploying\n\nRead [the guide](https://example.com/a) and wait.\nThen go.\n\n"
         "- one\n  - inner\n- two\n\n4. four\n5. five\n\n"
@@ -27,7 +27,7 @@ def test_a_page_is_what_its_reader_sees() -> None:
     )
 
 
-def test_tables_that_lay_out_a_page_are_no_tables() -> None:
+def test_html_layout_tables_are_read_as_plain_lines() -> None:
     inner = "<table><tr><td>a</td><td>b</td></tr></table>"
     html = f"<table><tr><td><p>Dear Ana,</p>{inner}</td></tr><tr><td>Bye</td></tr></table>"
     assert web.read_text(html) == "Dear Ana,\na b\nBye"
@@ -42,14 +42,14 @@ def test_tables_that_lay_out_a_page_are_no_tables() -> None:
         "\ufeff<p>한국어</p>".encode("utf-16"),
     ],
 )
-def test_every_script_and_encoding_is_read(data: bytes) -> None:
+def test_html_is_read_in_every_script_and_encoding(data: bytes) -> None:
     assert web.read(data) in ("Привет", "日本語", "שלום & مرحبا", "한국어")
 
 
 @pytest.mark.parametrize(
     "html", ["<div>" * 20_000 + "deep", "<table><tr><td>" * 2_000 + "deep", "<ul><li>" * 2_000 + "deep"]
 )
-def test_depth_loses_nothing(html: str) -> None:
+def test_html_text_in_deep_nesting_is_kept(html: str) -> None:
     assert "deep" in web.read_text(html)
 
 
@@ -84,18 +84,18 @@ tags = st.sampled_from(
 
 
 @given(st.lists(tags | st.sampled_from(["word7", "wordé", " "]), max_size=40))
-def test_no_page_is_too_odd_and_no_visible_word_is_lost(parts: list[str]) -> None:
+def test_html_of_any_form_is_read_without_losing_a_visible_word(parts: list[str]) -> None:
     html = "".join(part for part in parts if part not in ("<!--", "-->"))
     text = web.read_text(html)
     assert text.count("word7") == html.count("word7")
     assert isinstance(web.read_text("".join(parts)), str)
 
 
-def test_an_empty_page_has_no_text() -> None:
+def test_empty_html_page_has_no_text() -> None:
     assert web.read(b"<html><body><script>1</script></body></html>") == ""
 
 
-def test_merged_cells_keep_their_columns() -> None:
+def test_html_merged_cells_keep_their_columns() -> None:
     table = (
         "<table><tr><th colspan=2>Both<th>Cost</tr><tr><td rowspan=2>East<td>one<td>1</tr><tr><td>two<td>2</tr>"
         "<tr><td>West<td rowspan='x'>three<td rowspan=9>3</tr><tr><td>North<td>four</tr></table>"
@@ -110,11 +110,11 @@ def test_merged_cells_keep_their_columns() -> None:
     ]
 
 
-def test_what_is_raised_or_crossed_out_reads_as_it_is_seen() -> None:
+def test_html_superscript_and_struck_text_is_marked() -> None:
     page = "<p>10<sup>5</sup> m, note<sup><a href='#n'>12</a></sup>, 1<sup>st</sup>, <del>100</del> <s>90</s> 80 EUR"
     assert web.read(page.encode()) == "10⁵ m, note¹², 1st, ~~100~~ ~~90~~ 80 EUR"
 
 
 @pytest.mark.parametrize("start", ["²", "9" * 5_000, "-1"])
-def test_a_list_that_begins_with_no_number_begins_with_one(start: str) -> None:
+def test_html_list_with_an_invalid_start_begins_with_number_one(start: str) -> None:
     assert web.read(f"<ol start='{start}'><li>a</li></ol>".encode()) == "1. a"

@@ -31,7 +31,7 @@ CELLS = (
 )
 
 
-def test_cells_stand_under_markers_with_the_text_of_their_outputs() -> None:
+def test_notebook_cells_have_markers_and_the_text_of_their_outputs() -> None:
     assert notebook.read(saved(*CELLS)).text == (
         "[cell 1 of 3, markdown]\n# Costs\nof Größe\n\n"
         "[cell 2 of 3, code]\ndf.sum()\n[output]\nred\n[output]\n42\n[output]\n- one\n"
@@ -40,7 +40,7 @@ def test_cells_stand_under_markers_with_the_text_of_their_outputs() -> None:
     )
 
 
-def test_a_notebook_is_known_by_its_bytes_and_damage_is_said() -> None:
+def test_notebook_is_recognized_by_content_and_a_damaged_one_is_refused() -> None:
     assert kind_of(saved(*CELLS), "a.json").name == "ipynb"
     assert kind_of(b'{"cells": 3}', "a.json").name == "json"
     with pytest.raises(ToolError, match="not the JSON that Jupyter writes"):
@@ -48,13 +48,13 @@ def test_a_notebook_is_known_by_its_bytes_and_damage_is_said() -> None:
     assert notebook.read(b'{"cells": [3, null, {"source": 3}]}').text.startswith("[cell 1 of 3, unknown]")
 
 
-def test_an_old_notebook_has_its_cells_in_worksheets() -> None:
+def test_notebook_of_format_3_is_read_from_worksheets() -> None:
     cell = {"cell_type": "code", "input": ["1 + 1"], "outputs": [{"text": "2"}]}
     old = {"nbformat": 3, "worksheets": [{"cells": [cell]}]}
     assert notebook.read(json.dumps(old).encode()).text == "[cell 1 of 1, code]\n1 + 1\n[output]\n2"
 
 
-def test_the_end_of_a_long_output_is_said_to_be_missing() -> None:
+def test_notebook_output_beyond_the_limit_is_reported_missing() -> None:
     long = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "stream", "text": "a" * 130_000}]}
     reading = notebook.read(saved(*CELLS, long))
     (gap,) = reading.missing

@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations as they are seen: numbers of lists, headers, notes, comments, slides, charts."""
+"""OpenDocument texts and presentations as displayed: list numbers, headers, notes, comments, slides, charts."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def level(at: int, form: str, more: str = "") -> str:
     return f'<text:list-level-style-number text:level="{at}" style:num-format="{form}" style:num-suffix="." {more}/>'
 
 
-def test_lists_have_the_numbers_that_are_shown() -> None:
+def test_odt_lists_have_the_displayed_numbers() -> None:
     deeper = level(2, "a", 'text:display-levels="2"')
     styles = "".join(
         f'<text:list-style style:name="{name}">{inner}</text:list-style>'
@@ -37,7 +37,7 @@ def test_lists_have_the_numbers_that_are_shown() -> None:
     ]  # fmt: skip
 
 
-def test_headers_notes_and_comments_are_read() -> None:
+def test_odt_headers_notes_and_comments_are_read() -> None:
     around = "".join(
         f"<style:{name}><text:p>{text}</text:p></style:{name}>"
         for name, text in (("header", "Top"), ("header-left", "Left"), ("footer", "Foot"), ("footer-first", "Foot"))
@@ -67,13 +67,13 @@ def test_headers_notes_and_comments_are_read() -> None:
         ('style:text-line-through-style="none"', "105"),
     ],
 )
-def test_what_is_raised_or_crossed_out_reads_as_it_is_seen(about: str, said: str) -> None:
+def test_odt_superscript_and_struck_text_is_marked(about: str, said: str) -> None:
     styles = f'<style:style style:name="X"><style:text-properties {about}/></style:style>'
     body = '<text:p>10<text:span text:style-name="X">5</text:span></text:p>'
     assert open_document.read(odt(body, styles=styles)) == said
 
 
-def test_a_table_in_a_cell_is_lines_of_that_cell() -> None:
+def test_odt_table_inside_a_cell_becomes_lines_of_that_cell() -> None:
     def cell(inner: str) -> str:
         return f"<table:table-cell>{inner}</table:table-cell>"
 
@@ -83,7 +83,7 @@ def test_a_table_in_a_cell_is_lines_of_that_cell() -> None:
     assert open_document.read(odt(body)) == "| Out | a; b<br>a; b |\n| --- | --- |"
 
 
-def test_slides_have_numbers_and_titles_and_say_when_they_are_hidden() -> None:
+def test_odp_slides_have_numbers_titles_and_a_hidden_mark() -> None:
     def frame(kind: str, text: str) -> str:
         inner = f"<draw:text-box><text:p>{text}</text:p></draw:text-box>"
         return f'<draw:frame presentation:class="{kind}">{inner}</draw:frame>'
@@ -100,7 +100,7 @@ def test_slides_have_numbers_and_titles_and_say_when_they_are_hidden() -> None:
     ]  # fmt: skip
 
 
-def test_a_chart_is_the_table_it_was_drawn_from() -> None:
+def test_odt_chart_becomes_the_table_of_the_chart_data() -> None:
     def row(*values: str) -> str:
         cells = "".join(f"<table:table-cell><text:p>{value}</text:p></table:table-cell>" for value in values)
         return f"<table:table-row>{cells}</table:table-row>"
@@ -115,7 +115,7 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
 
 
 @pytest.mark.parametrize("number", ["²", "9" * 5_000, "-1"])
-def test_a_number_that_is_none_changes_no_text(number: str) -> None:
+def test_odt_invalid_numeric_attributes_leave_the_text_unchanged(number: str) -> None:
     heading = f'<text:h text:outline-level="{number}">Head</text:h>'
     spaces = f'<text:p>a<text:s text:c="{number}"/>b</text:p>'
     again = f'<text:list-item text:start-value="{number}"><text:p>x</text:p></text:list-item>'

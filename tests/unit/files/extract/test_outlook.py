@@ -1,4 +1,4 @@
-"""Outlook messages (.msg): what they say, in Unicode and in code pages, with what is attached."""
+"""Outlook messages (.msg): headers, text in Unicode and code pages, attachments."""
 
 import struct
 
@@ -28,7 +28,7 @@ def message(**more: "bytes | Tree") -> dict[str, "bytes | Tree"]:
     }
 
 
-def test_a_message_has_its_headers_text_attachments_and_what_it_forwards() -> None:
+def test_msg_has_headers_text_attachments_and_the_forwarded_message() -> None:
     inner = {"__properties_version1.0": bytes(24), **wide("0037", "Before"), **wide("1000", "The first one.")}
     data = ole(
         message(
@@ -50,22 +50,22 @@ def test_a_message_has_its_headers_text_attachments_and_what_it_forwards() -> No
     )
 
 
-def test_a_message_of_html_is_read_as_a_page() -> None:
+def test_msg_with_html_only_is_read_as_a_page() -> None:
     data = ole(message(**{"__substg1.0_10130102": b"<ul><li>na\xefve</ul>"}))
     assert outlook.read(data).endswith("\n\n- naïve")
 
 
-def test_texts_in_a_code_page_are_read_by_the_one_that_is_named() -> None:
+def test_msg_text_is_read_in_the_declared_code_page() -> None:
     page = struct.pack("<HHIQ", 3, 0x3FFD, 6, 1251)
     data = ole({"__properties_version1.0": HEAD + page, "__substg1.0_1000001E": "Склад, да".encode("cp1251")})
     assert outlook.read(data) == "Склад, да"
 
 
-def test_a_message_without_a_text_that_is_read_says_so() -> None:
+def test_msg_without_readable_text_says_so() -> None:
     assert outlook.read(ole(message(**{"__substg1.0_10090102": b"LZFu"}))).endswith("save it as .eml and send that.)")
     assert outlook.read(ole(message())).endswith("(The e-mail has no text.)")
 
 
-def test_damage_is_said() -> None:
+def test_damaged_msg_is_refused() -> None:
     with pytest.raises(ToolError, match="The Outlook message is damaged"):
         outlook.read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))

@@ -1,4 +1,4 @@
-"""PDFs: pages in order, divided words whole, tables as tables, and what is missing said."""
+"""Text of PDFs: pages in order, hyphenated words joined, tables, and missing parts reported."""
 
 import pytest
 
@@ -13,17 +13,17 @@ def text_of(data: bytes) -> str:
     return reader.read(data).text
 
 
-def test_pages_stand_under_their_markers() -> None:
+def test_pdf_pages_have_markers_with_their_numbers() -> None:
     assert text_of(pdf([lines(["One"]), lines(["Two", "more"])])) == "[page 1 of 2]\nOne\n\n[page 2 of 2]\nTwo\nmore"
 
 
-def test_words_divided_at_the_end_of_a_line_are_whole() -> None:
+def test_pdf_words_hyphenated_at_a_line_end_are_joined() -> None:
     text = text_of(pdf([lines(["All exam-", "ples of a well-", "known thing, well-known", "in 2024-", "2025."])]))
     assert "All examples of a well-known thing" in text
     assert "2024-2025" in text or "2024-\n2025" in text
 
 
-def test_rows_and_columns_become_a_table_among_the_text() -> None:
+def test_pdf_rows_and_columns_become_a_table() -> None:
     table = cells([["Item", "Qty", "Price"], ["Apple", "3", "1.20"], ["Pear tart", "", "12.00"]], [72, 250, 400])
     text = text_of(pdf([lines(["A heading", "and a line."]) + table + lines(["Below."], y=300)]))
     assert text == (
@@ -32,7 +32,7 @@ def test_rows_and_columns_become_a_table_among_the_text() -> None:
     )
 
 
-def test_two_columns_of_prose_are_no_table() -> None:
+def test_pdf_two_columns_of_prose_are_read_one_after_the_other() -> None:
     left = [
         "This column tells a story that",
         "goes on from line to line and",
@@ -51,13 +51,13 @@ def test_two_columns_of_prose_are_no_table() -> None:
 
 
 @pytest.mark.parametrize("text", ["日本語の文章", "中文文件", "한국어 문서", "Ελληνικά", "Привет"])
-def test_every_script_comes_out_as_it_went_in(text: str) -> None:
+def test_pdf_text_of_every_script_is_read_unchanged(text: str) -> None:
     assert text_of(pdf([any_line(text)])) == f"[page 1 of 1]\n{text}"
 
 
 @pytest.mark.parametrize("text", ["שלום עולם", "مرحبا بالعالم"])
-def test_what_runs_from_right_to_left_is_read_so(text: str) -> None:
-    # A page holds what is seen, from the left.
+def test_pdf_text_from_right_to_left_is_read_in_reading_order(text: str) -> None:
+    # A page stores the displayed order, from the left.
     assert text_of(pdf([any_line(text[::-1])])) == f"[page 1 of 1]\n{text}"
 
 
@@ -66,11 +66,11 @@ SCAN = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
 
 
 def missing(reading: Reading) -> str:
-    """What an answer over the text says."""
+    """Return the note on missing parts that answers over the text contain."""
     return incomplete(of_file(reading.missing, "file_1"), "text_1")
 
 
-def test_scanned_pages_among_others_are_missing() -> None:
+def test_pdf_scanned_pages_are_reported_missing() -> None:
     pages = [lines([f"Page {n} says in plain words what it says, at length."]) for n in range(1, 41)]
     for scan in (4, 17, 18):
         pages[scan - 1] = SCAN
@@ -82,25 +82,25 @@ def test_scanned_pages_among_others_are_missing() -> None:
     )
 
 
-def test_a_scan_with_a_stamp_is_missing() -> None:
+def test_pdf_scan_with_a_text_stamp_is_reported_missing() -> None:
     reading = reader.read(pdf([SCAN + lines(["Scanned with a telephone"])]))
     assert reading.text == "[page 1 of 1]\nScanned with a telephone"
     assert [gap.unit for gap in reading.missing] == ["scans"]
 
 
-def test_a_blank_page_among_others_is_not_missing() -> None:
+def test_pdf_blank_page_is_not_reported_missing() -> None:
     reading = reader.read(pdf([lines(["Text"]), b""]))
     assert reading.text.endswith("[page 2 of 2]\n(nothing is on this page)")
     assert reading.missing == ()
 
 
-def test_a_pdf_without_any_text_says_so() -> None:
+def test_pdf_without_text_says_so() -> None:
     assert text_of(pdf([SCAN] * 3)) == "(There is no text on any of the 3 pages.)"
     assert text_of(pdf([SCAN])) == "(There is no text on the only page.)"
     assert "blank, or their contents are damaged" in missing(reader.read(pdf([b""] * 3)))
 
 
-def test_a_damaged_page_is_damage_and_no_scan() -> None:
+def test_pdf_damaged_page_is_reported_as_damaged_and_not_as_a_scan() -> None:
     data = pdf([lines(["One"]), lines(["Two"]), lines(["Three"])])
     broken = data.replace(b"/Kids [9 0 R 11 0 R 13 0 R]", b"/Kids [9 0 R 99 0 R 13 0 R]")
     assert broken != data
@@ -111,12 +111,12 @@ def test_a_damaged_page_is_damage_and_no_scan() -> None:
     )
 
 
-def test_a_pdf_that_is_cut_off_lacks_its_end() -> None:
+def test_pdf_cut_off_reports_the_missing_end() -> None:
     reading = reader.read(pdf([lines(["x"])]).removesuffix(b"%%EOF\n"))
     assert "the end of the file, because the PDF is cut off before its end mark" in missing(reading)
 
 
-def test_a_text_holds_2000_pages_and_says_where_the_others_are() -> None:
+def test_pdf_text_ends_after_2000_pages_and_names_the_call_for_the_rest() -> None:
     data = pdf([lines([f"Sheet {n}"]) for n in range(1, PAGES + 301)])
     reading = reader.read(data)
     assert reading.text.endswith("[page 2000 of 2300]\nSheet 2000\n\n[pages 2,001 to 2,300 missing here]")
@@ -131,7 +131,7 @@ def test_a_text_holds_2000_pages_and_says_where_the_others_are() -> None:
         reader.read(data, Wanted(first_page=5000))
 
 
-def test_a_range_of_pages_says_that_it_is_one() -> None:
+def test_pdf_range_of_pages_reports_the_other_pages() -> None:
     data = pdf([lines([f"Sheet {n}"]) for n in range(1, 9)])
     reading = reader.read(data, Wanted(first_page=3, last_page=4))
     assert reading.text.startswith("[page 3 of 8]\nSheet 3\n\n[page 4 of 8]\nSheet 4")
@@ -143,14 +143,14 @@ def test_a_range_of_pages_says_that_it_is_one() -> None:
         reader.read(data, Wanted(first_page=3, last_page=2))
 
 
-def test_pages_are_cut_by_characters_always_at_the_same_page() -> None:
+def test_pdf_text_is_cut_by_characters_always_at_the_same_page() -> None:
     data = pdf([lines([f"Sheet {n}"]) for n in range(1, 9)])
     reading = reader.read(data, most=20)
     assert reader.read(data, most=20) == reading
     assert [gap.part for gap in reading.missing] == ["pages 4 to 8"]
 
 
-def test_a_pdf_with_a_password_is_refused_with_what_to_do() -> None:
+def test_pdf_with_a_password_is_refused_with_advice() -> None:
     catalog = [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Count 0 /Kids [] >>"]
     key = b"<" + b"ab" * 32 + b">"
     catalog.append(b"<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O %s /U %s >>" % (key, key))
@@ -160,6 +160,6 @@ def test_a_pdf_with_a_password_is_refused_with_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("data", [b"%PDF-1.7", b"%PDF-1.7\n" + b"x" * 500, pdf([lines(["x"])])[:200]])
-def test_a_damaged_pdf_is_refused(data: bytes) -> None:
+def test_damaged_pdf_is_refused(data: bytes) -> None:
     with pytest.raises(ToolError, match="damaged or cut off"):
         text_of(data)

@@ -1,4 +1,4 @@
-"""PDFs as they are seen: forms that were filled in, comments, raised marks, lines, and what runs leftwards."""
+"""PDFs as displayed: filled forms, comments, superscripts, lines, and right-to-left text."""
 
 import pypdfium2
 import pytest
@@ -11,7 +11,7 @@ FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiE
 
 
 def one_page(content: bytes, *annotations: bytes, form: bool = False) -> bytes:
-    """A PDF of one page with these annotations, all of them fields of its form if it has one."""
+    """Return a PDF of one page with these annotations, which are fields of a form if `form` is true."""
     numbers = b" ".join(b"%d 0 R" % at for at in range(6, 6 + len(annotations)))
     of_form = b" /AcroForm << /Fields [%s] /DA (/F1 9 Tf) >>" % numbers if form else b""
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [%s]" % numbers
@@ -35,7 +35,7 @@ def said(data: bytes) -> str:
     return reader.read(data).text.removeprefix("[page 1 of 1]\n")
 
 
-def test_comments_follow_the_text_of_their_page() -> None:
+def test_pdf_comments_follow_the_text_of_their_page() -> None:
     ana = annotation(b"Text", b"/T (Ana) /Contents (Is this\nright?)")
     marked = annotation(b"Highlight", b"/Contents (Yes)")
     hidden = annotation(b"Text", b"/F 2 /Contents (unseen)")
@@ -45,7 +45,7 @@ def test_comments_follow_the_text_of_their_page() -> None:
     assert said(data) == "Text\n\n[comment] Ana: Is this right?\n[comment] Yes"
 
 
-def test_what_was_filled_into_a_form_is_read() -> None:
+def test_pdf_filled_form_fields_are_read() -> None:
     name = annotation(b"Widget", b"/FT /Tx /T (Name) /V (Dana Levi)")
     empty = annotation(b"Widget", b"/FT /Tx /T (Address)")
     town = annotation(b"Widget", b"/FT /Ch /Ff 131072 /T (Town) /Opt [(Haifa) (Akko)] /V (Akko)")
@@ -56,7 +56,7 @@ def test_what_was_filled_into_a_form_is_read() -> None:
     assert text == "[field Name] Dana Levi\n[field Town] Akko\n[x] Agreed\n[ ] News"
 
 
-def test_a_raised_mark_neither_ends_its_line_nor_joins_the_number_before_it() -> None:
+def test_pdf_superscript_stays_in_the_line_and_apart_from_the_number_before() -> None:
     content = (
         b"BT /F1 12 Tf 72 700 Td (Offices) Tj /F1 7 Tf 5 Ts (1) Tj /F1 12 Tf 0 Ts ( have 10) Tj /F1 7 Tf 5 Ts (5) Tj"
         b" /F1 12 Tf 0 Ts ( files) Tj 0 -16 Td (and H) Tj /F1 7 Tf -5 Ts (2) Tj /F1 12 Tf 0 Ts (O a) Tj"
@@ -65,12 +65,12 @@ def test_a_raised_mark_neither_ends_its_line_nor_joins_the_number_before_it() ->
     assert said(one_page(content)) == "Offices¹ have 10⁵ files\nand H2O a\nof 12\nmore."
 
 
-def test_a_short_line_below_another_stays_a_line() -> None:
+def test_pdf_short_line_below_another_stays_a_line() -> None:
     content = b"BT /F1 12 Tf 72 700 Td (First) Tj 0 -16 Td ( * second) Tj 0 -16 Td (; third) Tj ET"
     assert [line.strip() for line in said(one_page(content)).split("\n")] == ["First", "* second", "; third"]
 
 
-def test_lines_that_were_taken_for_one_are_divided_where_the_text_goes_down_and_back() -> None:
+def test_pdf_merged_lines_are_split_where_the_text_moves_down_and_back() -> None:
     content = b"BT /F1 40 Tf 40 TL 72 700 Td (Points) Tj T* (* Top) Tj T* (- Sub) Tj ET"
     page = pypdfium2.PdfDocument(one_page(content))[0].get_textpage()
     taken_for_one = page.get_text_range().replace("\r\n", "  ")
@@ -78,7 +78,7 @@ def test_lines_that_were_taken_for_one_are_divided_where_the_text_goes_down_and_
     assert Lines(page, taken_for_one).divided(1) == taken_for_one
 
 
-def test_texts_that_lie_over_each_other_are_told_once() -> None:
+def test_pdf_overlapping_tables_are_each_read_once() -> None:
     rows = [["Alpha", "Beta", "Gamma"], ["One", "Two", "Three"], ["Red", "Green", "Blue"]]
     over = cells(rows, [72, 250, 400]) + cells(rows, [80, 260, 405], y=497)
     text = said(pdf([over]))
@@ -99,10 +99,10 @@ def test_texts_that_lie_over_each_other_are_told_once() -> None:
         ("(a) b", "(a) b"),
     ],
 )
-def test_a_line_that_runs_leftwards_ends_with_its_last_sign(seen: str, read: str) -> None:
+def test_pdf_right_to_left_line_ends_with_the_closing_punctuation(seen: str, read: str) -> None:
     assert reread(seen) == read
 
 
-def test_a_page_that_runs_leftwards_is_read_with_its_signs() -> None:
-    # As it is seen from the left, its brackets named for what they mean.
+def test_pdf_right_to_left_page_keeps_brackets_and_punctuation() -> None:
+    # The displayed order from the left, with brackets by their meaning.
     assert said(pdf([any_line("." + "(שלום) עולם"[::-1])])) == "(שלום) עולם."

@@ -1,4 +1,4 @@
-"""Lines of a PDF that run leftwards, with Latin words and numbers among them: read as a person reads them."""
+"""Right-to-left lines of a PDF that contain Latin words and numbers, in reading order."""
 
 import pytest
 from hypothesis import given
@@ -12,12 +12,12 @@ HEBREW = "שלום עולם וכל מי שבו"
 
 
 def seen(*words: str, gap: int = 6, below: str = "") -> str:
-    """A page with these words on one line, as they are seen from the left; letters are 12 wide and high."""
+    """Return the first line read from a page with these words, left to right as displayed, 12 wide and high."""
     content, x = b"", 72
     for word in words:
         leftward = word[0] >= "\u0590"
         content += any_line(word[::-1] if leftward else word, x=x)
-        # A sign stands close to the word behind it.
+        # A punctuation mark is close to the next word.
         x += 12 * len(word) + (gap if len(word) > 1 or word.isalnum() else 0)
     content += any_line(below, y=500) if below else b""
     return reader.read(pdf([content])).text.removeprefix("[page 1 of 1]\n").split("\n")[0]
@@ -34,20 +34,20 @@ def seen(*words: str, gap: int = 6, below: str = "") -> str:
         (["17%", "מעמ"], "מעמ 17%"),
     ],
 )
-def test_words_are_read_from_the_right_and_latin_ones_from_the_left(words: list[str], read: str) -> None:
+def test_pdf_right_to_left_line_keeps_the_order_of_latin_words(words: list[str], read: str) -> None:
     assert seen(*words, below=HEBREW[::-1]) == read
 
 
-def test_cells_that_stand_far_apart_are_not_one_name() -> None:
+def test_pdf_right_to_left_line_does_not_join_latin_cells_far_apart() -> None:
     assert seen("API", "300", "דרום", gap=60, below=HEBREW[::-1]) == "דרום 300 API"
 
 
-def test_a_line_of_latin_letters_is_left_as_it_is() -> None:
+def test_pdf_line_of_latin_letters_keeps_the_order() -> None:
     assert in_order("The word שלום here", lambda at: None, leftward=False) == "The word שלום here"
 
 
 @given(st.text("אבגabc12.,()% ", max_size=30), st.data())
-def test_no_character_is_lost_wherever_they_lie(line: str, data: st.DataObject) -> None:
+def test_pdf_right_to_left_order_keeps_every_character(line: str, data: st.DataObject) -> None:
     side = st.floats(0, 600)
     boxes = data.draw(st.lists(st.none() | st.tuples(side, side, side, side), min_size=len(line), max_size=len(line)))
     said = in_order(line, boxes.__getitem__, leftward=True)

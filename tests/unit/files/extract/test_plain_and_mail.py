@@ -1,4 +1,4 @@
-"""Plain texts of any encoding, and e-mails with what is attached to them."""
+"""Plain texts of any encoding, and e-mails with their attachments."""
 
 import pytest
 from hypothesis import given
@@ -25,19 +25,19 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("encoding", TEXTS)
-def test_a_text_is_read_in_the_encoding_it_has(encoding: str) -> None:
+def test_plain_text_is_read_in_the_encoding_of_the_file(encoding: str) -> None:
     assert plain.read(TEXTS[encoding].encode(encoding)) == TEXTS[encoding]
 
 
 @given(st.text())
-def test_utf_8_is_never_taken_for_anything_else(text: str) -> None:
+def test_plain_text_in_utf_8_is_never_taken_for_another_encoding(text: str) -> None:
     raw = text.encode("utf-8", "replace")
     if b"\0" not in raw and b"\x1b" not in raw and not raw.startswith((b"\xff", b"\xfe", b"\xef")):
         assert decoded(raw) == raw.decode()
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_are_too_odd(data: bytes) -> None:
+def test_plain_text_reader_returns_text_or_a_refusal_for_any_bytes(data: bytes) -> None:
     try:
         text = plain.read(data)
     except ToolError as error:
@@ -45,11 +45,11 @@ def test_no_bytes_are_too_odd(data: bytes) -> None:
     assert "\0" not in text
 
 
-def test_a_few_broken_characters_do_not_spoil_the_others() -> None:
+def test_plain_text_with_a_broken_character_keeps_the_others() -> None:
     assert plain.read("Größe, naïve, 日本語 ".encode() * 20 + b"\xff end").endswith("日本語 \ufffd end")
 
 
-def test_line_ends_are_line_feeds_and_control_characters_are_gone() -> None:
+def test_plain_text_has_line_feeds_and_no_control_characters() -> None:
     assert plain.read(b"a\r\nb\rc\x1b[31m\x07d\te") == "a\nb\nc[31md\te"
 
 
@@ -66,7 +66,7 @@ MESSAGE = (
 )
 
 
-def test_a_message_has_its_headers_text_attachments_and_what_it_forwards() -> None:
+def test_mail_has_headers_text_attachments_and_the_forwarded_message() -> None:
     assert mail.read(MESSAGE.encode()) == (
         "From: Ana <ana@example.com>\nTo: team@example.com\nDate: Mon, 02 Mar 2026 10:00:00 +0100\nSubject: Grüße\n\n"
         "Hallo ä\n\n[forwarded message]\nFrom: Bo <bo@example.com>\nSubject: Before\n\nThe first one.\n\n"
@@ -74,17 +74,17 @@ def test_a_message_has_its_headers_text_attachments_and_what_it_forwards() -> No
     )
 
 
-def test_a_message_of_html_alone_is_read_as_a_page() -> None:
+def test_mail_with_html_only_is_read_as_a_page() -> None:
     raw = b"From: a@b.c\r\nContent-Type: text/html; charset=windows-1252\r\n\r\n<ul><li>na\xefve</ul><script>x</script>"
     assert mail.read(raw) == "From: a@b.c\n\n- naïve"
 
 
-def test_a_message_without_text_says_so() -> None:
+def test_mail_without_text_says_so() -> None:
     assert mail.read(b"From: a@b.c\r\nSubject: hi\r\n\r\n").endswith("(The e-mail has no text.)")
 
 
 @pytest.mark.parametrize("raw", [b"no headers at all", b"\xff\xfe", b"X: y\r\n\r\nbody"])
-def test_what_is_no_message_is_said(raw: bytes) -> None:
+def test_text_without_mail_headers_is_refused_as_mail(raw: bytes) -> None:
     with pytest.raises(ToolError, match="neither who wrote it nor to whom"):
         mail.read(raw)
 
@@ -108,7 +108,7 @@ headers = st.sampled_from(
 
 
 @given(st.lists(headers, max_size=25))
-def test_no_message_is_too_odd(parts: list[str]) -> None:
+def test_mail_of_any_form_is_read(parts: list[str]) -> None:
     assert mail.read("\r\n".join(["From: a@b", *parts]).encode())
 
 
@@ -117,7 +117,7 @@ def mixed(*parts: str, kind: str = "mixed") -> bytes:
     return f"From: a@b.c\r\nContent-Type: multipart/{kind}; boundary=q\r\n\r\n{body}--q--\r\n".encode()
 
 
-def test_text_before_and_behind_a_picture_is_all_read() -> None:
+def test_mail_text_before_and_after_an_attachment_is_read() -> None:
     text = mail.read(
         mixed(
             "Content-Type: text/plain\r\n\r\nBefore",
@@ -131,7 +131,7 @@ def test_text_before_and_behind_a_picture_is_all_read() -> None:
     assert text.endswith("- a.png (image/png, 1 bytes)\n- n.txt (text/plain, 5 bytes)")
 
 
-def test_of_alternatives_one_is_read_and_an_invitation_where_there_is_nothing_else() -> None:
+def test_mail_alternatives_are_read_once_as_text_then_html_then_invitation() -> None:
     plain, page = "Content-Type: text/plain\r\n\r\nPlain", "Content-Type: text/html\r\n\r\n<p>Page"
     empty, invitation = "Content-Type: text/plain\r\n\r\n ", "Content-Type: text/calendar\r\n\r\nSUMMARY:Meet"
     assert mail.read(mixed(plain, page, kind="alternative")) == "From: a@b.c\n\nPlain"
@@ -139,7 +139,7 @@ def test_of_alternatives_one_is_read_and_an_invitation_where_there_is_nothing_el
     assert mail.read(mixed(empty, invitation, kind="alternative")) == "From: a@b.c\n\nSUMMARY:Meet"
 
 
-def test_a_mail_that_declares_no_encoding_is_read_by_a_guess_that_says_so() -> None:
+def test_mail_without_a_declared_encoding_notes_the_guessed_one() -> None:
     raw = "From: Ana Müller <ana@example.com>\r\nSubject: Grüße aus Köln\r\n\r\nIch komme für 3 € später.\r\n".encode(
         "cp1252"
     )
@@ -150,6 +150,6 @@ def test_a_mail_that_declares_no_encoding_is_read_by_a_guess_that_says_so() -> N
 
 
 @pytest.mark.parametrize(("charset", "text"), [("koi8-r", "Склад"), ("gb2312", "您好，仓库"), ("iso-2022-jp", "倉庫")])
-def test_a_mail_is_read_in_the_encoding_that_it_declares(charset: str, text: str) -> None:
+def test_mail_is_read_in_the_declared_encoding(charset: str, text: str) -> None:
     head = f"From: a@example.com\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
     assert mail.read(head.encode() + text.encode(charset)).endswith(f"\n\n{text}")

@@ -1,4 +1,4 @@
-"""Each kind of file gets its reader, and what has none gets a sentence that says what to do."""
+"""The reader of each kind of file, and the advice for kinds that have none."""
 
 import io
 import re
@@ -57,7 +57,7 @@ def image(form: str) -> bytes:
         (package({"a/b.txt": "x", "a/": ""}), "zip", "a ZIP archive, files: 1, "),
     ],
 )
-async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) -> None:
+async def test_file_is_read_by_the_reader_of_the_detected_kind(data: bytes, kind: str, text: str) -> None:
     found = await read(data)
     assert found.kind.name == kind
     assert text in found.text
@@ -65,7 +65,7 @@ async def test_a_file_is_read_for_what_it_is(data: bytes, kind: str, text: str) 
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
-async def test_a_text_that_looks_binary_is_read_in_the_encoding_that_is_named(encoding: str) -> None:
+async def test_text_that_looks_binary_is_read_in_the_named_encoding(encoding: str) -> None:
     data = "Имя;Город\nИван;Москва\n".encode(encoding)
     with pytest.raises(ToolError, match=r"If it is a text, name its `encoding`: utf-16-le\."):
         await read(data, "a.csv")
@@ -87,7 +87,7 @@ async def test_a_text_that_looks_binary_is_read_in_the_encoding_that_is_named(en
         (b"\0\0\0\x18ftypheic", "save it as JPEG or PNG"),
     ],
 )
-async def test_what_is_not_read_says_what_to_do(data: bytes, said: str) -> None:
+async def test_unreadable_kind_is_refused_with_advice(data: bytes, said: str) -> None:
     with pytest.raises(ToolError) as caught:
         await read(data)
     assert said in caught.value.message_to_model
@@ -97,18 +97,18 @@ async def test_what_is_not_read_says_what_to_do(data: bytes, said: str) -> None:
     ("data", "title"),
     [(docx("<w:p/>"), "a Word document"), (b"<html></html>", "a web page"), (b" \n ", "a plain text")],
 )
-async def test_text_that_came_out_empty_is_said_to_be_empty(data: bytes, title: str) -> None:
+async def test_document_without_text_is_reported_as_empty(data: bytes, title: str) -> None:
     assert (await read(data)).text == f"(This is {title}, and there is no text in it.)"
 
 
-async def test_a_wrong_name_is_told_with_the_text_and_with_the_refusal() -> None:
+async def test_wrong_file_name_is_noted_with_the_text_and_with_the_refusal() -> None:
     note = "The name ends like a Word document, but this is a PDF."
     assert (await read(pdf([lines(["x"])]), "a.docx")).notes == (note,)
     with pytest.raises(ToolError, match=r"this is a PDF\. The PDF is damaged or cut off"):
         await read(b"%PDF-1.4 broken", "a.docx")
 
 
-async def test_a_pdf_can_be_read_from_a_page_on() -> None:
+async def test_pdf_can_be_read_from_a_given_page() -> None:
     data = pdf([lines([f"sheet {n}"]) for n in range(1, 4)])
     assert (await read(data, wanted=Wanted(first_page=3))).text == "[page 3 of 3]\nsheet 3"
 
@@ -118,13 +118,13 @@ def missing(document: Document) -> str:
 
 
 def first_row_of(gap: Missing) -> int:
-    """Where the call that gets a part begins."""
+    """Return the first row named in the call that reads a missing part."""
     found = re.search(r"first_row=(\d+)", exact_call(gap))
     assert found is not None
     return int(found[1])
 
 
-async def test_a_text_of_more_than_20_million_characters_lacks_its_end() -> None:
+async def test_text_of_more_than_20_million_characters_reports_the_missing_end() -> None:
     document = await read(b"word\n" * 4_100_000)
     assert document.text.endswith("\nword\n[the rest is missing here: 500,000 characters]")
     assert missing(document) == (
@@ -133,7 +133,7 @@ async def test_a_text_of_more_than_20_million_characters_lacks_its_end() -> None
     )
 
 
-async def test_rows_of_a_csv_beyond_20_million_characters_are_got_by_their_number() -> None:
+async def test_csv_rows_beyond_20_million_characters_are_read_from_a_given_row() -> None:
     data = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
     document = await read(data, "a.csv")
     (gap,) = document.missing
@@ -147,7 +147,7 @@ async def test_rows_of_a_csv_beyond_20_million_characters_are_got_by_their_numbe
     assert document.text.count("\n") - 3 + rest.text.count("\n") - 2 == 110_000 - 1
 
 
-async def test_a_csv_of_many_short_rows_fits_into_the_memory_of_a_child() -> None:
+async def test_csv_of_many_short_rows_fits_into_the_memory_of_a_child() -> None:
     data = b"id,name,amount\n" + b"1000000,name,0.50\n" * 1_500_000
     children = Children()
     try:
@@ -167,21 +167,21 @@ async def test_a_csv_of_many_short_rows_fits_into_the_memory_of_a_child() -> Non
         ("a.pdf", pdf([lines(["x"])]), Wanted(first_row=2), "a PDF, which has no first_row; leave that out"),
     ],
 )
-async def test_a_part_that_a_document_does_not_have_is_refused(
+async def test_part_that_the_kind_of_document_lacks_is_refused(
     name: str, data: bytes, wanted: Wanted, said: str
 ) -> None:
     with pytest.raises(ToolError, match=said):
         await read(data, name, wanted)
 
 
-async def test_names_in_an_archive_are_only_names() -> None:
+async def test_archive_lists_unsafe_paths_as_plain_names() -> None:
     data = package({f"../../file{n}.txt": "x" for n in range(250)})
     text = (await read(data)).text
     assert "\n- ../../file0.txt (1 bytes)\n" in text
     assert text.endswith("\n- ../../file249.txt (1 bytes)")
 
 
-async def test_open_documents_are_read_in_their_order() -> None:
+async def test_open_documents_are_read_in_document_order() -> None:
     body = (
         '<text:h text:outline-level="2">Head</text:h><text:p>Para<text:note><text:note-body><text:p>foot</text:p>'
         '</text:note-body></text:note><text:s text:c="3"/>more<text:tab/><text:line-break/>'
@@ -203,5 +203,5 @@ async def test_open_documents_are_read_in_their_order() -> None:
     assert (await read(odt(slides, "presentation"))).text == "[slide 1 of 1]\n\nHello\n\n[notes] Say it"
 
 
-async def test_a_table_in_a_frame_is_no_table() -> None:
+async def test_word_table_of_a_single_cell_is_read_as_text() -> None:
     assert (await read(docx(word_table([["Only one cell"]])))).text == "Only one cell"

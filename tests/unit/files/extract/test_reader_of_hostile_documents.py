@@ -1,4 +1,4 @@
-"""Documents made to hurt: each ends in one clear sentence, in time and within its memory, and the next one is read."""
+"""Hostile documents: each ends in one sentence within time and memory limits, and the next document is read."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ def children() -> Iterator[Children]:
 
 @pytest.fixture(scope="module")
 def hurried() -> Iterator[Children]:
-    """For what may be stopped: it spins until it is."""
+    """Child processes with a short time limit, for documents that keep a processor busy until they are stopped."""
     made = Children(at_once=2, seconds=1.0)
     yield made
     made.close()
@@ -71,7 +71,7 @@ def unpacked_to(size: int) -> bytes:
 
 
 def lying() -> bytes:
-    """Says 100 bytes, and is twenty million."""
+    """Return a document that declares 100 bytes and unpacks to twenty million."""
     data = bytearray(word(b"x" * 20_000_000))
     for magic, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", data, data.index(magic) + at, 100)
@@ -79,7 +79,7 @@ def lying() -> bytes:
 
 
 def overlapping() -> bytes:
-    """A hundred entries that are all the same bytes."""
+    """Return an archive of a hundred entries over the same bytes."""
     once = word(b"x" * 1000)
     directory = once[once.index(b"PK\x01\x02") : once.index(b"PK\x05\x06")]
     body = once[: once.index(b"PK\x01\x02")]
@@ -142,7 +142,7 @@ def many_pages() -> bytes:
 
 
 def nested_streams() -> bytes:
-    """One page whose content is compressed three times over, 300 MB in the end."""
+    """Return a page with content compressed three times over, 300 MB in the end."""
     packed = zlib.compress(zlib.compress(zlib.compress(bytes(300_000_000), 1)))
     content = b"<< /Length %d /Filter [/FlateDecode /FlateDecode /FlateDecode] >>\nstream\n%s\nendstream" % (
         len(packed),
@@ -216,7 +216,7 @@ HARMLESS_HERE = (
 
 
 @pytest.mark.parametrize("name", HARMLESS_HERE)
-async def test_what_is_refused_in_time_needs_no_child_to_hold_it(name: str) -> None:
+async def test_hostile_document_is_also_answered_without_a_child_process(name: str) -> None:
     make, said = SENTENCES[name]
     try:
         text = (await extract(InThisProcess(), make())).text  # type: ignore[arg-type]
@@ -226,7 +226,9 @@ async def test_what_is_refused_in_time_needs_no_child_to_hold_it(name: str) -> N
 
 
 @pytest.mark.parametrize("name", SENTENCES)
-async def test_it_ends_in_a_sentence_and_the_next_is_read(children: Children, hurried: Children, name: str) -> None:
+async def test_hostile_document_ends_in_one_sentence_and_the_next_is_read(
+    children: Children, hurried: Children, name: str
+) -> None:
     make, said = SENTENCES[name]
     data = make()
     children = hurried if "takes longer" in said else children
@@ -244,14 +246,14 @@ PDFS = ("page tree loop", "deep page tree", "deep arrays", "100,000 pages", "str
 
 
 @pytest.mark.parametrize("name", PDFS)
-async def test_pages_of_it_are_drawn_or_refused_and_the_next_is_read(hurried: Children, name: str) -> None:
+async def test_hostile_pdf_is_drawn_or_refused_and_the_next_document_is_read(hurried: Children, name: str) -> None:
     data = SENTENCES[name][0]()
     with contextlib.suppress(ToolError):
         assert (await images_of(hurried, data, 1, 2, edge=1_568, most=1_000_000)).images
     assert (await extract(hurried, docx(paragraph("next")))).text == "next"
 
 
-async def test_a_document_that_takes_too_long_says_which_part_to_ask_for(hurried: Children) -> None:
+async def test_document_over_the_time_limit_names_the_part_to_ask_for(hurried: Children) -> None:
     table = [[f"Item {at}", "3", "1.20", "4.50", "12.00", "7"] for at in range(45)]
     data = pdf([cells(table, [60, 150, 240, 330, 420, 510], y=740)] * 900)
     with pytest.raises(ToolError) as caught:
@@ -276,7 +278,7 @@ WHOLE = {
 
 @examples(0.7)
 @given(st.sampled_from(sorted(WHOLE)), st.integers(1, 99), st.integers(0, 255), st.booleans())
-def test_cut_off_or_spoilt_documents_are_read_or_refused(
+def test_truncated_or_corrupted_documents_are_read_or_refused(
     children: Children, name: str, percent: int, byte: int, cut: bool
 ) -> None:
     data = bytearray(WHOLE[name])

@@ -1,4 +1,4 @@
-"""Workbooks and tables of values: every sheet, dates as dates, numbers with all their digits."""
+"""Workbooks and tables: every sheet, dates as dates, numbers with all digits."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ def text_of(data: bytes) -> str:
     return sheets.read(data).text
 
 
-def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
+def test_workbook_sheets_become_tables_with_dates_numbers_and_errors() -> None:
     data = xlsx(
         {
             "Costs": row(1, "Item", "Price", "When")
@@ -39,13 +39,13 @@ def test_sheets_are_tables_with_dates_numbers_and_errors() -> None:
     )
 
 
-def test_a_formula_that_was_never_computed_is_shown_itself() -> None:
+def test_uncomputed_formula_is_shown_as_a_formula() -> None:
     cells = '<c r="A2"><f>SUM(A1:B1)&amp;"x"</f></c><c r="B2"><f>A1*2</f><v></v></c><c r="C2"><f>1+1</f><v>2</v></c>'
     text = text_of(xlsx({"A": row(1, "1", "2", "3") + f'<row r="2">{cells}</row>'}))
     assert text.endswith('| 1 | 2 | 3 |\n| --- | --- | --- |\n| =SUM(A1:B1)&"x" | =A1*2 | 2 |')
 
 
-def test_formulas_beyond_every_value_keep_their_place() -> None:
+def test_formulas_outside_the_range_of_values_keep_their_cells() -> None:
     first = '<row r="1"><c r="C1"><f>C3*2</f></c></row>'
     last = '<row r="4"><c r="B4"><f>SUM(C3:C3)</f><v></v></c><c r="E4"><f>1+1</f></c></row>'
     text = text_of(xlsx({"A": f'{first}<row r="3"><c r="C3"><v>5</v></c></row>{last}', "B": last}))
@@ -60,7 +60,7 @@ def missing(reading: Reading) -> str:
     return incomplete(of_file(reading.missing, "file_1"), "text_1")
 
 
-def test_rows_beyond_a_million_cells_are_missing_and_are_got_by_their_number() -> None:
+def test_sheet_rows_beyond_a_million_cells_are_read_from_a_given_row() -> None:
     rows = "".join(f"<row r='{n}'><c r='A{n}'><v>{n}</v></c><c r='P{n}'><v>1</v></c></row>" for n in range(1, 70_001))
     data = xlsx({"A": rows, "B": row(1, "x")})
     reading = sheets.read(data)
@@ -79,7 +79,7 @@ def test_rows_beyond_a_million_cells_are_missing_and_are_got_by_their_number() -
     assert [gap.part for gap in rest.missing] == ['the sheet "B"', 'rows 2 to 65,536 of the sheet "A"']
 
 
-def test_one_sheet_by_its_name() -> None:
+def test_single_sheet_is_read_by_name_and_the_others_are_reported() -> None:
     data = xlsx({"A": row(1, "x"), "B": row(1, "y"), "C": row(1, "z")})
     reading = sheets.read(data, Wanted(sheet="B"))
     assert reading.text.startswith('[sheet "B": 1 row × 1 column]\n| y |')
@@ -98,12 +98,12 @@ def test_one_sheet_by_its_name() -> None:
         (Wanted(first_row=9), 'first_row needs `sheet`, as the workbook has the sheets "A", "B"'),
     ],
 )
-def test_a_part_that_is_not_there_is_refused(wanted: Wanted, said: str) -> None:
+def test_unknown_sheet_or_row_is_refused_with_the_existing_sheets(wanted: Wanted, said: str) -> None:
     with pytest.raises(ToolError, match=said):
         sheets.read(xlsx({"A": row(1, "x"), "B": row(1, "y")}), wanted)
 
 
-def test_a_damaged_workbook_is_refused() -> None:
+def test_damaged_workbook_is_refused() -> None:
     with pytest.raises(ToolError, match="damaged"):
         text_of(package({"xl/workbook.xml": "<workbook", "[Content_Types].xml": "<x/>"}))
 
@@ -115,7 +115,7 @@ def comments(at: str, text: str) -> str:
     )
 
 
-def test_comments_stand_below_their_sheet_with_their_cell_and_their_author() -> None:
+def test_sheet_comments_follow_the_sheet_with_cell_and_author() -> None:
     data = xlsx(
         {"A": row(1, "x"), "B": row(1, "y")},
         worksheets___rels_sheet1_xml=relations(("c", "comments", "../comments7.xml")),
@@ -127,7 +127,7 @@ def test_comments_stand_below_their_sheet_with_their_cell_and_their_author() -> 
     )
 
 
-def test_conversations_and_boxes_of_text_are_read() -> None:
+def test_sheet_threaded_comments_and_text_boxes_are_read() -> None:
     talk = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
     said = "".join(
         f'<threadedComment ref="A1" personId="{who}"><text>{text}</text></threadedComment>'
@@ -150,7 +150,7 @@ def test_conversations_and_boxes_of_text_are_read() -> None:
     assert text_of(data).split("\n\n")[1] == "[comment at A1] Ana: Net?\n[comment at A1] Yes.\n[text box] Read\nme"
 
 
-def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
+def test_open_spreadsheet_comments_name_the_cell() -> None:
     note = "<office:annotation><dc:creator>Ana</dc:creator><text:p>Net?</text:p></office:annotation>"
     empty = '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>'
     before = '<table:table-cell table:number-columns-repeated="27"/>'
@@ -159,14 +159,14 @@ def test_comments_of_an_open_spreadsheet_name_their_cell() -> None:
     assert text_of(ods(table)).endswith("[comment at AB3] Ana: Net?")
 
 
-def test_large_numbers_end_in_zeros_where_nobody_wrote_digits() -> None:
+def test_sheet_number_beyond_the_stored_precision_ends_in_zeros() -> None:
     assert "| 12345678901234570000 |" in text_of(
         xlsx({"A": '<row r="1"><c r="A1"><v>1.234567890123457E+19</v></c></row>'})
     )
 
 
 @given(st.lists(st.integers(-(10**30), 10**30), min_size=1, max_size=8))
-def test_whole_numbers_never_change_their_digits(numbers: list[int]) -> None:
+def test_sheet_whole_numbers_keep_every_digit(numbers: list[int]) -> None:
     data = xlsx({"N": "".join(row(at, str(number)) for at, number in enumerate(numbers, 1))})
     lines = text_of(data).splitlines()
     shown = [lines[1], *lines[3:]]
@@ -174,13 +174,13 @@ def test_whole_numbers_never_change_their_digits(numbers: list[int]) -> None:
 
 
 @given(st.lists(st.floats(-1e15, 1e15, allow_nan=False), min_size=1, max_size=8))
-def test_numbers_never_lose_what_they_are(numbers: list[float]) -> None:
+def test_sheet_decimal_numbers_keep_their_values(numbers: list[float]) -> None:
     data = xlsx({"N": "".join(f'<row r="{at}"><c r="A{at}"><v>{n!r}</v></c></row>' for at, n in enumerate(numbers, 1))})
     lines = text_of(data).splitlines()
     assert [float(line.strip("| ")) for line in [lines[1], *lines[3:]]] == numbers
 
 
-def test_old_and_open_workbooks_are_read_too() -> None:
+def test_xls_and_ods_workbooks_are_read() -> None:
     assert text_of(xls([["Name", "Größe"], ["a", 1.5]])) == (
         '[sheet "Old": 2 rows × 2 columns]\n| Name | Größe |\n| --- | --- |\n| a | 1.5 |'
     )
@@ -205,7 +205,7 @@ def test_old_and_open_workbooks_are_read_too() -> None:
         (b"007,1.10\n1e5,-0\n", "| 007 | 1.10 |\n| --- | --- |\n| 1e5 | -0 |"),
     ],
 )
-def test_tables_of_values_are_read_whatever_separates_them(data: bytes, said: str) -> None:
+def test_separated_values_are_read_with_every_separator_and_encoding(data: bytes, said: str) -> None:
     assert said in separated.read(data).text
 
 
@@ -214,7 +214,7 @@ words = st.text(alphabet="ab |é,;\"'1.", max_size=6)
 
 @given(st.lists(st.lists(words, min_size=3, max_size=3), min_size=4, max_size=9), st.sampled_from(",;\t"))
 @example([["", '"', '"|'], ["||", "", ""], ["", "", '"'], ["", '"', '"|']], ",")
-def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
+def test_separated_values_keep_every_cell(rows: list[list[str]], separator: str) -> None:
     buffer = io.StringIO()
     csv.writer(buffer, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(rows)
     text = separated.read(buffer.getvalue().encode()).text
@@ -223,7 +223,7 @@ def test_no_cell_is_lost(rows: list[list[str]], separator: str) -> None:
             assert cell.strip().replace("|", "\\|") in text or cell.strip() in text
 
 
-def test_a_damaged_sheet_is_missing_and_the_others_are_read() -> None:
+def test_damaged_sheet_is_reported_missing_and_the_others_are_read() -> None:
     data = xlsx({"A": row(1, "x"), "B": row(1, "y")})
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}

@@ -1,4 +1,4 @@
-"""Presentations: slides as they are shown, with notes, tables, charts and comments."""
+"""Presentations: slides in the displayed order, with notes, tables, charts and comments."""
 
 import zipfile
 from io import BytesIO
@@ -14,12 +14,12 @@ def text_of(data: bytes) -> str:
     return slides.read(data).text
 
 
-def test_slides_come_in_the_order_they_are_shown_with_their_title_first() -> None:
+def test_slides_have_the_displayed_order_and_begin_with_the_title() -> None:
     text = text_of(pptx([shape("Text") + shape("Second", "title"), shape("First", "ctrTitle")], order=[2, 1]))
     assert text == "[slide 1 of 2]\n\n## First\n\n[slide 2 of 2]\n\n## Second\n\nText"
 
 
-def test_tables_groups_bullets_and_pictures_are_read() -> None:
+def test_slide_tables_groups_bullets_and_pictures_are_read() -> None:
     picture = '<p:pic><p:nvPicPr><p:cNvPr id="4" name="x" descr="Team photo"/></p:nvPicPr></p:pic>'
     bullets = (
         '<p:sp><p:txBody><a:p><a:pPr><a:buChar char="•"/></a:pPr><a:r><a:t>one</a:t></a:r></a:p>'
@@ -32,7 +32,7 @@ def test_tables_groups_bullets_and_pictures_are_read() -> None:
     )
 
 
-def test_notes_and_comments_stand_below_their_slide() -> None:
+def test_slide_notes_and_comments_follow_their_slide() -> None:
     notes = slide_part(
         "p:notes", f"<p:cSld><p:spTree>{shape('Say hello.', 'body')}{shape('7', 'sldNum')}</p:spTree></p:cSld>"
     )
@@ -48,7 +48,7 @@ def test_notes_and_comments_stand_below_their_slide() -> None:
     assert text_of(data) == "[slide 1 of 1]\n\nShown\n\n[notes] Say hello.\n\n[comment] Ana: Too long?"
 
 
-def test_a_chart_is_the_table_it_was_drawn_from() -> None:
+def test_slide_chart_becomes_the_table_of_the_chart_data() -> None:
     def series(name: str, *values: str) -> str:
         cat = "".join(f"<c:pt><c:v>{one}</c:v></c:pt>" for one in ("Q1", "Q2"))
         val = "".join(f"<c:pt><c:v>{one}</c:v></c:pt>" for one in values)
@@ -69,7 +69,7 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
     )
 
 
-def test_diagrams_links_and_drawings_for_newer_programs_are_read() -> None:
+def test_slide_diagrams_links_and_alternate_drawings_are_read() -> None:
     office = "http://schemas.openxmlformats.org/"
     diagram = f'<d:relIds xmlns:d="{office}drawingml/2006/diagram" r:dm="d"/>'
     linked = '<a:r><a:rPr><a:hlinkClick r:id="l"/></a:rPr><a:t>our site</a:t></a:r>'
@@ -91,7 +91,7 @@ def test_diagrams_links_and_drawings_for_newer_programs_are_read() -> None:
     assert text_of(data) == "[slide 1 of 1]\n\n- Plan\n- Do\n\n[our site](https://x.y/)\n\nNewer"
 
 
-def test_empty_and_missing_slides_say_so() -> None:
+def test_empty_and_missing_slides_are_marked() -> None:
     assert text_of(pptx([""])) == "[slide 1 of 1]\n\n(This slide has no text.)"
     listed = slide_part("p:presentation", '<p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst>')
     to = relations(("r1", "slide", "slides/slide1.xml"))
@@ -99,7 +99,7 @@ def test_empty_and_missing_slides_say_so() -> None:
     assert text_of(data) == "[slide 1 of 1: missing]"
 
 
-def test_a_presentation_without_slides_is_said() -> None:
+def test_presentation_without_slides_is_refused() -> None:
     with pytest.raises(ToolError, match="has no slides"):
         text_of(pptx([]))
 
@@ -117,7 +117,7 @@ def points(**values: str) -> str:
     return "".join(f'<c:pt idx="{at[1:]}"><c:v>{value}</c:v></c:pt>' for at, value in values.items())
 
 
-def test_a_value_of_a_chart_stands_beside_its_own_name() -> None:
+def test_chart_value_is_in_the_row_of_the_category_index() -> None:
     names = points(_0="East", _1="West", _2="Mid")
     first = f"<c:ser><c:tx><c:v>Q1</c:v></c:tx><c:cat>{names}</c:cat><c:val>{points(_0='19', _2='17')}</c:val></c:ser>"
     second = f"<c:ser><c:tx><c:v>Q2</c:v></c:tx><c:cat>{names}</c:cat><c:val>{points(_1='2')}</c:val></c:ser>"
@@ -126,7 +126,7 @@ def test_a_value_of_a_chart_stands_beside_its_own_name() -> None:
     )
 
 
-def test_names_within_names_and_days_of_a_chart_are_read() -> None:
+def test_chart_nested_categories_and_dates_are_read() -> None:
     inner, outer = points(_0="CA", _1="NY", _2="DF"), points(_0="USA", _2="Mexico")
     names = f"<c:multiLvlStrRef><c:lvl>{inner}</c:lvl><c:lvl>{outer}</c:lvl></c:multiLvlStrRef>"
     values = f"<c:val>{points(_0='1', _1='2', _2='3')}</c:val>"
@@ -140,7 +140,7 @@ def test_names_within_names_and_days_of_a_chart_are_read() -> None:
     )
 
 
-def test_each_cloud_of_points_has_its_own_places() -> None:
+def test_scatter_chart_series_each_have_an_x_column() -> None:
     def cloud(name: str, x: str, y: str) -> str:
         places = f"<c:xVal>{points(_0=x)}</c:xVal><c:yVal>{points(_0=y)}</c:yVal>"
         return f"<c:ser><c:tx><c:v>{name}</c:v></c:tx>{places}</c:ser>"
@@ -150,11 +150,11 @@ def test_each_cloud_of_points_has_its_own_places() -> None:
     )
 
 
-def test_an_endless_place_in_a_chart_is_no_place() -> None:
+def test_chart_point_with_an_excessive_index_is_left_out() -> None:
     assert chart_of(f"<c:ser><c:val>{points(_0='1', _999999999='2')}</c:val></c:ser>") == "| 1 |\n| --- |"
 
 
-def test_what_is_raised_or_crossed_out_on_a_slide_reads_as_it_is_seen() -> None:
+def test_slide_superscript_and_struck_text_is_marked() -> None:
     def run(text: str, about: str) -> str:
         return f"<a:r><a:rPr {about}/><a:t>{text}</a:t></a:r>"
 
@@ -165,13 +165,13 @@ def test_what_is_raised_or_crossed_out_on_a_slide_reads_as_it_is_seen() -> None:
     assert text_of(pptx([tree])) == "[slide 1 of 1]\n\n10⁵2~~ old~~"
 
 
-def test_slides_that_are_pictures_only_are_missing() -> None:
+def test_slide_of_pictures_only_is_reported_missing() -> None:
     picture = "<p:pic><p:nvPicPr><p:cNvPr/></p:nvPicPr></p:pic>"
     reading = slides.read(pptx([shape("Text") + picture, picture, ""]))
     assert [(gap.unit, gap.part) for gap in reading.missing] == [("scans", "the text of slide 2")]
 
 
-def test_a_slide_that_the_file_does_not_hold_is_missing() -> None:
+def test_slide_absent_from_the_file_is_reported_missing() -> None:
     data = pptx([shape("One"), shape("Two")])
     with zipfile.ZipFile(BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist() if name != "ppt/slides/slide2.xml"}
@@ -179,6 +179,6 @@ def test_a_slide_that_the_file_does_not_hold_is_missing() -> None:
 
 
 @pytest.mark.parametrize("level", ["²", "9" * 5_000, "-1"])
-def test_a_level_that_is_no_number_of_a_level_changes_no_text(level: str) -> None:
+def test_slide_invalid_list_level_leaves_the_text_unchanged(level: str) -> None:
     body = f'<p:sp><p:txBody><a:p><a:pPr lvl="{level}"/><a:r><a:t>one</a:t></a:r></a:p></p:txBody></p:sp>'
     assert text_of(pptx([body])) == "[slide 1 of 1]\n\none"

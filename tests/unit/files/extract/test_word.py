@@ -1,4 +1,4 @@
-"""Word documents: everything a person would read, in its order."""
+"""Word documents: all readable text in document order."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def listed(text: str, level: int = 0, number: int = 1) -> str:
     return paragraph(text, more=f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>')
 
 
-def test_headings_paragraphs_and_tables_stand_in_their_order() -> None:
+def test_word_headings_paragraphs_and_tables_keep_their_order() -> None:
     table = word_table([["Item", "Price"], ["Apple | pear", "1.20"]])
     body = paragraph("Report", "T") + paragraph("Costs", "H1") + table + paragraph("Between", "Own") + paragraph("End.")
     assert text_of(docx(body, styles=STYLES)) == (
@@ -29,7 +29,7 @@ def test_headings_paragraphs_and_tables_stand_in_their_order() -> None:
     )
 
 
-def test_merged_cells_keep_their_columns() -> None:
+def test_word_merged_cells_keep_their_columns() -> None:
     wide = '<w:tcPr><w:gridSpan w:val="2"/></w:tcPr>Both'
     top = '<w:tcPr><w:vMerge w:val="restart"/></w:tcPr>Tall'
     below = "<w:tcPr><w:vMerge/></w:tcPr>"
@@ -37,7 +37,7 @@ def test_merged_cells_keep_their_columns() -> None:
     assert text_of(docx(table)) == "| A | Both |  |\n| --- | --- | --- |\n| Tall | b | c |\n|  | d | e |"
 
 
-def test_lists_have_the_numbers_word_shows() -> None:
+def test_word_lists_have_the_displayed_numbers() -> None:
     levels = (
         '<w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
         '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl>'
@@ -58,7 +58,7 @@ def test_lists_have_the_numbers_word_shows() -> None:
     ("form", "number", "said"),
     [("upperRoman", 14, "XIV"), ("lowerRoman", 4000, "4000"), ("upperLetter", 28, "BB"), ("decimalZero", 7, "7")],
 )
-def test_numbers_of_lists_are_written_in_their_own_way(form: str, number: int, said: str) -> None:
+def test_word_list_numbers_are_written_in_the_declared_format(form: str, number: int, said: str) -> None:
     level = f'<w:lvl w:ilvl="0"><w:start w:val="{number}"/><w:numFmt w:val="{form}"/><w:lvlText w:val="%1)"/></w:lvl>'
     numbering = (
         f'<w:abstractNum w:abstractNumId="7">{level}</w:abstractNum>'
@@ -67,7 +67,7 @@ def test_numbers_of_lists_are_written_in_their_own_way(form: str, number: int, s
     assert text_of(docx(listed("item"), numbering=numbering)) == f"{said}) item"
 
 
-def test_notes_comments_headers_and_footers_are_read() -> None:
+def test_word_notes_comments_headers_and_footers_are_read() -> None:
     reference = '<w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:endnoteReference w:id="5"/></w:r>'
     body = f'<w:p><w:r><w:t>Claim</w:t></w:r>{reference}<w:r><w:commentReference w:id="0"/></w:r></w:p>'
     text = text_of(
@@ -91,7 +91,7 @@ def test_notes_comments_headers_and_footers_are_read() -> None:
     ]
 
 
-def test_tracked_changes_show_what_was_added_and_what_was_taken_away() -> None:
+def test_word_tracked_changes_show_inserted_and_deleted_text() -> None:
     body = (
         "<w:p><w:r><w:t>We pay </w:t></w:r><w:del><w:r><w:delText>10</w:delText></w:r></w:del>"
         "<w:ins><w:r><w:t>12</w:t></w:r></w:ins><w:r><w:t> euros</w:t></w:r></w:p>"
@@ -101,7 +101,7 @@ def test_tracked_changes_show_what_was_added_and_what_was_taken_away() -> None:
     )
 
 
-def test_links_breaks_symbols_and_text_boxes_are_read_once() -> None:
+def test_word_links_breaks_symbols_and_text_boxes_are_read_once() -> None:
     box = f"<w:txbxContent>{paragraph('Boxed')}</w:txbxContent>"
     body = (
         '<w:p><w:hyperlink r:id="x"><w:r><w:t>our site</w:t></w:r></w:hyperlink><w:r><w:br/><w:t>next</w:t><w:tab/>'
@@ -118,27 +118,27 @@ def test_links_breaks_symbols_and_text_boxes_are_read_once() -> None:
 @pytest.mark.parametrize(
     "text", ["مرحبا بالعالم", "שלום עולם", "日本語の文章。", "한국어", "emoji 👩‍👩‍👧", "naïve Größe"]
 )
-def test_every_script_comes_out_as_it_went_in(text: str) -> None:
+def test_word_text_of_every_script_is_read_unchanged(text: str) -> None:
     assert text_of(docx(paragraph(text))) == text
 
 
-def test_a_strict_document_is_read_too() -> None:
+def test_word_strict_document_is_read() -> None:
     strict = WORD.replace("schemas.openxmlformats.org", "purl.oclc.org/ooxml").replace("/2006", "")
     body = f'<w:document xmlns:w="{strict}"><w:body>{paragraph("Strict")}</w:body></w:document>'
     assert text_of(package({"word/document.xml": body})) == "Strict"
 
 
-def test_a_document_without_text_has_none() -> None:
+def test_word_document_without_text_reads_as_empty() -> None:
     assert text_of(docx("<w:p/>")) == ""
 
 
-def test_a_document_of_images_only_lacks_their_text() -> None:
+def test_word_document_of_images_only_reports_the_missing_text() -> None:
     data = package({"word/document.xml": f'<w:document xmlns:w="{WORD}"/>', "word/media/image1.png": b"x"})
     assert [gap.part for gap in word.read(data).missing] == ["the text in its images"]
 
 
 @pytest.mark.parametrize("number", ["²", "9" * 5_000, "-1"])
-def test_a_number_that_is_none_changes_no_text(number: str) -> None:
+def test_word_invalid_numeric_attributes_leave_the_text_unchanged(number: str) -> None:
     styles = (
         f'<w:style w:styleId="A"><w:name w:val="heading {number}"/></w:style>'
         f'<w:style w:styleId="B"><w:name w:val="x"/><w:pPr><w:outlineLvl w:val="{number}"/></w:pPr></w:style>'

@@ -1,4 +1,4 @@
-"""Word documents as Word shows them: lists of styles, raised, hidden and crossed out words, formulas, charts."""
+"""Word documents as displayed: lists of styles, superscript, hidden and struck text, formulas, charts."""
 
 import random
 
@@ -39,7 +39,7 @@ def run(text: str, about: str) -> str:
     return f"<w:p><w:r><w:t>a</w:t></w:r><w:r><w:rPr>{about}</w:rPr><w:t>{text}</w:t></w:r></w:p>"
 
 
-def test_a_paragraph_is_in_the_list_of_its_style_or_of_the_style_that_is_based_on() -> None:
+def test_word_paragraph_takes_the_list_of_the_style_or_the_base_style() -> None:
     styles = style("Bullet", 1) + style("Step", 2) + style("Own", based="Step")
     numbering = kind(7, BULLET) + kind(8, DECIMAL) + num(1, 7) + num(2, 8)
     body = paragraph("point", "Bullet") + paragraph("one", "Step") + paragraph("two", "Own")
@@ -48,7 +48,7 @@ def test_a_paragraph_is_in_the_list_of_its_style_or_of_the_style_that_is_based_o
     assert text.split("\n\n") == ["- point", "1. one", "2. two", "none", "3. three"]
 
 
-def test_numbered_headings_stand_on_the_level_that_names_their_style() -> None:
+def test_word_numbered_headings_take_the_level_of_their_style() -> None:
     levels = "".join(
         f'<w:lvl w:ilvl="{at}"><w:numFmt w:val="decimal"/><w:pStyle w:val="H{at + 1}"/>'
         f'<w:lvlText w:val="{text}"/></w:lvl>'
@@ -60,14 +60,14 @@ def test_numbered_headings_stand_on_the_level_that_names_their_style() -> None:
     assert text.split("\n\n") == ["# 1 Scope", "## 1.1 Terms", "## 1.2 Places", "# 2 Price"]
 
 
-def test_a_list_goes_on_where_its_like_ended_unless_it_begins_anew() -> None:
+def test_word_list_continues_the_numbering_unless_a_restart_is_declared() -> None:
     again = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
     numbering = kind(7, DECIMAL) + num(1, 7) + num(2, 7) + num(3, 7, again)
     body = listed("one", 1) + listed("goes on", 2) + listed("anew", 3) + listed("six", 3)
     assert text_of(docx(body, numbering=numbering)).split("\n\n") == ["1. one", "2. goes on", "5. anew", "6. six"]
 
 
-def test_a_list_may_be_that_of_a_list_style() -> None:
+def test_word_list_follows_a_link_to_a_list_style() -> None:
     numbering = kind(7, '<w:numStyleLink w:val="Ours"/>') + kind(8, DECIMAL) + num(1, 7) + num(2, 8)
     assert text_of(docx(listed("one", 1), styles=style("Ours", 2), numbering=numbering)) == "1. one"
 
@@ -83,17 +83,17 @@ def test_a_list_may_be_that_of_a_list_style() -> None:
         ('<w:vanish w:val="false"/>', "a-5"),
     ],
 )
-def test_what_is_raised_crossed_out_or_hidden_reads_as_it_is_seen(about: str, said: str) -> None:
+def test_word_superscript_struck_and_hidden_text_is_read_as_displayed(about: str, said: str) -> None:
     assert text_of(docx(run("-5", about))) == said
 
 
-def test_raised_letters_stay_letters_and_what_is_crossed_out_is_so_as_a_whole() -> None:
+def test_word_superscript_letters_stay_letters_and_struck_runs_are_joined() -> None:
     struck = "".join(f"<w:r><w:rPr><w:strike/></w:rPr><w:t>{text}</w:t></w:r>" for text in ("old", "er"))
     body = run("st", '<w:vertAlign w:val="superscript"/>') + f"<w:p>{struck}</w:p>"
     assert text_of(docx(body)) == "ast\n\n~~older~~"
 
 
-def test_links_of_notes_lead_where_the_notes_say() -> None:
+def test_word_links_in_notes_use_the_relations_of_the_notes() -> None:
     link = '<w:hyperlink r:id="r1"><w:r><w:t>here</w:t></w:r></w:hyperlink>'
     data = docx(
         f'<w:p>{link}<w:r><w:footnoteReference w:id="1"/></w:r></w:p>',
@@ -104,13 +104,13 @@ def test_links_of_notes_lead_where_the_notes_say() -> None:
     assert text_of(data) == "[here](https://a.example/)[^1]\n\n[^1]: [here](https://b.example/)"
 
 
-def test_a_table_in_a_cell_is_lines_of_that_cell() -> None:
+def test_word_table_inside_a_cell_becomes_lines_of_that_cell() -> None:
     inner = word_table([["a", "b|c"], ["", "d"]])
     table = f"<w:tbl><w:tr><w:tc>{paragraph('Out')}</w:tc><w:tc>{inner}{paragraph('')}</w:tc></w:tr></w:tbl>"
     assert text_of(docx(table)) == "| Out | a; b\\|c<br>d |\n| --- | --- |"
 
 
-def test_formulas_read_on_one_line() -> None:
+def test_word_formulas_are_read_on_a_single_line() -> None:
     def text(said: str) -> str:
         return f"<m:r><m:t>{said}</m:t></m:r>"
 
@@ -123,7 +123,7 @@ def test_formulas_read_on_one_line() -> None:
     assert text_of(docx(body)) == "(a+b)/2=x^10y_(i+1)√z(q)∫_0^1 t"
 
 
-def test_a_chart_is_the_table_it_was_drawn_from() -> None:
+def test_word_chart_becomes_the_table_of_the_chart_data() -> None:
     points = '<c:pt idx="0"><c:v>1</c:v></c:pt><c:pt idx="2"><c:v>3</c:v></c:pt>'
     names = "".join(f'<c:pt idx="{at}"><c:v>{name}</c:v></c:pt>' for at, name in enumerate("ABC"))
     series = f"<c:ser><c:cat>{names}</c:cat><c:val>{points}</c:val></c:ser>"
@@ -133,7 +133,7 @@ def test_a_chart_is_the_table_it_was_drawn_from() -> None:
     assert text_of(data) == "[chart]\n\n| A | 1 |\n| --- | --- |\n| B |  |\n| C | 3 |"
 
 
-def test_a_document_too_large_for_a_tree_is_read_piece_by_piece() -> None:
+def test_word_document_too_large_for_a_tree_is_read_as_a_stream() -> None:
     chance = random.Random(7)
     texts = [f"{at} {chance.randbytes(1_000).hex()}" for at in range(4_500)]
     body = "".join(map(paragraph, texts)) + word_table([["a", "b"], ["c", "d"]]) + paragraph("End.")

@@ -1,4 +1,4 @@
-"""The job that runs code, seen from inside: its output, its sentences, and what is said when it is not installed."""
+"""The sandbox job that runs Python: its output, its error sentences, and a missing interpreter."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def refusal(
     return caught.value.message_to_model
 
 
-def test_parts_run_one_after_the_other_over_the_same_files() -> None:
+def test_sandbox_runs_script_and_code_in_order_over_the_same_files() -> None:
     given = run(packet(("s.py", "def f(x):\n    return x * 2"), ("", "print(f(files['é']))\nf('z')"), files={"é": "ü"}))
     assert given.data.decode() == "üü\nzz"
 
@@ -47,7 +47,7 @@ def test_parts_run_one_after_the_other_over_the_same_files() -> None:
         ("print", "<print>"),
     ],
 )
-def test_the_last_value_is_written_as_python_writes_it(code: str, given: str) -> None:
+def test_sandbox_writes_the_last_value_as_python_does(code: str, given: str) -> None:
     assert run(packet(("", code))).data.decode().startswith(given)
 
 
@@ -78,27 +78,27 @@ def test_the_last_value_is_written_as_python_writes_it(code: str, given: str) ->
         ("exec('1 / 0')", "Line 1: ZeroDivisionError"),
     ],
 )
-def test_each_failure_has_its_sentence(code: str, said: str) -> None:
+def test_sandbox_answers_each_failure_with_a_sentence(code: str, said: str) -> None:
     assert said.lower() in refusal(code).lower()
 
 
-def test_code_that_hangs_between_two_looks_at_the_clock_is_killed() -> None:
+def test_sandbox_kills_code_that_hangs_within_a_single_step() -> None:
     said = refusal("x = 3\nfor i in range(40):\n    x = x * x", seconds=(0.5, 0.1))
     assert said == "The code runs longer than 0.5 seconds and was stopped; do less at once."
 
 
-def test_each_of_two_parts_has_a_time_of_its_own() -> None:
+def test_sandbox_limits_the_time_of_script_and_code_separately() -> None:
     said = refusal("while True:\n    pass", script="x = 1", seconds=(60, 0.2))
     assert said == "The code runs longer than 0.2 seconds and was stopped; do less at once."
 
 
-def test_what_code_may_take_is_over_before_its_child_is() -> None:
+def test_sandbox_time_limits_end_before_the_limit_of_the_child() -> None:
     alone, in_two_parts = SECONDS
     assert (alone, in_two_parts) == (5, 3.5)
-    # Half a second each, to kill what does not look at its clock; and what it takes to start.
+    # Half a second each, to kill code that does not check the clock, and the time to start.
     assert max(alone + 0.5, 2 * (in_two_parts + 0.5)) < child.SECONDS
 
 
-def test_without_its_interpreter_a_run_is_told_to_do_without() -> None:
+def test_sandbox_without_an_interpreter_tells_the_model_to_continue_without_python() -> None:
     said = "Python cannot be run here, because its interpreter is not installed; go on without it."
     assert refusal("1", places=()) == said

@@ -1,4 +1,4 @@
-"""Code of a model gives what it would anywhere, always the same, and ends in a sentence whatever it tries."""
+"""Python of a model in the sandbox: the usual results, deterministic, and one sentence for every failure."""
 
 import asyncio
 import os
@@ -62,18 +62,18 @@ async def refusal(children: Children, code: str, **program: str) -> str:
         ("sorted(files)", "['file_a', 'result_b']"),
     ],
 )
-async def test_code_gives_what_it_prints_and_its_last_value(children: Children, code: str, given: str) -> None:
+async def test_sandbox_returns_the_printed_output_and_the_last_value(children: Children, code: str, given: str) -> None:
     assert await run(children, Program(code, files=FILES)) == given
 
 
-async def test_code_calls_the_functions_of_a_script(children: Children) -> None:
+async def test_sandbox_code_calls_the_functions_of_a_script(children: Children) -> None:
     script = "def total(text):\n    return sum(map(int, text.split()))\n\nprint('ready')\n5"
     program = Program("total(files['f'])", script, "scripts/sum.py", {"f": "1 2 39"})
     assert await run(children, program) == "ready\n42"
     assert await run(children, Program("", script, "scripts/sum.py")) == "ready\n5"
 
 
-async def test_a_mistake_in_a_script_is_told_by_its_path(children: Children) -> None:
+async def test_sandbox_error_in_a_script_names_path_and_line(children: Children) -> None:
     script = "def total(x):\n    return x.nothing\n"
     said = await refusal(children, "total(1)", script=script, script_name="scripts/sum.py")
     assert said == "In scripts/sum.py, line 2: AttributeError: 'int' object has no attribute 'nothing'."
@@ -112,7 +112,7 @@ async def test_a_mistake_in_a_script_is_told_by_its_path(children: Children) -> 
         ("10 ** 5_000", "The last value cannot be shown: a number has more than 4,300 digits"),
     ],
 )
-async def test_code_that_is_wrong_is_told_in_a_sentence_with_its_line(children: Children, code: str, said: str) -> None:
+async def test_sandbox_error_in_code_is_one_sentence_with_the_line(children: Children, code: str, said: str) -> None:
     assert said in await refusal(children, code)
 
 
@@ -139,7 +139,9 @@ async def test_code_that_is_wrong_is_told_in_a_sentence_with_its_line(children: 
         ("import uuid", "chance needs a seed"),
     ],
 )
-async def test_what_code_reaches_for_outside_is_not_there(children: Children, code: str, said: str) -> None:
+async def test_sandbox_code_has_no_files_environment_network_programs_or_chance(
+    children: Children, code: str, said: str
+) -> None:
     assert said in await refusal(children, code)
 
 
@@ -153,7 +155,7 @@ async def test_what_code_reaches_for_outside_is_not_there(children: Children, co
         ("import time\ntime.sleep(60)\nprint(time.time())", "1795385100.0"),
     ],
 )
-async def test_the_clock_of_code_stands_at_the_time_of_its_call(children: Children, code: str, said: str) -> None:
+async def test_sandbox_clock_shows_the_time_of_the_call(children: Children, code: str, said: str) -> None:
     assert (await run(children, Program(code, at=1_795_385_100))).strip() == said
 
 
@@ -161,7 +163,7 @@ ENDLESS = [
     "while True:\n    pass",
     "while True:\n    try:\n        while True:\n            pass\n    except:\n        pass",
     "sum(range(10 ** 12))",
-    # The interpreter looks at its clock between steps, and one of these takes minutes.
+    # The interpreter checks its clock between steps, and one of these steps takes minutes.
     "x = 3\nfor i in range(40):\n    x = x * x",
 ]
 
@@ -174,13 +176,13 @@ def hurried() -> Iterator[Children]:
 
 
 @pytest.mark.parametrize("code", ENDLESS)
-async def test_code_without_an_end_is_stopped_and_the_next_runs(hurried: Children, code: str) -> None:
+async def test_sandbox_stops_endless_code_and_the_next_code_runs(hurried: Children, code: str) -> None:
     said = "The code runs longer than 0.5 seconds and was stopped; do less at once."
     assert await refusal(hurried, code) == said
     assert await run(hurried, Program("'next'")) == "next"
 
 
-async def test_code_that_prints_without_an_end_is_stopped(hurried: Children) -> None:
+async def test_sandbox_stops_endless_output(hurried: Children) -> None:
     assert await refusal(hurried, "while True:\n    print('x' * 200_000)") == (
         "The code prints more than 5,000,000 bytes; print less."
     )
@@ -201,19 +203,19 @@ async def test_code_that_prints_without_an_end_is_stopped(hurried: Children) -> 
         ("import json\na = []\nfor i in range(10_000):\n    a = [a]\njson.dumps(a)", "Line 5: calls stand more than"),
     ],
 )
-async def test_what_is_too_large_or_too_deep_is_refused(children: Children, code: str, said: str) -> None:
+async def test_sandbox_refuses_results_that_are_too_large_or_too_deep(children: Children, code: str, said: str) -> None:
     assert said in await refusal(children, code)
     assert await run(children, Program("'next'")) == "next"
 
 
-async def test_files_and_code_have_sizes_that_are_refused_with_a_way_out(children: Children) -> None:
+async def test_sandbox_refuses_too_large_files_and_code_with_advice(children: Children) -> None:
     with pytest.raises(ToolError, match=r"These files have 26 MB, and code can read 24 MB at once; name fewer, or"):
         await run(children, Program("1", files={"a": "x" * 13_000_000, "b": "x" * 13_000_000}))
     with pytest.raises(ToolError, match="longer than 100,000 characters"):
         await run(children, Program("#" * 100_001))
 
 
-async def test_ten_files_of_two_megabytes_are_read_at_once(children: Children) -> None:
+async def test_sandbox_reads_ten_files_of_two_megabytes_at_once(children: Children) -> None:
     text = "[" + ",".join('{"id": 1, "scores": [0.25, 0.5]}' for _ in range(62_000)) + "]"
     files = {f"file_{number}": text for number in range(10)}
     code = "import json\n[sum(sum(row['scores']) for row in json.loads(files[f])) for f in files][:2]"
@@ -225,7 +227,9 @@ async def test_ten_files_of_two_megabytes_are_read_at_once(children: Children) -
 @pytest.mark.parametrize(
     "code", ["x = []\nwhile True: x.append('a' * 100)", "['a' * 1000] * 10 ** 6", "'漢' * 10 ** 8"]
 )
-async def test_all_processes_of_hostile_code_together_stay_below_512_megabytes(children: Children, code: str) -> None:
+async def test_sandbox_processes_of_hostile_code_together_stay_below_512_megabytes(
+    children: Children, code: str
+) -> None:
     most = 0
     running = asyncio.ensure_future(refusal(children, code))
     while not running.done():
@@ -236,7 +240,7 @@ async def test_all_processes_of_hostile_code_together_stay_below_512_megabytes(c
 
 
 def _below(process: int) -> int:
-    """Bytes that all descendants of a process have in memory."""
+    """Return the bytes that all descendants of a process have in memory."""
     parents: dict[int, tuple[int, int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -252,7 +256,7 @@ def _below(process: int) -> int:
     return size
 
 
-async def test_code_gives_the_same_in_another_process(children: Children) -> None:
+async def test_sandbox_gives_the_same_output_in_another_process(children: Children) -> None:
     code = "import random\nrandom.seed('x')\nprint({'b', 'a', 'c'}, hash('a'), id([]))\n[random.random(), {'b', 'a'}]"
     other = sandbox()
     try:
@@ -263,7 +267,7 @@ async def test_code_gives_the_same_in_another_process(children: Children) -> Non
 
 @examples(0.7)
 @given(code=st.text(max_size=60) | st.text("()[]{}:=\n \"'x1+*,.def lambda for in", max_size=60))
-def test_no_text_does_anything_but_give_text_or_a_sentence(children: Children, code: str) -> None:
+def test_sandbox_answers_any_code_with_text_or_a_sentence(children: Children, code: str) -> None:
     said = asyncio.run(output_or_refusal(children, code))
     assert isinstance(said, str)
     assert len(said) < 6_000_000

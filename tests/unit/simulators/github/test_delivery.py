@@ -1,4 +1,4 @@
-"""Whatever the simulated GitHub tells, Gofer's receiver takes: signed, understood, one identity for each act."""
+"""Deliveries of the simulated GitHub through the GitHub receiver: signed, translated, and identical when repeated."""
 
 import asyncio
 
@@ -17,17 +17,17 @@ from gofer_simulators.github import GitHubSimulator
 from support.stand_ins import SetClock
 from support.vendors.github import SECRET, WORLD
 
-DOOR = GitHubReceiver((Secret(SECRET),))
+RECEIVER = GitHubReceiver((Secret(SECRET),))
 
 
-def heard(form: bool) -> list[Event | Handshake | Ignored]:
-    """What the receiver makes of everything people did, each delivery sent a second time."""
+def verdicts(form: bool) -> list[Event | Handshake | Ignored]:
+    """Return what the receiver makes of every delivery, with each delivery sent twice."""
     found: list[Event | Handshake | Ignored] = []
 
     async def take(request: Request) -> Response:
         raw = RawRequest("POST", "/github/webhook", request.headers.items(), await request.body())
-        DOOR.verify(raw, 0.0)
-        found.append(DOOR.translate(raw))
+        RECEIVER.verify(raw, 0.0)
+        found.append(RECEIVER.translate(raw))
         return Response()
 
     async def run() -> None:
@@ -45,7 +45,7 @@ def heard(form: bool) -> list[Event | Handshake | Ignored]:
 
 
 def act(github: GitHubSimulator) -> None:
-    """A whole morning in one second."""
+    """Perform the acts of a whole morning within one second."""
     people = github.people
     pull = people.open_pull("acme/app", "sam", "New", {"a.txt": "1\n"}, head="topic", draft=True, labels=["a", "b"])
     issue = people.open_issue("acme/app", "kim", "Broken", "See.", ["a"])
@@ -65,8 +65,8 @@ def act(github: GitHubSimulator) -> None:
 
 
 @pytest.mark.parametrize("form", [False, True])
-def test_each_act_is_one_event_however_often_it_is_told(form: bool) -> None:
-    found = heard(form)
+def test_simulated_github_delivery_sent_twice_has_the_same_identity(form: bool) -> None:
+    found = verdicts(form)
     assert [type(one) for one in found].count(Handshake) == 2
     events = [one for one in found if isinstance(one, Event)]
     assert len(events) == len(found) - 2 == 46

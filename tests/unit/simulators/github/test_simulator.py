@@ -1,4 +1,4 @@
-"""The simulated GitHub answers, refuses and signs as the vendor does."""
+"""The simulated GitHub: REST answers, refusals, signed deliveries and faults as the vendor has them."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ ISSUE = {"title": "t", "author": "x", "number": 3}
 
 
 class Receiver:
-    """Takes deliveries, and answers what it is told to."""
+    """An endpoint that keeps deliveries and answers with a given status."""
 
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
@@ -43,7 +43,7 @@ class Receiver:
         self.got.append((dict(request.headers), await request.body()))
         return Response(status_code=self.status)
 
-    def told(self) -> list[tuple[str, str | None]]:
+    def events(self) -> list[tuple[str, str | None]]:
         return [(headers["x-github-event"], json.loads(body).get("action")) for headers, body in self.got]
 
 
@@ -70,7 +70,7 @@ def play(story: Callable[[Room], Awaitable[None]]) -> None:
     in_virtual_time(VirtualLoop(), run())
 
 
-def test_a_pull_request_is_read_in_both_versions() -> None:
+def test_simulated_github_reads_a_pull_request_in_both_api_versions() -> None:
     async def story(room: Room) -> None:
         old = (await room.get(f"{REPO}/pulls/7")).json()
         new = (await room.get(f"{REPO}/pulls/7", **{"X-GitHub-Api-Version": "2026-03-10"})).json()
@@ -107,7 +107,9 @@ def test_a_pull_request_is_read_in_both_versions() -> None:
         ("/nowhere", {}, 404, "Not Found"),
     ],
 )
-def test_refusals_have_the_vendors_form(path: str, headers: dict[str, str], status: int, message: str) -> None:
+def test_simulated_github_refuses_reads_in_the_form_of_the_vendor(
+    path: str, headers: dict[str, str], status: int, message: str
+) -> None:
     async def story(room: Room) -> None:
         answer = await room.get(path, **headers)
         assert answer.status_code == status
@@ -117,7 +119,7 @@ def test_refusals_have_the_vendors_form(path: str, headers: dict[str, str], stat
     play(story)
 
 
-def test_wrong_bodies_are_refused() -> None:
+def test_simulated_github_refuses_wrong_request_bodies() -> None:
     async def story(room: Room) -> None:
         missing = await room.post(f"{REPO}/issues", {"body": "x"})
         assert missing.status_code == 422
@@ -148,7 +150,7 @@ def test_wrong_bodies_are_refused() -> None:
         ({"assignees": "ada"}, "Invalid request.\n\nFor 'properties/assignees', \"ada\" is not an array.", []),
     ],
 )
-def test_an_issue_that_github_would_not_open_is_refused(
+def test_simulated_github_refuses_an_invalid_new_issue(
     fields: dict[str, object], message: str, errors: list[dict[str, str]]
 ) -> None:
     async def story(room: Room) -> None:
@@ -183,7 +185,7 @@ def test_an_issue_that_github_would_not_open_is_refused(
         ("pulls?head=acme:other", []),
     ],
 )
-def test_lists_are_filtered_as_the_query_asks(path: str, found: list[int]) -> None:
+def test_simulated_github_filters_lists_by_the_query(path: str, found: list[int]) -> None:
     async def story(room: Room) -> None:
         await room.post(f"{REPO}/issues", {"title": "t", "assignees": ["sam"]})
         assert [one["number"] for one in (await room.get(f"{REPO}/{path}")).json()] == found
@@ -191,7 +193,7 @@ def test_lists_are_filtered_as_the_query_asks(path: str, found: list[int]) -> No
     play(story)
 
 
-def test_commits_are_filtered_by_author_and_time() -> None:
+def test_simulated_github_filters_commits_by_author_and_time() -> None:
     async def story(room: Room) -> None:
         commits = (await room.get(f"{REPO}/commits")).json()
         authors = [one["author"]["login"] for one in commits]
@@ -206,7 +208,7 @@ def test_commits_are_filtered_by_author_and_time() -> None:
     play(story)
 
 
-def test_lists_come_in_pages() -> None:
+def test_simulated_github_pages_lists_with_link_headers() -> None:
     async def story(room: Room) -> None:
         issue = room.github.issue("acme/app", 8)
         for number in range(5):
@@ -225,7 +227,7 @@ def test_lists_come_in_pages() -> None:
     play(story)
 
 
-def test_files_and_who_changed_them() -> None:
+def test_simulated_github_reads_files_by_branch_and_commits_by_path() -> None:
     async def story(room: Room) -> None:
         file = (await room.get(f"{REPO}/contents/src/pay.py")).json()
         assert base64.b64decode(file["content"]) == b"def pay():\n    return 2\n"
@@ -237,7 +239,7 @@ def test_files_and_who_changed_them() -> None:
     play(story)
 
 
-def test_the_rest_of_the_resources() -> None:
+def test_simulated_github_answers_users_repositories_and_old_contents() -> None:
     async def story(room: Room) -> None:
         assert (await room.get("/user")).json()["type"] == "Bot"
         assert (await room.get("/users/ADA")).json()["name"] == "Ada"
@@ -262,7 +264,7 @@ def test_the_rest_of_the_resources() -> None:
     play(story)
 
 
-def test_a_removed_file_is_gone_after_the_merge() -> None:
+def test_simulated_github_drops_a_removed_file_after_the_merge() -> None:
     async def story(room: Room) -> None:
         people = room.github.people
         pull = people.open_pull("acme/app", "sam", "Less", {"src/pay.py": None}, head="less")
@@ -274,26 +276,26 @@ def test_a_removed_file_is_gone_after_the_merge() -> None:
     play(story)
 
 
-def test_any_payload_can_be_delivered_once_somebody_listens() -> None:
+def test_simulated_github_delivers_any_payload_after_a_subscription() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ValueError, match="subscribe"):
             await room.github.deliver("star", {"action": "created"})
         room.github.subscribe("http://gofer/github/webhook")
         await room.github.settled()
         assert await room.github.deliver("star", {"action": "created"}) == 200
-        assert room.receiver.told() == [("ping", None), ("star", "created")]
+        assert room.receiver.events() == [("ping", None), ("star", "created")]
 
     play(story)
 
 
-def test_a_merge_is_told_signed_and_once() -> None:
+def test_simulated_github_delivers_a_merge_signed_and_once() -> None:
     async def story(room: Room) -> None:
         room.github.subscribe("http://gofer/github/webhook")
         await room.github.settled()
         room.github.people.merge(room.github.issue("acme/app", 7), "sam")
         room.receiver.status = 500
         await room.github.settled()
-        assert room.receiver.told() == [("ping", None), ("pull_request", "closed"), ("push", None)]
+        assert room.receiver.events() == [("ping", None), ("pull_request", "closed"), ("push", None)]
         headers, body = room.receiver.got[1]
         assert headers["x-hub-signature-256"] == "sha256=" + hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
         assert json.loads(body)["pull_request"]["merged"] is True
@@ -305,7 +307,7 @@ def test_a_merge_is_told_signed_and_once() -> None:
     play(story)
 
 
-def test_a_delivery_comes_again_only_on_request_and_is_the_same() -> None:
+def test_simulated_github_redelivers_the_same_bytes_on_request_for_three_days() -> None:
     async def story(room: Room) -> None:
         room.github.subscribe("http://gofer/github/webhook", form=True)
         room.github.people.open_issue("acme/app", "kim", "Ünder")
@@ -324,7 +326,7 @@ def test_a_delivery_comes_again_only_on_request_and_is_the_same() -> None:
     play(story)
 
 
-def test_people_act_and_each_act_is_told() -> None:
+def test_simulated_github_delivers_each_act_of_people() -> None:
     async def story(room: Room) -> None:
         room.github.subscribe("http://gofer/github/webhook")
         people = room.github.people
@@ -339,7 +341,7 @@ def test_people_act_and_each_act_is_told() -> None:
         people.close(pull, "sam")
         people.reopen(pull, "sam")
         await room.github.settled()
-        assert sorted(room.receiver.told()[1:], key=str) == sorted(
+        assert sorted(room.receiver.events()[1:], key=str) == sorted(
             [
                 ("pull_request", "opened"),
                 ("pull_request", "ready_for_review"),
@@ -362,7 +364,7 @@ def test_people_act_and_each_act_is_told() -> None:
     play(story)
 
 
-def test_faults_hit_the_requests_they_are_meant_for() -> None:
+def test_simulated_github_faults_hit_the_matching_requests() -> None:
     async def story(room: Room) -> None:
         room.github.faults.add("GET", "/repos/*/pulls/7", Fault("expired_token"))
         room.github.faults.add("*", "/repos/*", Fault("status", 429, {"Retry-After": "3"}))
@@ -395,12 +397,12 @@ def test_faults_hit_the_requests_they_are_meant_for() -> None:
         ),
     ],
 )
-def test_a_mistake_in_a_world_is_named(world: dict[str, object], place: str) -> None:
+def test_simulated_github_world_with_a_mistake_is_refused_at_the_place(world: dict[str, object], place: str) -> None:
     with pytest.raises(ConfigError, match=place):
         GitHubSimulator(world, clock=lambda: 0.0, http=loopback.client())
 
 
-def test_a_delivery_that_never_began_is_cancelled_without_a_warning() -> None:
+def test_simulated_github_cancels_an_unstarted_delivery_without_a_warning() -> None:
     async def story(room: Room) -> None:
         room.github.subscribe("http://gofer/github/webhook")
         with warnings.catch_warnings(record=True) as warned:

@@ -1,4 +1,4 @@
-"""The simulated Jira tells its webhook what happened, signed, and again when it was refused."""
+"""Deliveries of the simulated Jira, signed and retried after a refusal, and documents in its format."""
 
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ from support.vendors.jira import ADA, BEN, Room, document, paragraph, play
 URL = "http://gofer/jira/webhook"
 
 
-def test_what_people_do_is_told_in_version_2_with_a_signature() -> None:
+def test_simulated_jira_delivers_changes_in_version_2_with_a_signature() -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL)
         issue = room.jira.people.create(
@@ -39,7 +39,7 @@ def test_what_people_do_is_told_in_version_2_with_a_signature() -> None:
     play(story)
 
 
-def test_a_comment_and_a_file_are_told_twice() -> None:
+def test_simulated_jira_sends_two_deliveries_for_a_comment_and_for_a_file() -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL)
         room.jira.people.comment(ADA, room.issue(), "Look")
@@ -57,7 +57,7 @@ def test_a_comment_and_a_file_are_told_twice() -> None:
     play(story)
 
 
-def test_data_center_knows_people_by_key_and_sends_no_identifier() -> None:
+def test_simulated_jira_data_center_names_people_by_key_without_delivery_identifiers() -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL, "server")
         room.jira.people.edit(ADA, room.issue(), summary="Other")
@@ -75,7 +75,9 @@ def test_data_center_knows_people_by_key_and_sends_no_identifier() -> None:
 
 
 @pytest.mark.parametrize(("statuses", "attempts"), [([500, 429, 503], 4), ([404], 1), ([503] * 9, 6), ([], 1)])
-def test_a_refused_delivery_comes_again_under_its_identifier(statuses: list[int], attempts: int) -> None:
+def test_simulated_jira_retries_a_refused_delivery_under_the_same_identifier(
+    statuses: list[int], attempts: int
+) -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL)
         room.receiver.statuses = statuses
@@ -90,7 +92,7 @@ def test_a_refused_delivery_comes_again_under_its_identifier(statuses: list[int]
     play(story)
 
 
-def test_without_a_subscription_nothing_is_sent_and_a_delivery_can_be_played_again() -> None:
+def test_simulated_jira_sends_no_delivery_without_a_subscription() -> None:
     async def story(room: Room) -> None:
         room.jira.people.edit(ADA, room.issue(), summary="Other")
         with pytest.raises(ValueError, match="subscribe"):
@@ -132,7 +134,7 @@ HEADING = {"type": "heading", "attrs": {"level": 1}}
         [{"type": "panel", "attrs": {"panelType": "info"}, "content": [paragraph("x")]}],
     ],
 )
-def test_good_documents_are_accepted(content: list[object]) -> None:
+def test_simulated_jira_accepts_valid_documents(content: list[object]) -> None:
     assert problem(document(*content)) == ""
 
 
@@ -165,10 +167,10 @@ def test_good_documents_are_accepted(content: list[object]) -> None:
         [{"type": "marquee"}],
     ],
 )
-def test_bad_documents_are_refused(content: list[object]) -> None:
+def test_simulated_jira_refuses_invalid_documents(content: list[object]) -> None:
     assert problem(document(*content)) != ""
 
 
-def test_what_is_no_document_is_refused() -> None:
+def test_simulated_jira_refuses_values_that_are_no_document() -> None:
     for value in ("text", None, {}, {"type": "doc"}, document() | {"version": 2}, document() | {"extra": 1}):
         assert problem(value) != ""

@@ -1,4 +1,4 @@
-"""The simulated Jira answers and refuses as the vendor does."""
+"""The REST API of the simulated Jira: answers, refusals, JQL, faults and worlds."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ def new(**fields: object) -> dict[str, Any]:
     return {"fields": {name: value for name, value in whole.items() if value is not None}}
 
 
-def test_an_issue_is_created_read_changed_and_moved() -> None:
+def test_simulated_jira_creates_reads_edits_and_transitions_an_issue() -> None:
     async def story(room: Room) -> None:
         body = new(description=document(paragraph("Why?")), labels=["a"]) | {"properties": [{"key": "k", "value": 1}]}
         created = await room.post("/issue", body)
@@ -66,7 +66,9 @@ def test_an_issue_is_created_read_changed_and_moved() -> None:
         ),
     ],
 )
-def test_each_wrong_field_is_named(fields: dict[str, object], errors: dict[str, str]) -> None:
+def test_simulated_jira_names_each_wrong_field_of_a_new_issue(
+    fields: dict[str, object], errors: dict[str, str]
+) -> None:
     async def story(room: Room) -> None:
         before = room.jira.state()
         refused = await room.post("/issue", new(**fields))
@@ -86,7 +88,7 @@ def test_each_wrong_field_is_named(fields: dict[str, object], errors: dict[str, 
         ({"priority": {"name": "Urgent"}}, 400),
     ],
 )
-def test_an_edit_does_all_or_nothing(fields: dict[str, object], status: int) -> None:
+def test_simulated_jira_edit_changes_all_fields_or_none(fields: dict[str, object], status: int) -> None:
     async def story(room: Room) -> None:
         before = room.issue()
         assert (await room.put("/issue/OPS-7", {"fields": fields})).status_code == status
@@ -104,7 +106,7 @@ def test_an_edit_does_all_or_nothing(fields: dict[str, object], status: int) -> 
     play(story)
 
 
-def test_comments_are_paged_ordered_and_keep_properties() -> None:
+def test_simulated_jira_pages_comments_and_keeps_their_properties() -> None:
     async def story(room: Room) -> None:
         body = {"body": document(paragraph("Third")), "properties": [{"key": "k", "value": {"a": 1}}]}
         written = await room.post("/issue/OPS-7/comment", body)
@@ -142,7 +144,7 @@ def test_comments_are_paged_ordered_and_keep_properties() -> None:
         ("created >= -5m", []),
     ],
 )
-def test_jql_finds(jql: str, keys: list[str]) -> None:
+def test_simulated_jira_finds_issues_by_jql(jql: str, keys: list[str]) -> None:
     async def story(room: Room) -> None:
         assert sorted(await room.found(jql)) == sorted(keys)
 
@@ -169,7 +171,7 @@ def test_jql_finds(jql: str, keys: list[str]) -> None:
         ("project = OPS ORDER BY colour", "Expecting a field to order by"),
     ],
 )
-def test_jql_that_is_wrong_is_refused_in_words(jql: str, words: str) -> None:
+def test_simulated_jira_refuses_wrong_jql_with_the_reason(jql: str, words: str) -> None:
     async def story(room: Room) -> None:
         refused = await room.post("/search/jql", {"jql": jql})
         assert refused.status_code == 400
@@ -178,7 +180,7 @@ def test_jql_that_is_wrong_is_refused_in_words(jql: str, words: str) -> None:
     play(story)
 
 
-def test_search_lags_unless_it_is_asked_to_reconcile_and_a_direct_read_does_not() -> None:
+def test_simulated_jira_search_lags_unless_reconciled_and_direct_reads_do_not() -> None:
     async def story(room: Room) -> None:
         created = (await room.post("/issue", new())).json()
         assert "OPS-10" not in await room.found("project = OPS")
@@ -191,7 +193,7 @@ def test_search_lags_unless_it_is_asked_to_reconcile_and_a_direct_read_does_not(
     play(story)
 
 
-def test_search_gives_ids_only_and_goes_on_with_a_token() -> None:
+def test_simulated_jira_search_returns_ids_in_pages_by_token() -> None:
     async def story(room: Room) -> None:
         first = (await room.get("/search/jql", jql="project = OPS", maxResults=1)).json()
         assert [sorted(issue) for issue in first["issues"]] == [["id"]]
@@ -206,7 +208,7 @@ def test_search_gives_ids_only_and_goes_on_with_a_token() -> None:
     play(story)
 
 
-def test_properties_links_people_and_projects() -> None:
+def test_simulated_jira_answers_properties_links_people_and_projects() -> None:
     async def story(room: Room) -> None:
         assert (await room.put("/issue/OPS-7/properties/gofer", {"a": [1]})).status_code == 201
         assert (await room.put("/issue/OPS-7/properties/gofer", {"a": [2]})).status_code == 200
@@ -235,7 +237,7 @@ def test_properties_links_people_and_projects() -> None:
     play(story)
 
 
-def test_what_may_not_be_seen_is_not_there_and_a_wrong_caller_gets_no_json() -> None:
+def test_simulated_jira_hides_forbidden_issues_and_refuses_a_wrong_caller() -> None:
     async def story(room: Room) -> None:
         for key in ("HR-1", "OPS-99"):
             hidden = await room.get(f"/issue/{key}")
@@ -255,7 +257,7 @@ def test_what_may_not_be_seen_is_not_there_and_a_wrong_caller_gets_no_json() -> 
     play(story)
 
 
-def test_faults_come_on_request() -> None:
+def test_simulated_jira_faults_hit_the_matching_requests() -> None:
     async def story(room: Room) -> None:
         faults = room.jira.faults
         faults.add("*", "*", Fault("status", 429, {"Retry-After": "3"}))
@@ -274,7 +276,7 @@ def test_faults_come_on_request() -> None:
     play(story)
 
 
-def test_a_site_has_its_own_priorities_roles_link_types_and_resolutions() -> None:
+def test_simulated_jira_site_has_custom_priorities_roles_and_resolutions() -> None:
     names = {"priorities": ["P1", "P2"], "roles": ["Owners"], "link_types": ["Causes"], "resolutions": ["Fixed"]}
 
     async def story(room: Room) -> None:
@@ -296,7 +298,7 @@ def test_a_site_has_its_own_priorities_roles_link_types_and_resolutions() -> Non
     play(story)
 
 
-def test_the_state_is_what_people_see() -> None:
+def test_simulated_jira_state_shows_the_comments_people_see() -> None:
     async def story(room: Room) -> None:
         before = room.jira.state()
         await room.post("/issue/OPS-7/comment", {"body": document(paragraph("Seen"))})
@@ -321,6 +323,6 @@ def test_the_state_is_what_people_see() -> None:
         ({"priorities": []}, "jira.priorities"),
     ],
 )
-def test_a_mistake_in_a_world_is_named(change: dict[str, object], words: str) -> None:
+def test_simulated_jira_world_with_a_mistake_is_refused_at_the_place(change: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         JiraSimulator(WORLD | change, clock=lambda: 0.0, http=loopback.client())

@@ -1,4 +1,4 @@
-"""The simulated Notion sends what Notion sends: signed, gathered, without contents, late, repeated, out of order."""
+"""Deliveries of the simulated Notion: signed, grouped, without contents, late, repeated and out of order."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ AT_ONCE = Pace(gap_factor=0.0)
 
 
 class Receiver:
-    """Keeps what it is sent; fails as often as told."""
+    """An endpoint that keeps deliveries and refuses the first ones."""
 
     def __init__(self, failures: int = 0) -> None:
         self.bodies: list[dict[str, Any]] = []
@@ -30,7 +30,7 @@ class Receiver:
         return 500 if self.failures >= 0 else 200
 
 
-def test_a_url_is_entered_verified_and_told_of_changes_without_contents() -> None:
+def test_simulated_notion_verifies_a_url_before_events_without_contents() -> None:
     receiver = Receiver()
 
     async def story(notion: NotionSimulator) -> None:
@@ -52,7 +52,7 @@ def test_a_url_is_entered_verified_and_told_of_changes_without_contents() -> Non
     assert "Ready" not in json.dumps(event)
 
 
-def test_several_changes_in_the_window_are_one_event_of_all_who_made_them() -> None:
+def test_simulated_notion_groups_changes_of_a_window_with_all_authors() -> None:
     receiver = Receiver()
 
     async def story(notion: NotionSimulator) -> None:
@@ -72,7 +72,7 @@ def test_several_changes_in_the_window_are_one_event_of_all_who_made_them() -> N
     assert all(one["data"]["page_id"] == CACHE for one in comments)
 
 
-def test_the_window_ends_by_itself() -> None:
+def test_simulated_notion_sends_the_event_when_the_window_ends() -> None:
     receiver = Receiver()
 
     async def story(notion: NotionSimulator) -> None:
@@ -84,7 +84,7 @@ def test_the_window_ends_by_itself() -> None:
     assert sorted(one["type"] for one in receiver.bodies) == ["page.content_updated", "page.created"]
 
 
-def test_what_is_not_shared_and_what_does_not_change_is_not_told() -> None:
+def test_simulated_notion_sends_no_event_for_hidden_pages_or_refused_changes() -> None:
     receiver = Receiver()
 
     async def story(notion: NotionSimulator) -> None:
@@ -99,7 +99,7 @@ def test_what_is_not_shared_and_what_does_not_change_is_not_told() -> None:
     assert receiver.bodies == []
 
 
-def test_an_event_nobody_accepts_is_sent_eight_times_and_counts_its_attempts() -> None:
+def test_simulated_notion_sends_a_refused_event_eight_times_and_counts_attempts() -> None:
     receiver = Receiver(failures=99)
 
     async def story(notion: NotionSimulator) -> None:
@@ -111,7 +111,7 @@ def test_an_event_nobody_accepts_is_sent_eight_times_and_counts_its_attempts() -
     assert len({(one["id"], one["timestamp"]) for one in receiver.bodies}) == 1
 
 
-def test_events_come_late_repeated_and_in_another_order_on_request() -> None:
+def test_simulated_notion_holds_repeats_and_reorders_events_on_request() -> None:
     receiver = Receiver()
 
     async def story(notion: NotionSimulator) -> None:

@@ -1,4 +1,4 @@
-"""The simulated Notion answers and refuses as Notion does."""
+"""The API of the simulated Notion: answers, refusals, faults and worlds."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -80,7 +80,9 @@ def play(story: Callable[[NotionSimulator, Send], Awaitable[None]], world: dict[
         ("POST", f"data_sources/{SOURCE}/query", {"filter": {"property": "?"}}, {}, 400, "validation_error"),
     ],
 )
-def test_what_notion_refuses_is_refused(method, path, body, headers, status, code) -> None:
+def test_simulated_notion_refuses_invalid_requests_with_the_codes_of_the_vendor(
+    method, path, body, headers, status, code
+) -> None:
     async def story(_: NotionSimulator, send: Send) -> None:
         answered, error = await send(method, path, body, **headers)
         assert (answered, error["object"], error["code"], error["status"]) == (status, "error", code, status)
@@ -88,7 +90,7 @@ def test_what_notion_refuses_is_refused(method, path, body, headers, status, cod
     play(story)
 
 
-def test_texts_and_arrays_have_limits() -> None:
+def test_simulated_notion_limits_texts_arrays_and_nesting() -> None:
     async def story(_: NotionSimulator, send: Send) -> None:
         def paragraph(texts: list[dict[str, Any]]) -> dict[str, Any]:
             return {"type": "paragraph", "paragraph": {"rich_text": texts}}
@@ -106,7 +108,7 @@ def test_texts_and_arrays_have_limits() -> None:
     play(story)
 
 
-def test_pages_are_read_changed_and_made() -> None:
+def test_simulated_notion_reads_changes_and_creates_pages() -> None:
     async def story(notion: NotionSimulator, send: Send) -> None:
         _, page = await send("GET", f"pages/{CACHE.replace('-', '')}")
         assert page["parent"] == {"type": "data_source_id", "data_source_id": SOURCE, "database_id": RFCS}
@@ -137,7 +139,7 @@ def test_pages_are_read_changed_and_made() -> None:
     play(story)
 
 
-def test_markdown_edits_leave_other_blocks_and_their_comments_alone() -> None:
+def test_simulated_notion_markdown_edit_leaves_other_blocks_and_comments() -> None:
     async def story(notion: NotionSimulator, send: Send) -> None:
         path = f"pages/{CACHE}/markdown"
         update = {"content_updates": [{"old_str": "stale", "new_str": "old"}]}
@@ -159,7 +161,7 @@ def test_markdown_edits_leave_other_blocks_and_their_comments_alone() -> None:
     play(story)
 
 
-def test_blocks_are_appended_where_asked_and_listed_in_pages() -> None:
+def test_simulated_notion_appends_blocks_at_a_position_and_lists_pages() -> None:
     async def story(_: NotionSimulator, send: Send) -> None:
         def paragraph(words: str) -> dict[str, Any]:
             return {"type": "paragraph", "paragraph": {"rich_text": [{"text": {"content": words}}]}}
@@ -182,7 +184,7 @@ def test_blocks_are_appended_where_asked_and_listed_in_pages() -> None:
     play(story)
 
 
-def test_comments_belong_to_a_page_or_to_a_block_and_resolved_ones_are_gone() -> None:
+def test_simulated_notion_lists_comments_of_a_page_or_block_until_resolved() -> None:
     async def story(notion: NotionSimulator, send: Send) -> None:
         _, listed = await send("GET", f"comments?block_id={CACHE}")
         words = [one["rich_text"][0]["plain_text"] for one in listed["results"]]
@@ -199,7 +201,7 @@ def test_comments_belong_to_a_page_or_to_a_block_and_resolved_ones_are_gone() ->
     play(story)
 
 
-def test_rows_are_queried_by_simple_filters_in_pages() -> None:
+def test_simulated_notion_queries_rows_by_filter_sort_and_page() -> None:
     async def story(_: NotionSimulator, send: Send) -> None:
         async def titles(**body: object) -> list[str]:
             _, found = await send("POST", f"data_sources/{SOURCE}/query", body)
@@ -235,7 +237,7 @@ def test_rows_are_queried_by_simple_filters_in_pages() -> None:
     play(story)
 
 
-def test_a_connection_without_a_capability_is_restricted() -> None:
+def test_simulated_notion_restricts_a_connection_without_the_capability() -> None:
     connection = {"id": BOT, "name": "Gofer", "capabilities": ["read_content"]}
 
     async def story(_: NotionSimulator, send: Send) -> None:
@@ -246,7 +248,7 @@ def test_a_connection_without_a_capability_is_restricted() -> None:
     play(story, WORLD | {"connection": connection})
 
 
-def test_answers_go_wrong_as_planned() -> None:
+def test_simulated_notion_faults_hit_the_matching_requests() -> None:
     async def story(notion: NotionSimulator, send: Send) -> None:
         notion.faults.add("GET", "/v1/pages/*", Fault("status", 429, {"Retry-After": "7"}))
         status, error = await send("GET", f"pages/{CACHE}")
@@ -282,7 +284,7 @@ def test_answers_go_wrong_as_planned() -> None:
         ({"pages": [{"id": CACHE, "title": "x", "properties": {"Status": "x"}}]}, "no property of this database"),
     ],
 )
-def test_a_mistake_in_a_world_is_told_with_its_place(change: dict[str, Any], words: str) -> None:
+def test_simulated_notion_world_with_a_mistake_is_refused_at_the_place(change: dict[str, Any], words: str) -> None:
     async def story(_: NotionSimulator, send: Send) -> None:
         raise AssertionError
 

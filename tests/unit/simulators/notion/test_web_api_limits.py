@@ -1,4 +1,4 @@
-"""The simulated Notion refuses what Notion's types and request limits do not allow."""
+"""Limits of types and requests in the simulated Notion."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_blocks_within_the_limits_are_taken(name: str) -> None:
+def test_simulated_notion_accepts_blocks_within_the_limits(name: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         assert (await API.patch(call, f"blocks/{CACHE}/children", children=GOOD[name]))["results"]
 
@@ -72,7 +72,7 @@ def test_blocks_within_the_limits_are_taken(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_other_blocks_are_refused_and_nothing_is_added(name: str) -> None:
+def test_simulated_notion_refuses_blocks_over_the_limits_and_changes_no_page(name: str) -> None:
     children, said = BAD[name]
 
     async def story(notion: NotionSimulator, call: Call) -> None:
@@ -86,7 +86,7 @@ def test_other_blocks_are_refused_and_nothing_is_added(name: str) -> None:
     play(story)
 
 
-def test_a_request_has_500_kilobytes_at_most() -> None:
+def test_simulated_notion_refuses_a_request_above_500_kilobytes() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         large = [block("paragraph", rich_text=texts("x" * 2_000) * 5)] * 50
         with pytest.raises(NotionRefusal, match="500000 bytes"):
@@ -105,7 +105,7 @@ def test_a_request_has_500_kilobytes_at_most() -> None:
         ("Tags", {"multi_select": [{"name": "api"}] * 101}, "Tags.multi_select.length should be ≤ `100`"),
     ],
 )
-def test_a_value_outside_the_limits_is_refused(name: str, value: Json, said: str) -> None:
+def test_simulated_notion_refuses_a_property_value_over_the_limits(name: str, value: Json, said: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(NotionRefusal, match=said):
             await API.patch(call, f"pages/{CACHE}", properties={name: value})
@@ -121,7 +121,7 @@ def test_a_value_outside_the_limits_is_refused(name: str, value: Json, said: str
         ({"or": [{"property": "Due", "date": {"equals": "tomorrow"}}]}, "valid ISO 8601 date"),
     ],
 )
-def test_a_filter_by_what_does_not_exist_is_refused(condition: Json, said: str) -> None:
+def test_simulated_notion_refuses_a_filter_by_an_unknown_value(condition: Json, said: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(NotionRefusal, match=said):
             await API.post(call, f"data_sources/{SOURCE}/query", filter=condition)
@@ -129,7 +129,7 @@ def test_a_filter_by_what_does_not_exist_is_refused(condition: Json, said: str) 
     play(story)
 
 
-def test_a_row_that_is_not_shared_is_not_listed() -> None:
+def test_simulated_notion_query_omits_an_unshared_row() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         before: Any = (await API.post(call, f"data_sources/{SOURCE}/query"))["results"]
         notion.workspace.pages[CACHE].shared = False

@@ -1,4 +1,4 @@
-"""The simulated Events API sends what Slack sends: signed, twice for a mention, again after a failure."""
+"""The Events API of the simulated Slack: signed, two events for a mention, repeated after a failure."""
 
 import asyncio
 import hashlib
@@ -36,7 +36,7 @@ WORLD: dict[str, object] = {
 
 
 class Receiver:
-    """An app that keeps what it is sent and answers as it is told to."""
+    """An app that keeps deliveries and answers with the given responses."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -85,7 +85,7 @@ async def call(simulator: SlackSimulator, method: str, arguments: dict[str, obje
     return body
 
 
-def test_a_mention_arrives_as_two_events_with_one_ts() -> None:
+def test_simulated_slack_sends_a_mention_as_two_events_with_the_same_ts() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         said = await simulator.say("U1", "C1", "<@UBOT> is &lt;this&gt; fine?")
         await simulator.settled()
@@ -103,7 +103,7 @@ def test_a_mention_arrives_as_two_events_with_one_ts() -> None:
     play(story)
 
 
-def test_the_envelope_names_the_bot_and_the_time() -> None:
+def test_simulated_slack_envelope_names_the_bot_and_the_time() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         said = await simulator.say("U1", "C3", "quietly")
         (envelope,) = simulator.envelopes(said)
@@ -122,7 +122,7 @@ def test_the_envelope_names_the_bot_and_the_time() -> None:
     play(story)
 
 
-def test_deliveries_are_signed_over_the_raw_bytes() -> None:
+def test_simulated_slack_signs_deliveries_over_the_raw_bytes() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         said = await simulator.say("U1", "C1", "grüß Gott")
         await simulator.settled()
@@ -139,7 +139,7 @@ def test_deliveries_are_signed_over_the_raw_bytes() -> None:
     play(story)
 
 
-def test_a_failed_delivery_is_tried_four_times_with_its_reason() -> None:
+def test_simulated_slack_sends_a_failed_delivery_four_times_with_the_reason() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         receiver.answers = [0.5, Response(status_code=503), Response(status_code=302)]
         await simulator.say("U1", "C1", "hello")
@@ -157,7 +157,7 @@ def test_a_failed_delivery_is_tried_four_times_with_its_reason() -> None:
     play(story)
 
 
-def test_the_receiver_can_stop_the_retries() -> None:
+def test_simulated_slack_stops_retries_on_the_no_retry_header() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         receiver.answers = [Response(status_code=500, headers={"X-Slack-No-Retry": "1"})]
         await simulator.say("U1", "C1", "hello")
@@ -167,7 +167,7 @@ def test_the_receiver_can_stop_the_retries() -> None:
     play(story)
 
 
-def test_an_unreachable_receiver_is_tried_again_as_connection_failed() -> None:
+def test_simulated_slack_retries_an_unreachable_app_as_connection_failed() -> None:
     attempts: list[str | None] = []
 
     def refuse(request: httpx2.Request) -> httpx2.Response:
@@ -187,7 +187,7 @@ def test_an_unreachable_receiver_is_tried_again_as_connection_failed() -> None:
     in_virtual_time(VirtualLoop(), story())
 
 
-def test_own_posts_come_back_with_a_bot_id_and_start_no_mention() -> None:
+def test_simulated_slack_sends_own_posts_as_bot_messages_without_a_mention() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         await call(simulator, "chat.postMessage", {"channel": "C1", "text": "I am <@UBOT>"})
         await simulator.settled()
@@ -198,7 +198,7 @@ def test_own_posts_come_back_with_a_bot_id_and_start_no_mention() -> None:
     play(story)
 
 
-def test_edits_and_reactions_are_told_too() -> None:
+def test_simulated_slack_sends_events_for_edits_and_reactions() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         said = await simulator.say("U1", "C1", "hello")
         ts = (await call(simulator, "chat.postMessage", {"channel": "C1", "text": "draft"}))["ts"]
@@ -220,7 +220,7 @@ def test_edits_and_reactions_are_told_too() -> None:
     play(story)
 
 
-def test_other_bots_speak_with_a_bot_id_and_foreign_channels_stay_silent() -> None:
+def test_simulated_slack_sends_posts_of_other_bots_but_not_of_foreign_channels() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         await simulator.say("U3", "C1", "build is green")
         await simulator.say("U1", "C2", "the bot is not here")
@@ -232,7 +232,7 @@ def test_other_bots_speak_with_a_bot_id_and_foreign_channels_stay_silent() -> No
     play(story)
 
 
-def test_without_a_subscription_nothing_is_sent() -> None:
+def test_simulated_slack_sends_no_event_without_a_subscription() -> None:
     async def story(simulator: SlackSimulator, receiver: Receiver) -> None:
         said = await simulator.say("U1", "C1", "<@UBOT> hello")
         await simulator.settled()
@@ -244,7 +244,7 @@ def test_without_a_subscription_nothing_is_sent() -> None:
     play(story, subscribed=False)
 
 
-def test_a_recorded_payload_is_planted_and_can_be_read() -> None:
+def test_simulated_slack_adopts_a_recorded_payload_for_later_reads() -> None:
     event: dict[str, object] = {
         "type": "app_mention",
         "user": "U0RECORDED",

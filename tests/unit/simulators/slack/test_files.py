@@ -1,4 +1,4 @@
-"""The simulated Slack and its files: what it says of them, who gets their bytes, what is left of a deleted one."""
+"""Files in the simulated Slack: their description, who can download them, and deletion."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ async def upload(slack: Slack, name: str = "a b.txt", mode: str = "hosted") -> d
     return object_of(await slack.call("files.info", file=file.id), "file")
 
 
-def test_a_message_says_of_its_file_what_slack_says() -> None:
+def test_simulated_slack_message_describes_a_file_as_files_info_does() -> None:
     async def story(slack: Slack) -> None:
         told = await upload(slack)
         shared = slack.simulator.workspace.timeline("C1")[-1]
@@ -31,7 +31,7 @@ def test_a_message_says_of_its_file_what_slack_says() -> None:
     play(story)
 
 
-def test_only_the_token_with_its_scope_gets_the_bytes_and_everybody_else_a_page_to_log_in() -> None:
+def test_simulated_slack_file_needs_the_token_and_scope_or_redirects_to_login() -> None:
     async def story(slack: Slack) -> None:
         told = await upload(slack)
 
@@ -51,7 +51,7 @@ def test_only_the_token_with_its_scope_gets_the_bytes_and_everybody_else_a_page_
     play(story)
 
 
-def test_of_a_deleted_file_a_stub_is_left() -> None:
+def test_simulated_slack_deleted_file_leaves_a_tombstone() -> None:
     async def story(slack: Slack) -> None:
         told = await upload(slack)
         await slack.simulator.delete_file(str(told["id"]))
@@ -64,7 +64,7 @@ def test_of_a_deleted_file_a_stub_is_left() -> None:
     play(story)
 
 
-def test_a_file_that_stands_elsewhere_has_no_download() -> None:
+def test_simulated_slack_external_file_has_no_download() -> None:
     async def story(slack: Slack) -> None:
         told = await upload(slack, mode="external")
         assert (told["is_external"], "url_private_download" in told) == (True, False)

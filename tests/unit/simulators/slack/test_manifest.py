@@ -1,4 +1,4 @@
-"""The simulated Slack takes a complete manifest and refuses one for each rule that it breaks."""
+"""App manifests in the simulated Slack: complete ones and one refusal for each rule."""
 
 import copy
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ GONE = object()
 
 
 def changed(**values: object) -> dict[str, object]:
-    """The complete manifest with other values by their path, `__` between its keys; GONE takes one out."""
+    """Return the complete manifest with other values by path, `__` between keys; GONE removes a key."""
     manifest = copy.deepcopy(dict(COMPLETE))
     for path, value in values.items():
         *above, last = path.split("__")
@@ -67,7 +67,7 @@ HOME = "features__app_home"
 ASSISTANT = {"assistant_description": "Does small jobs."}
 
 
-def test_a_complete_manifest_is_taken() -> None:
+def test_simulated_slack_accepts_a_complete_manifest() -> None:
     app = read_manifest(COMPLETE)
     assert (app.name, app.messages) == ("Gofer", "open")
     assert app.events == {"agent_session_stopped", "app_mention", "message.im"}
@@ -127,23 +127,23 @@ def test_a_complete_manifest_is_taken() -> None:
         ({f"{HOME}__messages_tab_read_only_enabled": True}, "messages_tab_enabled, and not read-only"),
     ],
 )
-def test_a_manifest_that_breaks_one_rule_is_refused_by_it(values: dict[str, object], problem: str) -> None:
+def test_simulated_slack_refuses_a_manifest_by_the_rule_broken(values: dict[str, object], problem: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read_manifest(changed(**values))
     assert problem in str(refused.value)
 
 
-def test_what_is_no_mapping_is_no_manifest() -> None:
+def test_simulated_slack_refuses_a_manifest_other_than_a_mapping() -> None:
     with pytest.raises(ConfigError, match="it is not a mapping"):
         read_manifest([])
 
 
-def test_the_older_assistant_is_taken_with_its_event() -> None:
+def test_simulated_slack_accepts_the_older_assistant_view_with_the_matching_event() -> None:
     events = ["assistant_thread_started", "message.im"]
     read_manifest(changed(**{AGENT: GONE, "features__assistant_view": ASSISTANT, EVENTS: events}))
 
 
-def test_socket_mode_needs_no_address() -> None:
+def test_simulated_slack_manifest_with_socket_mode_needs_no_urls() -> None:
     socket = {"settings__socket_mode_enabled": True}
     addresses = {"settings__event_subscriptions__request_url": GONE, "settings__interactivity__request_url": GONE}
     read_manifest(changed(**socket, **addresses))

@@ -1,4 +1,4 @@
-"""A person reads and writes in the simulated Slack on one escaped page."""
+"""The page of the simulated Slack on which a person reads and writes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -51,7 +51,7 @@ def play(story: Story) -> None:
     asyncio.run(run())
 
 
-def test_channels_threads_and_reactions_are_shown() -> None:
+def test_simulated_slack_page_shows_channels_threads_and_reactions() -> None:
     async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
         front = (await http.get("/")).text
         assert "#deploys" in front
@@ -69,7 +69,7 @@ def test_channels_threads_and_reactions_are_shown() -> None:
     play(story)
 
 
-def test_what_is_written_is_escaped_and_mentions_are_made() -> None:
+def test_simulated_slack_page_escapes_posts_and_resolves_mentions() -> None:
     async def story(simulator: SlackSimulator, http: httpx2.AsyncClient) -> None:
         form = {"user": "U2", "channel": "C1", "thread_ts": ROOT}
         form["text"] = (
@@ -89,7 +89,7 @@ def test_what_is_written_is_escaped_and_mentions_are_made() -> None:
     play(story)
 
 
-def test_the_bots_markdown_and_context_are_readable() -> None:
+def test_simulated_slack_page_renders_markdown_and_context_of_the_bot() -> None:
     markdown = (
         "# Result\n\nIt is **done** and *fine*, `a<b`:\n\n- one\n- [two](https://example.com/2)\n\n"
         "1. first\n\n> quoted\n\n```\n<script>\n```\n[bad](javascript:go) <javascript:go|worse>"
@@ -117,7 +117,7 @@ def test_the_bots_markdown_and_context_are_readable() -> None:
     play(story)
 
 
-def test_nested_lists_tasks_tables_and_files_look_like_what_they_are() -> None:
+def test_simulated_slack_page_renders_nested_lists_tasks_tables_and_files() -> None:
     markdown = (
         "1. first\n   - inner\n2. second\n\n- [x] done\n- [ ] open\n\n"
         "| who | what |\n|:---|---:|\n| <b> | `ab` |\n\n| who | what |\n|---|---|\n| Ada | 3 |\n\n"
@@ -144,7 +144,7 @@ def test_nested_lists_tasks_tables_and_files_look_like_what_they_are() -> None:
     play(story)
 
 
-def test_a_reaction_is_toggled() -> None:
+def test_simulated_slack_page_toggles_a_reaction() -> None:
     async def story(simulator: SlackSimulator, http: httpx2.AsyncClient) -> None:
         form = {"user": "U1", "channel": "C1", "ts": ROOT, "name": "jira"}
         assert (await http.post("/react", data=form)).status_code == 303
@@ -155,7 +155,7 @@ def test_a_reaction_is_toggled() -> None:
     play(story)
 
 
-def test_wrong_forms_are_refused_in_words() -> None:
+def test_simulated_slack_page_refuses_wrong_forms_with_the_reason() -> None:
     async def story(simulator: SlackSimulator, http: httpx2.AsyncClient) -> None:
         before = simulator.state()
         form = {"user": "U1", "channel": "C1", "text": "x"}
@@ -173,7 +173,7 @@ def test_wrong_forms_are_refused_in_words() -> None:
     play(story)
 
 
-def test_only_the_pages_own_script_may_run_and_only_people_speak() -> None:
+def test_simulated_slack_page_allows_only_the_script_of_the_page_and_lists_only_people() -> None:
     async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
         page = await http.get("/?channel=C1")
         policy = page.headers["content-security-policy"]

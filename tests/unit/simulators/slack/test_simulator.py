@@ -1,4 +1,4 @@
-"""What people do in the simulated Slack is told as Slack tells it."""
+"""Acts of people in the simulated Slack and the events they cause."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,28 +13,28 @@ from support.http import loopback
 from support.vendors.slack import NOW, ROOT, WORLD
 
 ADA, BOT, HERE, ELSEWHERE = "U0000001", "UBOT0000", "C0000001", "C0000002"
-Told = list[Mapping[str, Any]]
+Events = list[Mapping[str, Any]]
 
 
-def play(story: Callable[[SlackSimulator, Told], Awaitable[None]]) -> None:
-    """Plays a story; what is told stands in the list."""
+def play(story: Callable[[SlackSimulator, Events], Awaitable[None]]) -> None:
+    """Play a story; the list receives the events."""
 
     async def run() -> None:
         async with loopback.client() as http:
-            slack, told = SlackSimulator(WORLD, clock=lambda: NOW, http=http), Told()
-            slack._deliveries.announce = lambda envelopes: told.extend(one["event"] for one in envelopes)
-            await story(slack, told)
+            slack, events = SlackSimulator(WORLD, clock=lambda: NOW, http=http), Events()
+            slack._deliveries.announce = lambda envelopes: events.extend(one["event"] for one in envelopes)
+            await story(slack, events)
 
     asyncio.run(run())
 
 
-def test_an_edit_that_adds_a_mention_is_told_twice_and_others_once() -> None:
-    async def story(slack: SlackSimulator, told: Told) -> None:
+def test_simulated_slack_edit_that_adds_a_mention_sends_two_events() -> None:
+    async def story(slack: SlackSimulator, events: Events) -> None:
         await slack.edit(ADA, HERE, ROOT, "hi there")
         await slack.unfurl(HERE, ROOT)
-        assert [event.get("subtype") for event in told] == ["message_changed"] * 2
+        assert [event.get("subtype") for event in events] == ["message_changed"] * 2
         await slack.edit(ADA, HERE, ROOT, f"<@{BOT}> hi there")
-        changed, mention = told[2:]
+        changed, mention = events[2:]
         assert (changed["previous_message"]["text"], changed["message"]["text"]) == ("hi there", mention["text"])
         assert (mention["type"], mention["ts"], mention["edited"]["user"]) == ("app_mention", ROOT, ADA)
         with pytest.raises(SlackRefusal, match="cant_update_message"):
@@ -43,12 +43,12 @@ def test_an_edit_that_adds_a_mention_is_told_twice_and_others_once() -> None:
     play(story)
 
 
-def test_a_deleted_message_leaves_a_tombstone_where_there_are_replies() -> None:
-    async def story(slack: SlackSimulator, told: Told) -> None:
+def test_simulated_slack_deleted_message_with_replies_leaves_a_tombstone() -> None:
+    async def story(slack: SlackSimulator, events: Events) -> None:
         reply = await slack.say(ADA, HERE, "a reply", ROOT)
         await slack.delete(ADA, HERE, ROOT)
         await slack.delete(ADA, HERE, reply.ts)
-        changed, deleted = told[1:]
+        changed, deleted = events[1:]
         assert (changed["subtype"], changed["message"]["subtype"]) == ("message_changed", "tombstone")
         assert (deleted["subtype"], deleted["deleted_ts"]) == ("message_deleted", reply.ts)
         assert slack.workspace.find(HERE, reply.ts) is None
@@ -56,21 +56,21 @@ def test_a_deleted_message_leaves_a_tombstone_where_there_are_replies() -> None:
     play(story)
 
 
-def test_files_channels_members_and_stops_are_told() -> None:
-    async def story(slack: SlackSimulator, told: Told) -> None:
+def test_simulated_slack_sends_events_for_files_channels_members_and_stops() -> None:
+    async def story(slack: SlackSimulator, events: Events) -> None:
         await slack.upload(ADA, HERE, "a.png", b"x", mimetype="image/png")
         channel = await slack.create_channel(ADA, "proj-x")
-        # The bot is not there yet and hears of nobody.
+        # The bot is not a member yet and gets no event.
         await slack.join("U0000002", channel.id)
         await slack.join(BOT, channel.id, inviter=ADA)
         await slack.stop_session(ADA, HERE, ROOT)
-        assert [event["type"] for event in told] == [
+        assert [event["type"] for event in events] == [
             "message",
             "channel_created",
             "member_joined_channel",
             "agent_session_stopped",
         ]
-        file, created, joined, stopped = told
+        file, created, joined, stopped = events
         assert (file["subtype"], file["text"], file["files"][0]["mimetype"]) == ("file_share", "", "image/png")
         assert (created["channel"]["name"], created["channel"]["creator"]) == ("proj-x", ADA)
         assert (joined["user"], joined["inviter"], joined["channel_type"]) == (BOT, ADA, "C")
@@ -81,18 +81,18 @@ def test_files_channels_members_and_stops_are_told() -> None:
     play(story)
 
 
-def test_what_is_said_to_the_bot_alone_is_a_message_of_its_conversation() -> None:
-    async def story(slack: SlackSimulator, told: Told) -> None:
+def test_simulated_slack_sends_a_direct_message_as_a_message_of_the_im_channel() -> None:
+    async def story(slack: SlackSimulator, events: Events) -> None:
         direct = slack.direct(ADA)
         assert slack.direct(ADA) == direct
         await slack.say(ADA, direct.id, f"<@{BOT}> hello")
-        (event,) = told
+        (event,) = events
         assert (event["type"], event["channel_type"], event["channel"]) == ("message", "im", direct.id)
 
     play(story)
 
 
-def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
+def test_simulated_slack_world_with_unknown_group_members_is_refused() -> None:
     slack: Any = WORLD["slack"]
     world = {"slack": {**slack, "groups": [{"id": "S1", "handle": "leads", "users": ["U7"]}]}}
     with pytest.raises(ConfigError, match="it has the user 'U7', who is not among the users"):
@@ -100,8 +100,8 @@ def test_a_group_of_strangers_is_a_mistake_in_the_world() -> None:
 
 
 @pytest.mark.parametrize("home", [{}, {"messages_tab_enabled": True, "messages_tab_read_only_enabled": True}])
-def test_nobody_writes_directly_to_an_app_whose_messages_tab_is_closed(home: Mapping[str, object]) -> None:
-    async def story(slack: SlackSimulator, told: Told) -> None:
+def test_simulated_slack_refuses_direct_messages_when_the_messages_tab_is_closed(home: Mapping[str, object]) -> None:
+    async def story(slack: SlackSimulator, events: Events) -> None:
         direct = slack.workspace.direct(ADA).id
         await slack.say(ADA, direct, "hello")
         slack.install(
@@ -113,6 +113,6 @@ def test_nobody_writes_directly_to_an_app_whose_messages_tab_is_closed(home: Map
         )
         with pytest.raises(SlackRefusal, match="messages_tab_disabled"):
             await slack.say(ADA, direct, "hello?")
-        assert [event["text"] for event in told] == ["hello"]
+        assert [event["text"] for event in events] == ["hello"]
 
     play(story)

@@ -1,4 +1,4 @@
-"""The simulated Socket Mode speaks as Slack does: tickets, hello, envelopes, acknowledgements, redelivery."""
+"""Socket Mode of the simulated Slack: tickets, hello, envelopes, acknowledgements and redelivery."""
 
 import asyncio
 import json
@@ -34,13 +34,13 @@ async def opened(client: aiohttp.ClientSession, url: str, headers: dict[str, str
 
 
 async def linked(client: aiohttp.ClientSession, url: str) -> aiohttp.ClientWebSocketResponse:
-    """A connection whose hello was heard."""
+    """Return a connection that has received its hello."""
     link = await client.ws_connect((await opened(client, url))["url"])
     assert (await link.receive_json())["type"] == "hello"
     return link
 
 
-async def test_a_connection_begins_with_a_ticket_and_a_hello() -> None:
+async def test_simulated_socket_mode_connection_begins_with_a_ticket_and_a_hello() -> None:
     async with slack() as (_, url, client):
         given = (await opened(client, url))["url"]
         assert given.startswith(url.replace("http://", "ws://") + "/link/?ticket=")
@@ -63,12 +63,12 @@ async def test_a_connection_begins_with_a_ticket_and_a_hello() -> None:
         ({"Authorization": "Bearer xoxb-simulated"}, "not_allowed_token_type"),
     ],
 )
-async def test_only_the_token_of_the_app_opens_one(headers: dict[str, str], code: str) -> None:
+async def test_simulated_socket_mode_opens_only_with_the_app_token(headers: dict[str, str], code: str) -> None:
     async with slack() as (_, url, client):
         assert await opened(client, url, headers) == {"ok": False, "error": code}
 
 
-async def test_an_envelope_comes_again_until_it_is_acknowledged_where_it_came() -> None:
+async def test_simulated_socket_mode_repeats_an_envelope_until_acknowledged() -> None:
     async with slack(answer_within=0.3) as (simulator, url, client):
         link = await linked(client, url)
         said = await simulator.say("U0CAPTN0", "C0GENERA0", "no mention")
@@ -84,7 +84,7 @@ async def test_an_envelope_comes_again_until_it_is_acknowledged_where_it_came() 
         assert simulator.sockets.acknowledged == [envelope["event_id"]]
 
 
-async def test_what_is_no_acknowledgement_is_passed_over() -> None:
+async def test_simulated_socket_mode_ignores_frames_that_acknowledge_no_envelope() -> None:
     async with slack() as (simulator, url, client):
         link = await linked(client, url)
         await simulator.say("U0CAPTN0", "C0GENERA0", "no mention")
@@ -96,7 +96,7 @@ async def test_what_is_no_acknowledgement_is_passed_over() -> None:
         assert len(simulator.sockets.acknowledged) == 1
 
 
-async def test_connections_take_turns_and_each_is_told_of_its_end() -> None:
+async def test_simulated_socket_mode_alternates_connections_and_announces_a_disconnect() -> None:
     async with slack() as (simulator, url, client):
         links = [await linked(client, url) for _ in range(2)]
         heard: list[int] = []
@@ -118,7 +118,7 @@ async def test_connections_take_turns_and_each_is_told_of_its_end() -> None:
             assert (frame["type"], frame["reason"]) == ("disconnect", "refresh_requested")
 
 
-async def test_an_app_gets_the_events_it_subscribed_to() -> None:
+async def test_simulated_socket_mode_sends_only_subscribed_events() -> None:
     manifest = {
         "display_information": {"name": "Gofer"},
         "features": {"bot_user": {"display_name": "Gofer"}},

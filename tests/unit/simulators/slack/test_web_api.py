@@ -1,4 +1,4 @@
-"""The simulated Web API answers and pages the way Slack does."""
+"""The Web API of the simulated Slack: answers, paging and visibility."""
 
 import json
 
@@ -8,7 +8,7 @@ from gofer_simulators.json_values import is_object, object_of, objects, text_of
 from support.vendors.slack_web_api import ROOT, TOKEN, Slack, cursor, play, texts
 
 
-def test_auth_test_and_the_refusals_of_the_door() -> None:
+def test_simulated_slack_auth_test_answers_and_refuses_wrong_tokens_and_methods() -> None:
     async def story(slack: Slack) -> None:
         who = await slack.call("auth.test")
         assert (who["ok"], who["user_id"], who["bot_id"], who["team_id"]) == (True, "UBOT", "BBOT", "T1")
@@ -22,7 +22,7 @@ def test_auth_test_and_the_refusals_of_the_door() -> None:
     play(story)
 
 
-def test_json_form_and_query_carry_the_same_arguments() -> None:
+def test_simulated_slack_takes_the_same_arguments_as_json_form_and_query() -> None:
     async def story(slack: Slack) -> None:
         blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hi*"}}]
         form = {"channel": "C1", "blocks": json.dumps(blocks), "token": "xoxb-simulated"}
@@ -36,7 +36,7 @@ def test_json_form_and_query_carry_the_same_arguments() -> None:
     play(story)
 
 
-def test_a_posted_message_is_the_bots_and_ts_grows() -> None:
+def test_simulated_slack_posts_as_the_bot_with_a_growing_ts() -> None:
     async def story(slack: Slack) -> None:
         metadata = {"event_type": "run", "event_payload": {"run": "r1"}}
         one = await slack.call("chat.postMessage", channel="C1", text="one", metadata=metadata)
@@ -52,7 +52,7 @@ def test_a_posted_message_is_the_bots_and_ts_grows() -> None:
     play(story)
 
 
-def test_a_reply_joins_the_thread_and_the_parent_counts_it() -> None:
+def test_simulated_slack_reply_joins_the_thread_and_the_parent_counts_replies() -> None:
     async def story(slack: Slack) -> None:
         reply = await slack.call("chat.postMessage", channel="C1", text="from the bot", thread_ts="1763700010.000100")
         message = object_of(reply, "message")
@@ -69,7 +69,7 @@ def test_a_reply_joins_the_thread_and_the_parent_counts_it() -> None:
     play(story)
 
 
-def test_replies_are_paged_with_the_parent_first_on_every_page() -> None:
+def test_simulated_slack_pages_replies_with_the_parent_on_every_page() -> None:
     async def story(slack: Slack) -> None:
         page = await slack.call("conversations.replies", channel="C1", ts=ROOT, limit=3)
         assert (texts(page), page["has_more"]) == (["First & foremost", "reply 1", "reply 2"], True)
@@ -84,7 +84,7 @@ def test_replies_are_paged_with_the_parent_first_on_every_page() -> None:
     play(story)
 
 
-def test_history_goes_backwards_by_cursor_and_finds_one_message() -> None:
+def test_simulated_slack_pages_history_backwards_and_finds_a_single_message() -> None:
     async def story(slack: Slack) -> None:
         page = await slack.call("conversations.history", channel="C1", limit=2)
         assert (texts(page), page["has_more"]) == (["third", "second"], True)
@@ -99,7 +99,7 @@ def test_history_goes_backwards_by_cursor_and_finds_one_message() -> None:
     play(story)
 
 
-def test_odd_bytes_are_answered_too() -> None:
+def test_simulated_slack_answers_broken_surrogates_and_excessive_limits() -> None:
     async def story(slack: Slack) -> None:
         posted = await slack.http.post(
             "/api/chat.postMessage",
@@ -116,7 +116,7 @@ def test_odd_bytes_are_answered_too() -> None:
     play(story)
 
 
-def test_an_own_message_can_be_updated_and_no_other() -> None:
+def test_simulated_slack_updates_only_messages_of_the_bot() -> None:
     async def story(slack: Slack) -> None:
         ts = (await slack.call("chat.postMessage", channel="C1", text="draft"))["ts"]
         updated = await slack.call("chat.update", channel="C1", ts=ts, text="final")
@@ -129,7 +129,7 @@ def test_an_own_message_can_be_updated_and_no_other() -> None:
     play(story)
 
 
-def test_reactions_come_and_go_once() -> None:
+def test_simulated_slack_adds_and_removes_a_reaction_once() -> None:
     async def story(slack: Slack) -> None:
         item: dict[str, object] = {"channel": "C1", "timestamp": ROOT}
         assert await slack.error("reactions.add", name="jira", **item) == "invalid_name"
@@ -147,7 +147,7 @@ def test_reactions_come_and_go_once() -> None:
     play(story)
 
 
-def test_permalinks_name_the_thread_of_a_reply() -> None:
+def test_simulated_slack_permalink_of_a_reply_names_the_thread() -> None:
     async def story(slack: Slack) -> None:
         parent = await slack.call("chat.getPermalink", channel="C1", message_ts=ROOT)
         assert parent["permalink"] == "https://acme.slack.com/archives/C1/p1763700000000100"
@@ -157,7 +157,7 @@ def test_permalinks_name_the_thread_of_a_reply() -> None:
     play(story)
 
 
-def test_what_the_bot_may_see_depends_on_its_memberships() -> None:
+def test_simulated_slack_shows_channels_by_the_memberships_of_the_bot() -> None:
     async def story(slack: Slack) -> None:
         leads = object_of(await slack.call("conversations.info", channel="C3", include_num_members=True), "channel")
         assert (leads["is_private"], leads["is_member"], leads["num_members"]) == (True, True, 2)
@@ -174,7 +174,7 @@ def test_what_the_bot_may_see_depends_on_its_memberships() -> None:
     play(story)
 
 
-def test_lists_are_paged() -> None:
+def test_simulated_slack_pages_the_list_of_users() -> None:
     async def story(slack: Slack) -> None:
         seen: list[object] = []
         following = ""
@@ -188,7 +188,7 @@ def test_lists_are_paged() -> None:
     play(story)
 
 
-def test_the_state_is_plain_json_with_every_message_and_reaction() -> None:
+def test_simulated_slack_state_is_json_with_messages_and_reactions() -> None:
     async def story(slack: Slack) -> None:
         await slack.call("chat.postMessage", channel="C3", markdown_text="**quiet**")
         await slack.call("reactions.add", channel="C1", timestamp=ROOT, name="eyes")
@@ -203,7 +203,7 @@ def test_the_state_is_plain_json_with_every_message_and_reaction() -> None:
     play(story)
 
 
-def test_a_file_is_uploaded_in_three_calls_and_shared_in_a_thread() -> None:
+def test_simulated_slack_uploads_a_file_in_three_calls_and_shares_the_file_in_a_thread() -> None:
     async def story(slack: Slack) -> None:
         place = await slack.call("files.getUploadURLExternal", filename="report.md", length=5)
         files = [{"id": place["file_id"], "title": "Report"}]
@@ -233,7 +233,7 @@ def test_a_file_is_uploaded_in_three_calls_and_shared_in_a_thread() -> None:
         ({"blocks": [{"type": "context", "elements": [{"type": "mrkdwn", "text": "<@U1|ada>"}]}]}, {"@U1"}),
     ],
 )
-def test_whom_a_message_pages(said: dict[str, object], paged: set[str]) -> None:
+def test_simulated_slack_message_pages_the_mentioned_users_and_groups(said: dict[str, object], paged: set[str]) -> None:
     async def story(slack: Slack) -> None:
         ts = text_of(await slack.call("chat.postMessage", channel="C1", **said), "ts")
         assert slack.simulator.workspace.message("C1", ts).paged == paged

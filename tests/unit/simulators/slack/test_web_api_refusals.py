@@ -1,4 +1,4 @@
-"""The simulated Web API refuses what Slack refuses, and fails when it is told to."""
+"""Refusals, limits and planned failures of the Web API of the simulated Slack."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def line(text: str) -> dict[str, object]:
         ({"text": "x", "thread_ts": "1.000001"}, "thread_not_found"),
     ],
 )
-def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, object], expected: str) -> None:
+def test_simulated_slack_refuses_an_invalid_message(content: dict[str, object], expected: str) -> None:
     async def story(slack: Slack) -> None:
         before = slack.simulator.state()
         assert await slack.error("chat.postMessage", channel="C1", **content) == expected
@@ -45,7 +45,7 @@ def test_a_message_that_slack_would_not_take_is_refused(content: dict[str, objec
     play(story)
 
 
-def test_an_edit_takes_4000_bytes_of_text_also_beside_blocks() -> None:
+def test_simulated_slack_edit_takes_4000_bytes_of_text_also_with_blocks() -> None:
     async def story(slack: Slack) -> None:
         ts = text_of(await slack.call("chat.postMessage", channel="C1", text="日" * 4_000), "ts")
         blocks = [{"type": "markdown", "text": "short"}]
@@ -72,7 +72,9 @@ def test_an_edit_takes_4000_bytes_of_text_also_beside_blocks() -> None:
         ([{"type": "rich_text", "elements": [line("x" * 300)] * 40}], False),
     ],
 )
-def test_all_blocks_together_take_about_13200_characters(blocks: list[dict[str, object]], *, taken: bool) -> None:
+def test_simulated_slack_limits_all_blocks_to_about_13200_characters(
+    blocks: list[dict[str, object]], *, taken: bool
+) -> None:
     async def story(slack: Slack) -> None:
         answer = await slack.call("chat.postMessage", channel="C1", text="x", blocks=blocks)
         assert answer.get("error") == (None if taken else "msg_blocks_too_long")
@@ -80,7 +82,7 @@ def test_all_blocks_together_take_about_13200_characters(blocks: list[dict[str, 
     play(story)
 
 
-def test_planned_failures_are_used_up_one_a_call() -> None:
+def test_simulated_slack_planned_failures_each_hit_a_single_call() -> None:
     async def story(slack: Slack) -> None:
         slack.simulator.fail_next("chat.postMessage", 429, 500, "internal_error", "missing_scope")
         said: dict[str, object] = {"channel": "C1", "text": "x"}
@@ -99,7 +101,7 @@ def test_planned_failures_are_used_up_one_a_call() -> None:
     play(story)
 
 
-def test_a_lost_answer_leaves_its_effect() -> None:
+def test_simulated_slack_lost_answer_keeps_the_effect() -> None:
     async def story(slack: Slack) -> None:
         slack.simulator.fail_next("chat.postMessage", "fatal_error", after_effect=True)
         assert await slack.error("chat.postMessage", channel="C1", text="did it") == "fatal_error"
@@ -108,7 +110,7 @@ def test_a_lost_answer_leaves_its_effect() -> None:
     play(story)
 
 
-def test_a_bot_with_few_scopes_is_told_which_one_it_needs() -> None:
+def test_simulated_slack_names_the_missing_scope() -> None:
     slack_world = object_of(WORLD, "slack")
     few = slack_world | {"bot": object_of(slack_world, "bot") | {"scopes": ["users:read"]}}
 
@@ -120,7 +122,7 @@ def test_a_bot_with_few_scopes_is_told_which_one_it_needs() -> None:
     play(story, {"slack": few})
 
 
-def test_the_limits_of_markdown_hold_for_a_whole_message() -> None:
+def test_simulated_slack_limits_markdown_of_a_whole_message() -> None:
     def markdown(*texts: str) -> list[dict[str, str]]:
         return [{"type": "markdown", "text": text} for text in texts]
 
@@ -148,7 +150,7 @@ def test_the_limits_of_markdown_hold_for_a_whole_message() -> None:
     play(story)
 
 
-def test_what_slack_refuses_of_a_file() -> None:
+def test_simulated_slack_refuses_invalid_file_uploads() -> None:
     async def story(slack: Slack) -> None:
         ask = "files.getUploadURLExternal"
         assert await slack.error(ask, filename="x.md") == "missing_argument"

@@ -1,4 +1,4 @@
-"""A world file becomes a workspace, or is refused at the place that is wrong."""
+"""World files of the simulated Slack: loaded, or refused at the wrong place."""
 
 import asyncio
 from importlib.resources import files
@@ -39,7 +39,7 @@ def message(**changed: object) -> list[dict[str, object]]:
     return [base | changed]
 
 
-def test_minutes_ago_counts_from_the_clock_and_no_two_messages_share_a_ts() -> None:
+def test_simulated_slack_world_counts_minutes_ago_and_gives_each_message_a_ts() -> None:
     replies = [{"user": "U1", "text": "now", "minutes_ago": 0}]
     workspace = simulated(world(messages=message(replies=replies) + message())).workspace
     assert [one.ts for one in workspace.all_messages()] == [
@@ -77,13 +77,13 @@ def test_minutes_ago_counts_from_the_clock_and_no_two_messages_share_a_ts() -> N
         ),
     ],
 )
-def test_a_malformed_world_is_refused_at_its_place(slack: object, expected: str) -> None:
+def test_simulated_slack_world_with_a_mistake_is_refused_at_the_place(slack: object, expected: str) -> None:
     with pytest.raises(ConfigError) as refused:
         simulated(slack)
     assert expected in str(refused.value)
 
 
-def test_the_demo_world_and_the_demo_script_belong_together() -> None:
+def test_demo_world_and_demo_script_match() -> None:
     folder = files("gofer_simulators")
     demo: object = yaml.safe_load(folder.joinpath("worlds/demo.yaml").read_text("utf-8"))
     scripts = load_scripts(folder.joinpath("scripts/demo.yaml").read_text("utf-8"), "demo.yaml")

@@ -1,4 +1,4 @@
-"""How GitHub is asked: limits, refusals, renamed repositories, odd answers; and what texts of ours end with."""
+"""Requests to GitHub: limits, refusals, renamed repositories, odd answers, and the marker that ends texts by Gofer."""
 
 import asyncio
 import html
@@ -31,7 +31,7 @@ API = GitHubApi(URL, Secret(TOKEN))
 
 
 class Scripted:
-    """A GitHub that answers what it is told to, in order, and then that all is well."""
+    """A GitHub that gives prepared answers in order, and success after that."""
 
     def __init__(self, *answers: HttpResponse) -> None:
         self.answers = list(answers)
@@ -47,7 +47,7 @@ def limited(status: int = 403, body: bytes = b"{}", **headers: str) -> HttpRespo
 
 
 def commented(http: Scripted) -> tuple[str, list[float]]:
-    """What the model was told, and for how long GitHub was waited for."""
+    """Return the answer to the model and the waits for GitHub in seconds."""
     waited: list[float] = []
 
     async def pause(seconds: float) -> None:
@@ -83,13 +83,15 @@ def commented(http: Scripted) -> tuple[str, list[float]]:
         ([limited(201, b"[]")], [], "did not confirm what it wrote"),
     ],
 )
-def test_limits_are_waited_for_and_refusals_told(answers: list[HttpResponse], waits: list[float], words: str) -> None:
+def test_github_waits_for_short_limits_and_reports_refusals(
+    answers: list[HttpResponse], waits: list[float], words: str
+) -> None:
     text, waited = commented(Scripted(*answers))
     assert words in text
     assert waited == waits
 
 
-def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> None:
+def test_github_follows_a_renamed_repository_and_sends_the_token_nowhere_else() -> None:
     http = Scripted(limited(307, location=f"{URL}/repositories/5/issues/7/comments"))
     assert commented(http)[0].startswith("Commented")
     assert http.urls[1] == f"{URL}/repositories/5/issues/7/comments"
@@ -101,7 +103,7 @@ def test_a_renamed_repository_is_followed_and_the_token_goes_nowhere_else() -> N
 
 
 def answered(*bodies: object) -> Call:
-    """A call to a GitHub that answers these, in order."""
+    """Return a call to a GitHub that gives these answers in order."""
     http = Scripted(*(HttpResponse(200, {}, json.dumps(body).encode()) for body in bodies))
     return any_call(http, key="k", place=PLACE)
 
@@ -124,14 +126,14 @@ FIELDS = ("title", "body", "user", "state", "labels", "merged", "head", "base", 
     st.dictionaries(st.sampled_from(FIELDS), ANYTHING) | st.lists(ANYTHING, max_size=3) | ANYTHING,
     st.lists(st.dictionaries(st.sampled_from([*FIELDS, "filename", "commit"]), ANYTHING), max_size=3),
 )
-def test_no_answer_of_github_is_another_exception(reading, thing: object, listed: object) -> None:
-    text = told(*reading, answered(thing, listed, listed))
+def test_github_read_tools_turn_any_answer_into_text_or_a_tool_error(reading, thing: object, listed: object) -> None:
+    text = text_for_model(*reading, answered(thing, listed, listed))
     assert text
     text.encode()
 
 
-def told(read, arguments, call: Call) -> str:
-    """What the model gets of a result or of an error that is meant for it."""
+def text_for_model(read, arguments, call: Call) -> str:
+    """Return the text and details of a result, or the message of an error, as the model reads it."""
     try:
         found = asyncio.run(read(API, call, arguments))
     except (ToolError, TemporaryError) as error:
@@ -139,7 +141,7 @@ def told(read, arguments, call: Call) -> str:
     return found.text + json.dumps(found.details)
 
 
-def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
+def test_github_shows_deleted_accounts_and_commits_without_an_account() -> None:
     commit = {"sha": "a" * 40, "author": None, "commit": {"message": "m", "author": {"name": "Ada\nB", "date": "2026"}}}
     found = asyncio.run(github_list_commits.act(API, answered([commit]), ListCommits()))
     assert "aaaaaaa 2026 Ada B (no account): m" in found.text
@@ -154,7 +156,7 @@ def test_accounts_that_are_gone_and_commits_without_one_are_shown() -> None:
 
 
 @given(st.text(st.sampled_from("@ada/`~\n <!->&#64;\u2060gofer:k")) | st.text(), st.text(min_size=1))
-def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: str, key: str) -> None:
+def test_github_text_is_found_by_the_marker_of_the_call_and_mentions_no_person(text: str, key: str) -> None:
     call = any_call(Scripted(), key=key, place=PLACE)
     other = any_call(Scripted(), key=f"{key}1", place=PLACE)
     body = signed(call, f"{text}\n{marker(other)}")
@@ -169,12 +171,12 @@ def test_every_text_of_ours_is_found_by_its_call_alone_and_pages_nobody(text: st
 @pytest.mark.parametrize(
     "text", ["@ada", "_@ada_", "**@acme/core**", "\\@ada", "&#64;ada", "@&#97;da", "&#x40;ada", "`@ada`"]
 )
-def test_nobody_is_mentioned_however_it_is_escaped(text: str) -> None:
+def test_github_text_never_mentions_a_person_behind_an_escape(text: str) -> None:
     call = any_call(Scripted(), key="k", place=PLACE)
     assert f"@{JOINER}" in html.unescape(signed(call, text))
 
 
-def test_a_call_whose_outcome_is_unknown_locks_the_number_it_is_about() -> None:
+def test_github_destination_of_a_comment_is_the_issue_number() -> None:
     tools = {tool.name: tool for tool in bind_all(GITHUB_TOOLS, API)}
     comment = tools["github_add_comment"]
     named = [{"url": "https://github.com/acme/app/pull/7"}, {"number": 7}, {"number": 7, "repository": "acme/app"}]

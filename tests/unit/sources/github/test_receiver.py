@@ -1,3 +1,5 @@
+"""The GitHub receiver: signatures, and deliveries translated to events."""
+
 import hashlib
 import hmac
 import json
@@ -18,7 +20,7 @@ from support.stand_ins import NOON
 
 EVENTS = Path(__file__).parents[3] / "events"
 SECRET = Secret("It's a Secret to Everybody")
-DOOR = GitHubReceiver((SECRET,), frozenset({"gofer-machine"}))
+RECEIVER = GitHubReceiver((SECRET,), frozenset({"gofer-machine"}))
 BODY = b"Hello, World!"
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
 NAMES = {
@@ -36,7 +38,7 @@ def request(*headers: tuple[str, str], body: bytes = BODY) -> RawRequest:
     return RawRequest("POST", "/github/webhook", headers, body)
 
 
-def refused(asked: RawRequest, receiver: GitHubReceiver = DOOR) -> bool:
+def refused(asked: RawRequest, receiver: GitHubReceiver = RECEIVER) -> bool:
     with pytest.raises(BadRequest) as error:
         receiver.verify(asked, NOON)
     return error.value.status == 401
@@ -47,7 +49,7 @@ def payload(name: str) -> dict:
 
 
 def translated(name: str, body: object, *headers: tuple[str, str]) -> object:
-    return DOOR.translate(request(("X-GitHub-Event", name), *headers, body=json.dumps(body).encode()))
+    return RECEIVER.translate(request(("X-GitHub-Event", name), *headers, body=json.dumps(body).encode()))
 
 
 def happened(name: str, change: Change | None = None) -> Event:
@@ -59,12 +61,12 @@ def happened(name: str, change: Change | None = None) -> Event:
     return event
 
 
-def test_the_signature_is_the_one_github_computes() -> None:
+def test_github_signature_matches_the_published_example() -> None:
     assert sign(SECRET, BODY) == "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
     assert sign(SECRET, BODY)[7:] == hmac.new(SECRET.reveal().encode(), BODY, hashlib.sha256).hexdigest()
 
 
-def test_both_secrets_of_a_rotation_are_good() -> None:
+def test_github_receiver_accepts_both_secrets_of_a_rotation() -> None:
     new = Secret("the next one")
     old_request = request(("X-Hub-Signature-256", sign(SECRET, BODY)))
     GitHubReceiver((new, SECRET)).verify(old_request, NOON)
@@ -87,16 +89,16 @@ def test_both_secrets_of_a_rotation_are_good() -> None:
         [("X-Hub-Signature-256", sign(SECRET, BODY + b" "))],
     ],
 )
-def test_wrong_missing_doubled_and_malformed_signatures_are_refused(headers: list[tuple[str, str]]) -> None:
+def test_github_receiver_refuses_wrong_missing_doubled_and_malformed_signatures(headers: list[tuple[str, str]]) -> None:
     assert refused(request(*headers))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["x-hub-signature-256", "X-HUB-SIGNATURE-256"]), st.text())), st.binary())
-def test_no_header_is_an_exception(headers: list[tuple[str, str]], body: bytes) -> None:
+def test_github_receiver_refuses_any_other_signature_header(headers: list[tuple[str, str]], body: bytes) -> None:
     assert refused(request(*headers, body=body))
 
 
-def test_a_merge_becomes_an_event() -> None:
+def test_github_merge_becomes_an_event() -> None:
     body = payload("pull_request")
     assert happened("pull_request") == Event(
         source="github",
@@ -128,7 +130,7 @@ def test_a_merge_becomes_an_event() -> None:
         ("labeled", True, ["labeled"]),
     ],
 )
-def test_merged_is_closed_and_merged(action: str, merged: object, fact: list[str]) -> None:
+def test_github_action_merged_needs_closed_and_the_merged_flag(action: str, merged: object, fact: list[str]) -> None:
     def change(body: dict) -> None:
         body["action"] = action
         body["pull_request"]["merged"] = merged
@@ -136,7 +138,7 @@ def test_merged_is_closed_and_merged(action: str, merged: object, fact: list[str
     assert happened("pull_request", change).facts["action"] == fact
 
 
-def test_each_kind_says_where_it_happened() -> None:
+def test_github_event_kinds_have_their_conversation_place_and_facts() -> None:
     found = {name: happened(name) for name in NAMES if name != "ping"}
     assert {name: (event.kind, event.conversation) for name, event in found.items()} == {
         "issue_comment": ("github.comment", "github:acme/app:8"),
@@ -156,12 +158,12 @@ def test_each_kind_says_where_it_happened() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"ping"}))
 @pytest.mark.parametrize(("said", "private"), [(False, False), (True, True), (None, True), ("no", True)])
-def test_a_repository_that_is_not_said_to_be_public_counts_as_private(name: str, said: object, private: bool) -> None:
+def test_github_repository_not_declared_public_counts_as_private(name: str, said: object, private: bool) -> None:
     event = happened(name, lambda body: body["repository"].update(private=said))
     assert of_private_repository(event) is private
 
 
-def test_a_comment_on_a_changed_line_is_a_comment() -> None:
+def test_github_comment_on_a_changed_line_becomes_a_comment_event() -> None:
     review, comment = payload("pull_request_review"), payload("issue_comment")["comment"]
     body = {**review, "action": "created", "comment": comment}
     del body["review"]
@@ -170,26 +172,26 @@ def test_a_comment_on_a_changed_line_is_a_comment() -> None:
     assert (event.kind, event.conversation, event.text) == ("github.comment", "github:acme/app:7", "Since when?")
 
 
-def test_a_form_says_the_same_as_json() -> None:
+def test_github_form_delivery_becomes_the_same_event_as_json() -> None:
     body = payload("issues")
     body["issue"]["title"] = "Ünder & = %41 🚀"
     text = json.dumps(body, ensure_ascii=False)
     for form in (urlencode({"payload": text}), f"payload={quote(text, safe='')}"):
         raw = form.encode()
-        assert DOOR.translate(request(("X-GitHub-Event", "issues"), FORM, body=raw)) == translated("issues", body)
-        DOOR.verify(request(FORM, ("X-Hub-Signature-256", sign(SECRET, raw)), body=raw), NOON)
+        assert RECEIVER.translate(request(("X-GitHub-Event", "issues"), FORM, body=raw)) == translated("issues", body)
+        RECEIVER.verify(request(FORM, ("X-Hub-Signature-256", sign(SECRET, raw)), body=raw), NOON)
 
 
 @pytest.mark.parametrize(
     "raw", [b"", b"payload=", b"payload={}&payload={}", b"payload=[]", b"payload=%ff", b"\xff", b"other={}", b"a&" * 50]
 )
-def test_a_form_without_one_payload_is_a_bad_request(raw: bytes) -> None:
+def test_github_form_without_exactly_one_payload_is_a_bad_request(raw: bytes) -> None:
     with pytest.raises(BadRequest) as error:
-        DOOR.translate(request(("X-GitHub-Event", "issues"), FORM, body=raw))
+        RECEIVER.translate(request(("X-GitHub-Event", "issues"), FORM, body=raw))
     assert error.value.status == 400
 
 
-def test_a_redelivery_has_the_same_identity_also_through_another_hook() -> None:
+def test_github_redelivery_has_the_same_identity_also_through_another_hook() -> None:
     body = payload("pull_request") | {"installation": {"id": 5}, "organization": {"login": "acme"}}
     again = translated("pull_request", body, ("X-GitHub-Delivery", "another"))
     assert isinstance(again, Event)
@@ -236,11 +238,11 @@ def reopened_later(body: dict) -> None:
         ("issue_comment", None, lambda body: body["comment"].update(id=6)),
     ],
 )
-def test_two_acts_of_one_second_are_two(name: str, one: Change | None, other: Change) -> None:
+def test_github_acts_of_the_same_second_have_different_identities(name: str, one: Change | None, other: Change) -> None:
     assert happened(name, one).identity != happened(name, other).identity
 
 
-def test_the_url_is_tested_with_a_ping() -> None:
+def test_github_ping_becomes_a_handshake() -> None:
     assert isinstance(translated("ping", payload("ping")), Handshake)
 
 
@@ -273,7 +275,7 @@ def born(body: dict) -> None:
         ("push", lambda body: body.update(after=None), "lacks"),
     ],
 )
-def test_what_starts_nothing_has_a_reason(name: str, change: Change, reason: str) -> None:
+def test_delivery_that_starts_no_run_is_ignored_with_a_reason(name: str, change: Change, reason: str) -> None:
     body = payload(name if name in NAMES else "issues")
     change(body)
     verdict = translated(name, body)
@@ -281,7 +283,7 @@ def test_what_starts_nothing_has_a_reason(name: str, change: Change, reason: str
     assert reason in verdict.reason
 
 
-def test_what_people_do_with_texts_of_ours_is_theirs() -> None:
+def test_github_acts_of_people_on_texts_of_gofer_become_events() -> None:
     assert happened("issues", ours("issue")).facts["action"] == ["labeled"]
     quoted = happened("issue_comment", lambda body: body["comment"].update(body="> <!-- gofer:run1 -->\n\nWhy?"))
     assert quoted.text.endswith("Why?")
@@ -296,11 +298,11 @@ def test_what_people_do_with_texts_of_ours_is_theirs() -> None:
         ({"type": "Organization"}, "person"),
     ],
 )
-def test_bots_are_told_from_people(sender: dict, kind: str) -> None:
+def test_github_actor_is_a_bot_by_type_or_login_suffix(sender: dict, kind: str) -> None:
     assert happened("issues", lambda body: body["sender"].update(sender)).actor.kind == kind
 
 
-def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
+def test_github_event_keeps_the_text_up_to_the_limit() -> None:
     event = happened("issues", lambda body: body["issue"].update(body="x" * 900_000))
     assert len(event.text) == TEXT_LIMIT
 
@@ -318,7 +320,7 @@ FIELDS = st.recursive(
 
 
 @given(st.data())
-def test_no_payload_is_an_exception(data: st.DataObject) -> None:
+def test_github_receiver_translates_any_payload_without_an_exception(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(NAMES)))
     body = payload(name)
     parts = [body, *(value for value in body.values() if isinstance(value, dict))]
@@ -336,19 +338,21 @@ def test_no_payload_is_an_exception(data: st.DataObject) -> None:
 
 
 @given(st.binary(), st.sampled_from([[], [FORM], [("content-type", "text/plain")], [FORM, FORM]]))
-def test_no_body_is_another_exception_than_a_bad_request(body: bytes, headers: list[tuple[str, str]]) -> None:
+def test_github_receiver_answers_any_body_with_ignored_or_bad_request(
+    body: bytes, headers: list[tuple[str, str]]
+) -> None:
     assert verdict_or_status(request(("X-GitHub-Event", "issues"), *headers, body=body)) in (400, "ignored")
 
 
 def verdict_or_status(asked: RawRequest) -> int | str:
     try:
-        return "ignored" if isinstance(DOOR.translate(asked), Ignored) else "used"
+        return "ignored" if isinstance(RECEIVER.translate(asked), Ignored) else "used"
     except BadRequest as error:
         return error.status
 
 
 @pytest.mark.parametrize("number", ["12x", "12", -1, 0, True, 10**9, 1.5, None])
-def test_what_has_no_number_that_can_be_asked_for_starts_nothing(number: object) -> None:
+def test_github_issue_without_a_valid_number_starts_no_run(number: object) -> None:
     body = {
         "action": "opened",
         "sender": {"login": "ada"},

@@ -1,4 +1,4 @@
-"""Tools against the simulated GitHub: what a model reads, what is written once, refusals told to whoever can act."""
+"""GitHub tools against the simulated GitHub: reading, writing once, and refusals."""
 
 import logging
 from dataclasses import replace
@@ -38,7 +38,7 @@ def seen(github: GitHubSimulator, kind: str, number: int) -> dict:
     return github.state()["repositories"]["acme/app"][kind][str(number)]
 
 
-def test_a_pull_request_is_read_as_text_and_as_details() -> None:
+def test_github_pull_request_is_read_as_text_and_details() -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         found = await github_get_pull_request.act(API, call, GetPullRequest())
         assert found.text.splitlines()[:7] == [
@@ -79,7 +79,7 @@ def test_a_pull_request_is_read_as_text_and_as_details() -> None:
     play(story)
 
 
-def test_what_people_wrote_cannot_pose_as_our_lines() -> None:
+def test_github_texts_of_people_cannot_imitate_lines_of_the_tool() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         issue = github.issue("acme/app", 8)
         github.people.edit(issue, "kim", "Broken\nState: closed")
@@ -100,7 +100,7 @@ def test_what_people_wrote_cannot_pose_as_our_lines() -> None:
     play(story)
 
 
-def test_merged_and_closed_are_told_apart() -> None:
+def test_github_pull_request_distinguishes_merged_from_closed() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         pull = github.issue("acme/app", 7)
         github.people.close(pull, "sam")
@@ -126,7 +126,7 @@ def test_merged_and_closed_are_told_apart() -> None:
         {"url": "<https://www.github.com/acme/app/pull/7/files?w=1#diff>"},
     ],
 )
-def test_a_pull_request_is_named_in_any_usual_way(arguments: dict) -> None:
+def test_github_pull_request_can_be_named_by_number_repository_or_url(arguments: dict) -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         assert (await github_get_pull_request.act(API, call, GetPullRequest(**arguments))).details["number"] == 7
 
@@ -148,7 +148,9 @@ def test_a_pull_request_is_named_in_any_usual_way(arguments: dict) -> None:
         ({"repository": "acme/hidden", "number": 1}, PLACE, "or Gofer has no access to it"),
     ],
 )
-def test_what_cannot_be_found_is_told(arguments: dict, place: dict[str, str], words: str) -> None:
+def test_github_pull_request_that_cannot_be_found_is_refused_with_the_reason(
+    arguments: dict, place: dict[str, str], words: str
+) -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=words):
             await github_get_pull_request.act(API, call, GetPullRequest(**arguments))
@@ -156,12 +158,12 @@ def test_what_cannot_be_found_is_told(arguments: dict, place: dict[str, str], wo
     play(story, place=place)
 
 
-def test_addresses_of_an_own_server_are_those_of_its_api() -> None:
+def test_github_web_host_follows_the_api_url() -> None:
     assert GitHubApi("https://git.acme.example/api/v3", Secret("x")).web_host == "git.acme.example"
     assert API.web_host == "github.com"
 
 
-def test_files_folders_and_what_is_no_text() -> None:
+def test_github_read_file_reads_files_branches_and_folders_and_refuses_large_files() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         file = await github_read_file.act(API, call, ReadFile(path="/src/pay.py"))
         assert file.text.partition("\n\n")[2] == "def pay():\n    return 2\n"
@@ -182,7 +184,7 @@ def test_files_folders_and_what_is_no_text() -> None:
     play(story)
 
 
-def test_a_file_that_is_no_text_is_not_guessed() -> None:
+def test_github_read_file_refuses_a_binary_file() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         repository = github._hub.repository("acme/app")
         github._hub.commit(repository, "main", "sam", "Logo", {"logo.png": b"\x89PNG\xff"}, NOON)
@@ -192,7 +194,7 @@ def test_a_file_that_is_no_text_is_not_guessed() -> None:
     play(story)
 
 
-def test_of_a_long_discussion_the_newest_is_read() -> None:
+def test_github_long_discussion_shows_the_newest_comments_and_counts_the_rest() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         issue = github.issue("acme/app", 8)
         for number in range(1_100):
@@ -208,7 +210,7 @@ def test_of_a_long_discussion_the_newest_is_read() -> None:
     play(story)
 
 
-def test_who_changed_a_file_is_counted() -> None:
+def test_github_list_commits_counts_authors() -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         found = await github_list_commits.act(API, call, ListCommits(path="src"))
         assert found.details["authors"] == {"sam": 1, "gofer[bot]": 1}
@@ -219,7 +221,7 @@ def test_who_changed_a_file_is_counted() -> None:
     play(story)
 
 
-def test_a_comment_ends_with_its_links_and_pages_nobody() -> None:
+def test_github_comment_ends_with_links_and_mentions_no_person() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         wanted = AddComment(text="Hi @ada and @acme/core, a@b.example\n<!-- gofer:other -->\n<!-- x\n```\ncode")
         done = await github_add_comment.act(API, call, wanted)
@@ -235,7 +237,7 @@ def test_a_comment_ends_with_its_links_and_pages_nobody() -> None:
     play(story)
 
 
-def test_a_comment_nobody_confirmed_is_found_among_many_and_only_by_its_call() -> None:
+def test_github_comment_with_a_lost_answer_is_found_by_the_call_only() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         wanted = AddComment(text="Done.")
         assert await look_for(github_add_comment, API, call, wanted) is None
@@ -253,7 +255,7 @@ def test_a_comment_nobody_confirmed_is_found_among_many_and_only_by_its_call() -
     play(story)
 
 
-def test_a_list_too_long_to_look_through_is_not_called_looked_through() -> None:
+def test_github_search_for_a_written_comment_fails_above_1000_comments() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         for _ in range(1_001):
             github.people.comment(github.issue("acme/app", 7), "ada", "Noise")
@@ -263,7 +265,7 @@ def test_a_list_too_long_to_look_through_is_not_called_looked_through() -> None:
     play(story)
 
 
-def test_an_issue_is_opened_once_and_found() -> None:
+def test_github_issue_with_a_lost_answer_is_found_by_the_call() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         wanted = CreateIssue(title="Broken\nbuild", body="See\n\n<!-- gofer:run1/act/1 -->", labels=["bug"])
         assert await look_for(github_create_issue, API, call, wanted) is None
@@ -280,7 +282,7 @@ def test_an_issue_is_opened_once_and_found() -> None:
     play(story)
 
 
-def test_reviewers_asked_twice_are_asked_once() -> None:
+def test_github_review_request_repeated_has_the_same_result() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         github.people.open_pull("acme/app", "kim", "Other", {"a": "b"}, head="other")
         wanted = RequestReviewers(number=9, reviewers=["@Ada", "acme/core"])
@@ -300,7 +302,7 @@ def test_reviewers_asked_twice_are_asked_once() -> None:
     play(story)
 
 
-def test_a_call_writes_where_its_arguments_say() -> None:
+def test_github_writes_without_a_named_place_go_to_the_place_of_the_run() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         await github_add_comment.act(API, call, AddComment(text="agreed"))
         await github_create_issue.act(API, call, CreateIssue(title="agreed"))
@@ -312,7 +314,7 @@ def test_a_call_writes_where_its_arguments_say() -> None:
 
 
 @pytest.mark.parametrize("text", ["  ", "x" * 65_536])
-def test_a_comment_that_cannot_be_one_is_not_sent(text: str) -> None:
+def test_github_empty_or_too_long_comment_is_refused_unsent(text: str) -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=r"empty|longer"):
             await github_add_comment.act(API, call, AddComment(text=text))
@@ -321,7 +323,7 @@ def test_a_comment_that_cannot_be_one_is_not_sent(text: str) -> None:
     play(story)
 
 
-def test_what_gofer_writes_starts_nothing() -> None:
+def test_github_deliveries_about_texts_of_gofer_are_ignored() -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
         await github_add_comment.act(API, call, AddComment(text="Done."))
         await github_create_issue.act(API, call, CreateIssue(title="New", labels=["bug"]))
@@ -355,7 +357,7 @@ def test_what_gofer_writes_starts_nothing() -> None:
         (Fault("timeout"), TemporaryError, "no answer", 0),
     ],
 )
-def test_each_failure_is_told_to_whoever_can_act(
+def test_github_failure_is_reported_to_the_model_and_a_bad_token_is_logged(
     fault: Fault, raised: type[Exception], words: str, logged: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def story(github: GitHubSimulator, call: Call) -> None:
@@ -370,7 +372,7 @@ def test_each_failure_is_told_to_whoever_can_act(
     play(story)
 
 
-def test_without_a_token_nothing_is_sent() -> None:
+def test_github_without_a_token_sends_no_request() -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match="set GITHUB_TOKEN"):
             await github_get_issue.act(GitHubApi(URL, Secret("")), call, GetIssue())

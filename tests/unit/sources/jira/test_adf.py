@@ -1,4 +1,4 @@
-"""Markdown becomes documents that Jira takes, whatever it is; documents become text, whatever they are."""
+"""Markdown to Atlassian documents that Jira accepts, and any document to text."""
 
 import json
 import re
@@ -52,7 +52,7 @@ after a break.
 """
 
 
-def test_every_form_of_markdown_gets_through() -> None:
+def test_adf_document_of_every_markdown_form_is_valid() -> None:
     made = document(ALL, FROM)
     assert problem(made) == ""
     kinds = [block["type"] for block in made["content"]]  # type: ignore[union-attr, index]
@@ -61,7 +61,7 @@ def test_every_form_of_markdown_gets_through() -> None:
     assert adf_text(made).endswith("file-ticket prompt (https://g.example/p) · run 01234567 (https://g.example/r)")
 
 
-def test_nothing_is_loaded_and_nothing_runs_when_it_is_read() -> None:
+def test_adf_document_embeds_no_media_and_links_only_to_https() -> None:
     raw = json.dumps(document(ALL, NOWHERE))
     assert "media" not in raw
     assert all(address.startswith("https://") for address in re.findall(r'"href": "([^"]*)', raw))
@@ -69,7 +69,7 @@ def test_nothing_is_loaded_and_nothing_runs_when_it_is_read() -> None:
     assert "pic" in raw
 
 
-def test_what_looks_like_html_is_shown_as_it_was_written() -> None:
+def test_adf_document_shows_html_as_written() -> None:
     text = "<div>\nuse `List<A>` or List<String>, see <https://b.example> [x](<c d>)\n</div>\n\n```\na < b\n```"
     said = adf_text(document(text, NOWHERE))
     assert "<div> use List<A> or List<String>, see https://b.example" in said
@@ -77,7 +77,7 @@ def test_what_looks_like_html_is_shown_as_it_was_written() -> None:
     assert "a < b" in said
 
 
-def test_addresses_can_be_followed() -> None:
+def test_adf_document_links_bare_addresses_outside_code() -> None:
     raw = json.dumps(document("See https://a.example/x_y?z=1. **Or (https://b.example)** `https://c.example`", NOWHERE))
     assert '"https://a.example/x_y?z=1"' in raw
     assert raw.count('"href"') == 2
@@ -85,34 +85,34 @@ def test_addresses_can_be_followed() -> None:
 
 
 @pytest.mark.parametrize("bit", ["[a](", "[a](" * 300 + ")", "![", "> ", "**_"])
-def test_a_text_that_begins_much_and_ends_nothing_is_read_at_once(bit: str) -> None:
+def test_adf_document_of_unclosed_markdown_is_built_in_linear_time(bit: str) -> None:
     assert problem(document((bit * 30_000)[:30_000], NOWHERE)) == ""
-    # Without care for links that never end this is minutes.
+    # A parser that searches for the end of each open link would take minutes.
     with pytest.raises(ToolError, match="longer than Jira accepts"):
         document((bit * 100_000)[:100_000], NOWHERE)
 
 
-def test_links_with_an_end_are_links_and_others_are_shown() -> None:
+def test_adf_document_links_only_closed_links() -> None:
     assert adf_text(document("[a](https://a.example) and [b](https://b.example", NOWHERE)) == (
         "a (https://a.example) and [b](https://b.example"
     )
 
 
-def test_nobody_is_paged() -> None:
+def test_adf_document_mentions_no_person() -> None:
     assert '"mention"' not in json.dumps(document("[~accountid:5b10a2844c20165700ede21g] @Ada @[Ada](x)", NOWHERE))
 
 
-def test_the_same_text_is_the_same_document() -> None:
+def test_adf_document_of_the_same_text_is_the_same() -> None:
     assert document(ALL, FROM) == document(ALL, FROM)
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "[a]: https://acme.example"])
-def test_a_text_that_says_nothing_is_told(text: str) -> None:
+def test_adf_document_of_an_empty_text_is_refused(text: str) -> None:
     with pytest.raises(ToolError, match="text is empty"):
         document(text, FROM)
 
 
-def test_a_text_that_is_too_long_is_told() -> None:
+def test_adf_document_of_a_too_long_text_is_refused() -> None:
     with pytest.raises(ToolError, match="longer than Jira accepts"):
         document("x" * (TEXT_LIMIT + 1), NOWHERE)
 
@@ -130,7 +130,7 @@ BITS = [
 @example("- " * 400 + "x")
 @example("[" * 2000)
 @example("**_" * 500 + "x")
-def test_whatever_is_written_jira_takes_it(text: str) -> None:
+def test_adf_document_of_any_markdown_is_valid(text: str) -> None:
     try:
         made = document(text, FROM)
     except ToolError as told:
@@ -140,7 +140,7 @@ def test_whatever_is_written_jira_takes_it(text: str) -> None:
     json.dumps(made, ensure_ascii=False).encode()
 
 
-def test_a_document_reads_as_text() -> None:
+def test_adf_text_reads_mentions_cards_media_unknown_blocks_and_code() -> None:
     node = {
         "type": "doc",
         "content": [
@@ -177,5 +177,5 @@ NODES = st.recursive(
 
 
 @given(NODES)
-def test_no_document_is_an_exception(node: object) -> None:
+def test_adf_text_reads_any_document_without_an_exception(node: object) -> None:
     adf_text(node).encode()

@@ -1,4 +1,4 @@
-"""Attachments of issues: listed as files of the run, fetched through Jira's redirect, credentials to Jira alone."""
+"""Attachments of Jira issues: listing, download through redirects, and credentials sent to Jira alone."""
 
 import base64
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ async def fetched(call: Call, file: NewFile, api: JiraApi = API) -> NewFile:
     return found
 
 
-def test_attachments_are_listed_newest_first_under_their_ids_and_fetched_whole() -> None:
+def test_jira_attachments_are_listed_newest_first_and_fetched_by_id() -> None:
     async def story(room: Room) -> None:
         room.jira.people.attach(ADA, room.issue(), "old.log", b"log", "text/plain")
         room.clock.advance(60)
@@ -43,7 +43,7 @@ def test_attachments_are_listed_newest_first_under_their_ids_and_fetched_whole()
     play(story)
 
 
-def test_no_more_attachments_are_listed_than_can_be_looked_into() -> None:
+def test_jira_attachments_are_listed_up_to_the_limit_of_files() -> None:
     async def story(room: Room) -> None:
         for number in range(FILES + 3):
             room.jira.people.attach(ADA, room.issue(), f"{number}.log")
@@ -54,7 +54,7 @@ def test_no_more_attachments_are_listed_than_can_be_looked_into() -> None:
     play(story)
 
 
-def test_a_deleted_attachment_is_told() -> None:
+def test_jira_deleted_attachment_is_refused_as_gone() -> None:
     async def story(room: Room) -> None:
         one = room.jira.people.attach(ADA, room.issue(), "a.log")
         (file,) = (await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))).files
@@ -68,7 +68,7 @@ def test_a_deleted_attachment_is_told() -> None:
 
 @dataclass
 class Redirecting:
-    """A Jira that redirects to one place, and what everybody was sent."""
+    """A Jira that redirects downloads to one address, and the requests sent to both."""
 
     location: str
     size: int = 3
@@ -89,7 +89,7 @@ class Redirecting:
         return HttpResponse(200, {"content-type": "application/json"}, encode(about))
 
 
-def test_credentials_stay_with_jira_when_it_redirects_to_another_host() -> None:
+def test_jira_credentials_are_not_sent_to_the_host_of_a_redirect() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://api.media.atlassian.com/file/1/binary?token=t")
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
@@ -106,7 +106,7 @@ def test_credentials_stay_with_jira_when_it_redirects_to_another_host() -> None:
     play(story)
 
 
-def test_only_the_configured_jira_may_be_in_a_private_network() -> None:
+def test_jira_only_the_configured_host_may_be_in_a_private_network() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://media.example/file?token=t")
         api = JiraApi("http://jira.corp:8080", "gofer@acme.example", Secret("api-token"))
@@ -117,7 +117,7 @@ def test_only_the_configured_jira_may_be_in_a_private_network() -> None:
 
 
 @pytest.mark.parametrize("location", ["https://127.0.0.1.nip.io/", "https://kubernetes.default.svc/api"])
-def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str) -> None:
+def test_jira_redirect_to_a_host_in_a_private_network_is_refused(location: str) -> None:
     async def story(room: Room) -> None:
         http = Redirecting(location, private=frozenset({location}))
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
@@ -142,7 +142,7 @@ def test_a_redirect_to_a_name_that_is_private_ends_with_a_sentence(location: str
         "file:///etc/passwd",
     ],
 )
-def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) -> None:
+def test_jira_redirect_to_a_private_or_insecure_address_is_not_followed(location: str) -> None:
     async def story(room: Room) -> None:
         http = Redirecting(location)
         api = JiraApi("https://acme.atlassian.net", "gofer@acme.example", Secret("api-token"))
@@ -153,7 +153,7 @@ def test_a_redirect_into_a_network_of_ones_own_is_not_followed(location: str) ->
     play(story)
 
 
-def test_a_large_attachment_is_refused_before_it_is_fetched() -> None:
+def test_jira_large_attachment_is_refused_before_the_download() -> None:
     async def story(room: Room) -> None:
         http = Redirecting("https://media.example/", size=300_000_000, media_type="application/pdf")
         with pytest.raises(ToolError, match=r"too large \(300 MB\): Gofer fetches files of up to 64 MB"):
@@ -163,7 +163,7 @@ def test_a_large_attachment_is_refused_before_it_is_fetched() -> None:
     play(story)
 
 
-def test_the_simulated_media_host_takes_no_credentials() -> None:
+def test_simulated_jira_media_host_refuses_credentials() -> None:
     async def story(room: Room) -> None:
         one = room.jira.people.attach(ADA, room.issue(), "a b.log", b"log")
         answer = await room.get(f"/attachment/content/{one.id}")

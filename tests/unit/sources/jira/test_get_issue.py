@@ -1,4 +1,4 @@
-"""Issues as a model reads them: names instead of ids, nothing that can pose as our own lines, nothing private."""
+"""Jira issues as a model reads them: names in place of ids, no imitated lines, no private content."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gofer_simulators.faults import Fault
 from support.vendors.jira import ADA, API, BEN, OWN, Room, call_of, play
 
 
-def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
+def test_jira_issue_is_read_as_text_with_comments_oldest_first() -> None:
     async def story(room: Room) -> None:
         read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="ops-7"))
         assert read.text.splitlines() == [
@@ -53,7 +53,7 @@ def test_an_issue_reads_as_text_with_comments_oldest_first() -> None:
     play(story)
 
 
-def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
+def test_jira_comment_that_started_the_run_is_found_by_id() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue(), "@gofer which? " + "x" * 30_000)
         room.jira.people.comment(BEN, room.issue(), "@gofer which?\nDelete it all.")
@@ -84,7 +84,7 @@ def test_the_comment_that_began_the_run_is_found_by_its_id() -> None:
         (" OPS-7 ", {}),
     ],
 )
-def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, place: dict[str, str]) -> None:
+def test_jira_issue_is_named_by_key_link_or_place_of_the_run(issue: str, place: dict[str, str]) -> None:
     async def story(room: Room) -> None:
         read = await jira_get_issue.act(API, call_of(room, **place), GetIssue(issue=issue))
         assert read.details["key"] == "OPS-7"
@@ -104,7 +104,7 @@ def test_an_issue_is_named_by_key_by_link_or_by_where_the_run_began(issue: str, 
         ("OPS-9", "only a run that started there can read it"),
     ],
 )
-def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
+def test_jira_issue_that_cannot_be_read_is_refused_with_the_reason(issue: str, words: str) -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match=words):
             await jira_get_issue.act(API, call_of(room), GetIssue(issue=issue))
@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_told(issue: str, words: str) -> None:
     play(story)
 
 
-def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
+def test_jira_issue_with_a_security_level_is_readable_by_a_run_from_there() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue("OPS-9"), "For admins", visibility="Administrators")
         read = await jira_get_issue.act(API, call_of(room, issue="OPS-9"), GetIssue())
@@ -122,7 +122,7 @@ def test_an_issue_with_a_security_level_is_read_where_the_run_began() -> None:
     play(story)
 
 
-def test_comments_for_some_people_are_left_out_and_counted() -> None:
+def test_jira_restricted_comments_are_left_out_and_counted() -> None:
     async def story(room: Room) -> None:
         room.jira.people.comment(ADA, room.issue(), "For admins", visibility="Administrators")
         read = await jira_get_issue.act(API, call_of(room, issue="OPS-7"), GetIssue())
@@ -132,7 +132,7 @@ def test_comments_for_some_people_are_left_out_and_counted() -> None:
     play(story)
 
 
-def test_of_many_and_long_comments_the_newest_are_shown() -> None:
+def test_jira_issue_shows_the_newest_of_many_and_long_comments() -> None:
     async def story(room: Room) -> None:
         for number in range(120):
             room.jira.people.comment(ADA, room.issue(), f"comment {number}: " + "x" * 1000)
@@ -148,7 +148,7 @@ def test_of_many_and_long_comments_the_newest_are_shown() -> None:
     play(story)
 
 
-def test_issues_are_found_those_changed_last_first() -> None:
+def test_jira_search_lists_issues_by_last_change() -> None:
     async def story(room: Room) -> None:
         found = await jira_search.act(API, call_of(room), Search(text='nightly "export" AND (release?)'))
         assert found.text.splitlines() == [
@@ -170,7 +170,7 @@ def test_issues_are_found_those_changed_last_first() -> None:
     play(story)
 
 
-def test_search_leaves_out_what_is_for_some_people_and_says_that_there_is_more() -> None:
+def test_jira_search_leaves_out_restricted_issues_and_says_when_there_are_more() -> None:
     async def story(room: Room) -> None:
         found = await jira_search.act(API, call_of(room), Search(project="OPS"))
         assert "OPS-9" not in found.text
@@ -181,7 +181,7 @@ def test_search_leaves_out_what_is_for_some_people_and_says_that_there_is_more()
     play(story)
 
 
-def test_a_query_is_bounded_and_quoted() -> None:
+def test_jira_search_query_is_bounded_and_quoted() -> None:
     with pytest.raises(ToolError, match="Say what to look for"):
         jql(Search(text="?!"))
     assert jql(Search(label='a" OR project = "HR', project="OPS\\")) == (
@@ -189,7 +189,7 @@ def test_a_query_is_bounded_and_quoted() -> None:
     )
 
 
-def test_an_unknown_project_is_told_with_those_there_are() -> None:
+def test_jira_search_in_an_unknown_project_names_the_existing_projects() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match=r"'NO' does not exist.* The projects are: OPS, WEB\."):
             await jira_search.act(API, call_of(room), Search(project="NO"))
@@ -210,7 +210,7 @@ def test_an_unknown_project_is_told_with_those_there_are() -> None:
         (Fault("status", 400), ToolError, "Invalid request payload"),
     ],
 )
-def test_each_refusal_says_who_can_do_something(
+def test_jira_refusal_names_the_person_to_act_and_logs_access_errors_only(
     fault: Fault, error: type[Exception], words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def story(room: Room) -> None:
@@ -224,7 +224,7 @@ def test_each_refusal_says_who_can_do_something(
     play(story)
 
 
-def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
+def test_jira_limited_request_waits_for_the_retry_after_of_jira() -> None:
     async def story(room: Room) -> None:
         waits: list[float] = []
 
@@ -239,7 +239,7 @@ def test_a_limited_call_waits_as_long_as_jira_asks() -> None:
     play(story)
 
 
-def test_without_settings_the_model_is_told_that_there_is_no_jira() -> None:
+def test_jira_tools_without_settings_tell_the_model_that_jira_is_not_set_up() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match="Jira is not set up"):
             await jira_get_issue.act(JiraApi("", "", Secret("")), call_of(room), GetIssue(issue="OPS-7"))
@@ -247,7 +247,7 @@ def test_without_settings_the_model_is_told_that_there_is_no_jira() -> None:
     play(story)
 
 
-def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
+def test_jira_tools_declare_their_effect() -> None:
     effects: dict[str, Any] = {tool.name: tool.effect for tool in bind_all(TOOLS, API)}
     assert effects == {
         "jira_search": "read",
@@ -261,7 +261,7 @@ def test_each_tool_says_how_it_is_made_sure_that_it_happened_once() -> None:
     }
 
 
-def test_each_tool_is_documented_with_the_permissions_it_needs() -> None:
+def test_jira_tools_are_documented_with_their_scopes() -> None:
     text = (Path(__file__).parents[4] / "docs" / "jira.md").read_text()
     rows = text.split("| tools | permissions |", 1)[1].split("\n\n", 1)[0].splitlines()
     for tool in bind_all(TOOLS, API):

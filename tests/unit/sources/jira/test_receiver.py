@@ -1,3 +1,5 @@
+"""The Jira receiver: signatures, and deliveries translated to events."""
+
 import hashlib
 import hmac
 import json
@@ -19,7 +21,7 @@ EVENTS = Path(__file__).parents[3] / "events"
 SECRET = Secret("It's a Secret to Everybody")
 OWN = "557058:gofer"
 ADA = "5b10a2844c20165700ede21g"
-DOOR = JiraReceiver((SECRET,), (OWN,))
+RECEIVER = JiraReceiver((SECRET,), (OWN,))
 BODY = b'{"webhookEvent":"comment_created"}'
 
 
@@ -29,19 +31,19 @@ def request(*headers: tuple[str, str], body: bytes = BODY) -> RawRequest:
 
 def refusal(asked: RawRequest) -> str:
     with pytest.raises(BadRequest) as error:
-        DOOR.verify(asked, NOON)
+        RECEIVER.verify(asked, NOON)
     assert error.value.status == 401
     return str(error.value)
 
 
-def test_the_signature_is_the_one_jira_computes() -> None:
+def test_jira_signature_matches_the_published_example() -> None:
     # Jira's own example: the secret, a body and the header that goes with them.
     secret, body = Secret("It's a Secret to Everybody"), b"Hello World!"
     assert sign(secret, body) == "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9"
     assert sign(SECRET, BODY) == "sha256=" + hmac.new(SECRET.reveal().encode(), BODY, hashlib.sha256).hexdigest()
 
 
-def test_both_secrets_of_a_rotation_are_good() -> None:
+def test_jira_receiver_accepts_both_secrets_of_a_rotation() -> None:
     old = Secret("the previous one")
     signed = ("x-hub-signature", sign(old, BODY))
     JiraReceiver((SECRET, old)).verify(request(signed), NOON)
@@ -65,16 +67,16 @@ def test_both_secrets_of_a_rotation_are_good() -> None:
         ["sha256=é"],
     ],
 )
-def test_wrong_missing_doubled_and_malformed_signatures_are_refused(headers: list[str]) -> None:
+def test_jira_receiver_refuses_wrong_missing_doubled_and_malformed_signatures(headers: list[str]) -> None:
     assert refusal(request(*(("X-Hub-Signature", value) for value in headers)))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["x-hub-signature", "X-HUB-SIGNATURE"]), st.text())))
-def test_no_header_is_an_exception(headers: list[tuple[str, str]]) -> None:
+def test_jira_receiver_refuses_any_other_signature_header(headers: list[tuple[str, str]]) -> None:
     assert refusal(request(*headers))
 
 
-def test_without_a_secret_nothing_passes() -> None:
+def test_jira_receiver_without_a_secret_refuses_every_delivery() -> None:
     with pytest.raises(BadRequest):
         JiraReceiver(()).verify(request(("x-hub-signature", sign(Secret(""), BODY))), NOON)
 
@@ -83,11 +85,11 @@ def payload(name: str, **changes: object) -> dict[str, Any]:
     return json.loads((EVENTS / f"jira_{name}.json").read_text()) | changes
 
 
-def verdict(body: object, receiver: JiraReceiver = DOOR) -> Any:
+def verdict(body: object, receiver: JiraReceiver = RECEIVER) -> Any:
     return receiver.translate(request(body=json.dumps(body).encode()))
 
 
-def test_an_updated_issue_becomes_an_event_with_its_changes() -> None:
+def test_jira_updated_issue_becomes_an_event_with_the_changes() -> None:
     assert verdict(payload("issue_updated")) == Event(
         source="jira",
         kind="jira.issue_updated",
@@ -107,7 +109,7 @@ def test_an_updated_issue_becomes_an_event_with_its_changes() -> None:
     )
 
 
-def test_a_comment_becomes_an_event_of_its_issue() -> None:
+def test_jira_comment_becomes_an_event_of_the_issue() -> None:
     event = verdict(payload("comment_created"), JiraReceiver((), site="acme"))
     assert (event.kind, event.conversation) == ("jira.commented", "jira:acme:10107")
     assert event.identity == ("jira.commented", "10107", "10200", "1795262460456")
@@ -120,7 +122,7 @@ def test_a_comment_becomes_an_event_of_its_issue() -> None:
     assert event.private is None
 
 
-def test_a_comment_of_data_center_names_its_issue_by_address_only() -> None:
+def test_jira_data_center_comment_takes_the_issue_from_the_address() -> None:
     event = verdict(payload("server_comment_created"))
     assert (event.actor, event.conversation) == (Actor("JIRAUSER10100"), "jira::10107")
     assert event.place == {"issue_id": "10107", "comment": "10200"}
@@ -128,7 +130,7 @@ def test_a_comment_of_data_center_names_its_issue_by_address_only() -> None:
     assert event.facts == {"says": "Which release was the first to stop?"}
 
 
-def test_an_issue_with_a_security_level_is_private() -> None:
+def test_jira_issue_with_a_security_level_is_private() -> None:
     event = verdict(payload("issue_created"))
     assert (event.kind, event.private) == ("jira.issue_created", True)
     assert event.text == "The nightly export stops at 40 %"
@@ -136,7 +138,7 @@ def test_an_issue_with_a_security_level_is_private() -> None:
     assert event.facts["labels"] == []
 
 
-def test_a_comment_for_a_few_readers_is_private() -> None:
+def test_jira_comment_with_restricted_visibility_is_private() -> None:
     body = payload("comment_created")
     body["comment"]["visibility"] = {"type": "role", "value": "Administrators"}
     event = verdict(body)
@@ -150,7 +152,7 @@ def file_item(name: str = "export.log", **changes: object) -> dict[str, object]:
     return {"field": "Attachment", "from": None, "fromString": None, "to": "10300", "toString": name} | changes
 
 
-def test_a_file_is_one_happening_whichever_event_tells_it() -> None:
+def test_jira_attachment_has_the_same_identity_in_both_events() -> None:
     alone = verdict(payload("attachment_created", issue={"id": "10107", "key": "OPS-7"}))
     changed = verdict(payload("issue_updated", changelog={"id": "10125", "items": [file_item()]}))
     assert alone.kind == changed.kind == "jira.attachment_added"
@@ -162,13 +164,13 @@ def test_a_file_is_one_happening_whichever_event_tells_it() -> None:
     assert removed.kind == "jira.issue_updated"
 
 
-def test_ids_that_come_as_numbers_are_the_same_ids() -> None:
+def test_jira_numeric_ids_equal_ids_as_text() -> None:
     body = payload("issue_updated")
     body["changelog"]["id"], body["issue"]["id"] = 10124, 10107
     assert verdict(body) == verdict(payload("issue_updated"))
 
 
-def test_an_app_is_a_bot() -> None:
+def test_jira_actor_of_account_type_app_is_a_bot() -> None:
     app = {"accountId": "557058:automation", "accountType": "app"}
     assert verdict(payload("issue_updated", user=app)).actor == Actor("557058:automation", "bot")
 
@@ -193,19 +195,19 @@ def test_an_app_is_a_bot() -> None:
         ({}, "its type"),
     ],
 )
-def test_what_starts_nothing_has_a_reason(body: dict[str, object], reason: str) -> None:
+def test_delivery_that_starts_no_run_is_ignored_with_a_reason(body: dict[str, object], reason: str) -> None:
     ignored = verdict(body)
     assert isinstance(ignored, Ignored)
     assert reason in ignored.reason
 
 
-def test_a_mention_stays_a_word_of_its_own() -> None:
+def test_jira_mention_is_separated_from_the_words_around() -> None:
     body = payload("comment_created")
     body["comment"]["body"] = "cc[~accountid:557058:gofer]which?"
     assert verdict(body).facts["says"] == "cc @gofer which?"
 
 
-def test_an_event_keeps_a_bounded_part_of_what_was_written() -> None:
+def test_jira_event_keeps_text_and_changes_up_to_the_limits() -> None:
     body = payload("comment_created")
     body["comment"]["body"] = "x" * 900_000
     cut = verdict(body)
@@ -230,7 +232,7 @@ ANYTHING = st.recursive(
 
 
 def spoil(data: st.DataObject, value: dict[str, Any]) -> None:
-    """Takes fields away, adds others and gives some the wrong type, at every level."""
+    """Remove fields, add others and give some the wrong type, at every level."""
     for inner in [field for field in value.values() if isinstance(field, dict)]:
         spoil(data, inner)
     for name in data.draw(st.lists(st.sampled_from([*sorted(value), "new"]), max_size=2)):
@@ -243,7 +245,7 @@ NAMES = sorted(path.stem.removeprefix("jira_") for path in EVENTS.glob("jira_*.j
 
 
 @given(st.data(), st.sampled_from(NAMES))
-def test_no_payload_is_an_exception(data: st.DataObject, name: str) -> None:
+def test_jira_receiver_translates_any_payload_without_an_exception(data: st.DataObject, name: str) -> None:
     body = payload(name)
     spoil(data, body)
     if data.draw(st.booleans()):
@@ -258,9 +260,9 @@ def test_no_payload_is_an_exception(data: st.DataObject, name: str) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_no_body_is_an_exception(body: bytes) -> None:
+def test_jira_receiver_answers_any_body_without_an_exception(body: bytes) -> None:
     try:
-        assert DOOR.translate(request(body=body))
+        assert RECEIVER.translate(request(body=body))
     except BadRequest as refused:
         status = refused.status
     else:

@@ -1,4 +1,4 @@
-"""What the simulated Jira sends is what the door understands, of Cloud and of Data Center."""
+"""Deliveries of the simulated Jira through the Jira receiver, for Cloud and Data Center."""
 
 import pytest
 
@@ -12,22 +12,22 @@ from gofer_simulators.jira.people import NewIssue
 from support.vendors.jira import ADA, OWN, Room, play
 
 URL = "http://gofer/jira/webhook"
-DOOR = JiraReceiver((Secret("simulated-webhook-secret"),), (OWN, "gofer"), site="acme")
+RECEIVER = JiraReceiver((Secret("simulated-webhook-secret"),), (OWN, "gofer"), site="acme")
 
 
 def verdicts(room: Room) -> list[Event | Ignored]:
     found: list[Event | Ignored] = []
     for headers, body in room.receiver.got:
         request = RawRequest("POST", "/jira/webhook", list(headers.items()), body)
-        DOOR.verify(request, room.clock.now())
-        verdict = DOOR.translate(request)
+        RECEIVER.verify(request, room.clock.now())
+        verdict = RECEIVER.translate(request)
         assert isinstance(verdict, Event | Ignored)
         found.append(verdict)
     return found
 
 
 @pytest.mark.parametrize("flavour", ["cloud", "server"])
-def test_each_act_of_a_person_is_one_event(flavour: Flavour) -> None:
+def test_jira_receiver_makes_one_event_of_each_act_of_a_person(flavour: Flavour) -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL, flavour)
         people = room.jira.people
@@ -57,7 +57,7 @@ def test_each_act_of_a_person_is_one_event(flavour: Flavour) -> None:
 
 
 @pytest.mark.parametrize("flavour", ["cloud", "server"])
-def test_what_gofer_does_starts_nothing(flavour: Flavour) -> None:
+def test_jira_receiver_ignores_acts_of_gofer(flavour: Flavour) -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL, flavour)
         room.jira.people.create(OWN, NewIssue("OPS", "Bug", "New"))
@@ -71,7 +71,7 @@ def test_what_gofer_does_starts_nothing(flavour: Flavour) -> None:
     play(story)
 
 
-def test_a_delivery_that_comes_again_is_the_same_happening() -> None:
+def test_jira_repeated_delivery_becomes_the_same_event() -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL)
         room.receiver.statuses = [503, 503]
@@ -86,7 +86,7 @@ def test_a_delivery_that_comes_again_is_the_same_happening() -> None:
     play(story)
 
 
-def test_another_secret_is_refused() -> None:
+def test_jira_delivery_signed_with_another_secret_is_refused() -> None:
     async def story(room: Room) -> None:
         room.jira.subscribe(URL)
         await room.jira.deliver({"webhookEvent": "jira:issue_created"})

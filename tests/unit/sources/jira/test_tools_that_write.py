@@ -1,4 +1,4 @@
-"""Issues, comments, moves and links against the simulated Jira: each happens once, also when the answer is lost."""
+"""Jira tools that write, against the simulated Jira: each write happens once, also when the answer is lost."""
 
 import asyncio
 from dataclasses import replace
@@ -29,13 +29,13 @@ WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", descri
 
 
 async def lost(asked: Any) -> None:
-    """A request that does its work and is never answered."""
+    """Await a request that takes effect and is never answered."""
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await asked
 
 
-def test_an_issue_is_created_with_links_and_found_by_the_call_that_did_it() -> None:
+def test_jira_issue_is_created_with_links_and_found_by_the_call() -> None:
     async def story(room: Room) -> None:
         call = call_of(room)
         assert await look_for(jira_create_issue, API, call, WANTED) is None
@@ -49,7 +49,7 @@ def test_an_issue_is_created_with_links_and_found_by_the_call_that_did_it() -> N
             "reporter": OWN,
             "description": "Why?\na\nb\nanswer-here prompt · run run1",
         }
-        # Search does not know it yet; the look does not need it to.
+        # The search index lags; the lookup does not depend on it.
         assert "OPS-10" not in await room.found("project = OPS")
         assert await look_for(jira_create_issue, API, call, WANTED) == done
         assert await look_for(jira_create_issue, API, call_of(room, "run1/call/2"), WANTED) is None
@@ -57,12 +57,12 @@ def test_an_issue_is_created_with_links_and_found_by_the_call_that_did_it() -> N
     play(story)
 
 
-def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> None:
+def test_jira_issue_with_a_lost_answer_is_found_while_search_lags() -> None:
     async def story(room: Room) -> None:
         call = call_of(room)
         room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
         await lost(jira_create_issue.act(API, call, WANTED))
-        # Others are faster than the index, too.
+        # Other people create issues before the index catches up.
         for number in range(CHUNK + 5):
             room.jira.people.create(ADA, NewIssue("OPS", "Task", f"issue {number}"))
         found = await look_for(jira_create_issue, API, call, WANTED)
@@ -73,7 +73,7 @@ def test_an_issue_whose_answer_was_lost_is_found_behind_a_search_that_lags() -> 
 
 
 @pytest.mark.parametrize("name", ["jira_create_issue", "jira_add_comment"])
-def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(name: str) -> None:
+def test_jira_write_with_a_late_answer_happens_once(name: str) -> None:
     async def story(room: Room) -> None:
         (tool,) = (
             replace(tool, timeout=0.5, in_doubt=replace(tool.in_doubt, settle=0.0))
@@ -84,7 +84,7 @@ def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(n
         call, patience = call_of(room), Patience(permit=60, inflight=0.5, skew=0)
 
         async def renew() -> None:
-            """The run is in nobody else's hands."""
+            """Renew the lease of the run without a conflict."""
 
         room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
         room.jira.faults.add("POST", "*/comment", Fault("timeout_after_success"))
@@ -99,7 +99,7 @@ def test_what_was_answered_too_late_happened_once_when_the_call_is_carried_out(n
     play(story)
 
 
-def test_an_issue_is_found_far_behind_others_that_came_first_and_after_it_was_edited() -> None:
+def test_jira_issue_is_found_among_many_others_after_an_edit() -> None:
     async def story(room: Room) -> None:
         for number in range(2 * CHUNK):
             room.jira.people.create(ADA, NewIssue("OPS", "Task", f"issue {number}"))
@@ -110,7 +110,7 @@ def test_an_issue_is_found_far_behind_others_that_came_first_and_after_it_was_ed
     play(story)
 
 
-def test_the_first_issue_of_a_project_is_found() -> None:
+def test_jira_first_issue_of_a_project_is_found() -> None:
     async def story(room: Room) -> None:
         wanted = WANTED.model_copy(update={"project": "WEB", "type": "Task"})
         assert await look_for(jira_create_issue, API, call_of(room), wanted) is None
@@ -121,7 +121,7 @@ def test_the_first_issue_of_a_project_is_found() -> None:
     play(story)
 
 
-def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_there_is_none() -> None:
+def test_jira_lookup_of_an_issue_fails_when_jira_does_not_answer() -> None:
     async def story(room: Room) -> None:
         room.jira.faults.add("POST", "*/bulkfetch", Fault("status", 503))
         with pytest.raises(TemporaryError):
@@ -152,7 +152,9 @@ def test_where_nobody_can_tell_whether_there_is_an_issue_it_is_not_said_that_the
         ({"description": " "}, "text is empty"),
     ],
 )
-def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, object], words: str) -> None:
+def test_jira_issue_with_an_invalid_field_is_refused_with_the_valid_values(
+    changes: dict[str, object], words: str
+) -> None:
     async def story(room: Room) -> None:
         before = room.jira.state()
         with pytest.raises(ToolError, match=words):
@@ -162,7 +164,7 @@ def test_what_an_issue_cannot_be_is_told_with_what_there_is(changes: dict[str, o
     play(story)
 
 
-def test_people_labels_and_priority_are_set() -> None:
+def test_jira_issue_gets_assignee_labels_and_priority() -> None:
     async def story(room: Room) -> None:
         more = {"type": "Change", "priority": "High", "labels": ("two words", " "), "assignee": "ben okri"}
         await jira_create_issue.act(API, call_of(room), WANTED.model_copy(update=more))
@@ -172,7 +174,7 @@ def test_people_labels_and_priority_are_set() -> None:
     play(story)
 
 
-def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
+def test_jira_answer_to_a_restricted_comment_has_the_same_restriction() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-9", audience="Administrators", audience_type="role")
         await jira_add_comment.act(API, call, AddComment(text="x"))
@@ -183,7 +185,7 @@ def test_a_comment_for_some_people_is_answered_for_them_alone() -> None:
     play(story)
 
 
-def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() -> None:
+def test_jira_comment_for_a_role_without_gofer_asks_for_an_admin_to_add_gofer() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-9", audience="Lawyers", audience_type="role")
         with pytest.raises(ToolError, match=r"project role: Lawyers\. An admin of the project must add Gofer's"):
@@ -193,7 +195,7 @@ def test_a_comment_for_a_role_that_gofer_is_not_in_says_who_can_change_that() ->
     play(story)
 
 
-def test_a_call_writes_where_its_arguments_say() -> None:
+def test_jira_writes_go_to_the_issue_of_the_arguments_or_of_the_run() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-9", issue_id=room.issue("OPS-9").id)
         before = len(room.issue("OPS-7").comments)
@@ -208,7 +210,7 @@ def test_a_call_writes_where_its_arguments_say() -> None:
     play(story)
 
 
-def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> None:
+def test_jira_comment_with_a_lost_answer_is_found_by_the_call() -> None:
     async def story(room: Room) -> None:
         call, wanted = call_of(room, issue="OPS-7"), AddComment(text="Since **4.2**.")
         assert await look_for(jira_add_comment, API, call, wanted) is None
@@ -221,7 +223,7 @@ def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> 
         written = next(one for one in room.issue().comments if one.author == OWN)
         assert found.details == {"comment": written.id}
         assert written.properties[PROPERTY] == {"key": call.key}
-        # Customers of a service project do not read it.
+        # Customers of a service project cannot read the comment.
         shown = (await room.get(f"/issue/OPS-7/comment/{written.id}")).json()
         assert shown["jsdPublic"] is False
         assert room.jira.state()["OPS-7"]["comments"][2]["body"] == "Since 4.2.\nanswer-here prompt · run run1"  # type: ignore[index]
@@ -230,7 +232,7 @@ def test_a_comment_is_written_with_links_and_found_by_the_call_that_did_it() -> 
     play(story)
 
 
-def test_comments_from_before_the_run_are_not_looked_through() -> None:
+def test_jira_comment_lookup_returns_none_without_a_match_and_fails_during_an_outage() -> None:
     async def story(room: Room) -> None:
         call = replace(call_of(room), since=room.clock.now())
         assert await look_for(jira_add_comment, API, call, AddComment(text="x", issue="OPS-7")) is None
@@ -241,7 +243,7 @@ def test_comments_from_before_the_run_are_not_looked_through() -> None:
     play(story)
 
 
-def test_a_comment_on_an_issue_that_is_not_there_is_told() -> None:
+def test_jira_comment_on_a_missing_issue_is_refused() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match="There is no such issue") as told:
             await jira_add_comment.act(API, call_of(room), AddComment(text="x", issue="OPS-99"))
@@ -250,7 +252,7 @@ def test_a_comment_on_an_issue_that_is_not_there_is_told() -> None:
     play(story)
 
 
-def test_an_issue_is_moved_once_however_often_it_is_asked() -> None:
+def test_jira_transition_repeated_moves_the_issue_once() -> None:
     async def story(room: Room) -> None:
         call, wanted = call_of(room, issue="OPS-7"), TransitionIssue(status="done")
         room.jira.faults.add("POST", "*/transitions", Fault("timeout_after_success"))
@@ -264,11 +266,11 @@ def test_an_issue_is_moved_once_however_often_it_is_asked() -> None:
     play(story)
 
 
-def test_behind_the_gateway_no_address_of_a_page_is_known() -> None:
+def test_jira_api_gateway_has_no_browse_address() -> None:
     assert JiraApi("https://api.atlassian.com/ex/jira/1", EMAIL, API.token).browse("OPS-7") == ""
 
 
-def test_an_address_is_linked_once() -> None:
+def test_jira_link_to_the_same_address_is_updated_and_not_repeated() -> None:
     async def story(room: Room) -> None:
         call = call_of(room, issue="OPS-7")
         await jira_link_url.act(API, call, LinkUrl(url="https://acme.example/thread", title="Thread"))

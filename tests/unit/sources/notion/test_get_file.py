@@ -1,4 +1,4 @@
-"""Files on pages: blocks under their ids, fetched by an address that is asked for anew and sent no token."""
+"""Files on Notion pages: listed by block, downloaded from a fresh address without the token."""
 
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +22,7 @@ async def fetched(call: Call, file: NewFile) -> NewFile:
     return found
 
 
-def test_blocks_that_are_files_are_files_of_the_run() -> None:
+def test_notion_file_blocks_become_files_of_the_run() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.people.attach(CACHE, "shot 1.png", PNG, by=ADA, kind="image")
         notion.people.attach(CACHE, "plan", b"%PDF-1.7", by=ADA, kind="pdf")
@@ -41,7 +41,7 @@ def test_blocks_that_are_files_are_files_of_the_run() -> None:
     play(story)
 
 
-def test_an_address_that_has_expired_meanwhile_is_asked_for_anew() -> None:
+def test_notion_expired_file_address_is_requested_again() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
         (file,) = (await notion_get_page.act(API, call, GetPage())).files
@@ -55,7 +55,7 @@ def test_an_address_that_has_expired_meanwhile_is_asked_for_anew() -> None:
     play(story)
 
 
-def test_a_file_that_was_taken_from_its_page_is_told() -> None:
+def test_notion_file_removed_from_the_page_is_refused_as_gone() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         block = notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
         (file,) = (await notion_get_page.act(API, call, GetPage())).files
@@ -72,7 +72,7 @@ def test_a_file_that_was_taken_from_its_page_is_told() -> None:
 
 @dataclass
 class Recorder:
-    """HTTP that passes on, and what it was asked with; addresses it gives lead elsewhere on request."""
+    """HTTP that records and forwards requests, and can replace the addresses in answers."""
 
     call: Call
     instead: bytes = b"http://notion/"
@@ -84,7 +84,7 @@ class Recorder:
         return replace(answer, body=answer.body.replace(b"http://notion/", self.instead))
 
 
-def test_the_storage_is_sent_no_token_and_an_address_in_a_network_of_ones_own_is_not_asked() -> None:
+def test_notion_file_storage_gets_no_token_and_private_addresses_are_refused() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.people.attach(CACHE, "notes.md", b"# Notes", by=ADA)
         (file,) = (await notion_get_page.act(API, call, GetPage())).files
@@ -99,7 +99,7 @@ def test_the_storage_is_sent_no_token_and_an_address_in_a_network_of_ones_own_is
     play(story)
 
 
-def test_a_world_may_have_files_on_its_pages() -> None:
+def test_simulated_notion_world_may_have_files_on_pages() -> None:
     blocks = [{"file": {"kind": "file", "name": "a.txt", "text": "what it says"}}]
     page = {"id": "00000000-0000-4000-8000-000000000099", "title": "Files", "blocks": blocks}
 

@@ -1,4 +1,4 @@
-"""What Notion holds and the simulator does not: other blocks, other properties, databases of several sources."""
+"""Notion content outside the simulator: further blocks and properties, databases with several data sources."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def block(kind: str, content: Mapping[str, Any], number: int, below: bool = Fals
 
 
 def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) -> ToolResult:
-    """A page that a stand-in answers, with children below its first block."""
+    """Read a page from prepared answers, with children below its first block."""
 
     def answer(url: str, _: bytes) -> dict[str, Any]:
         if "/children" in url:
@@ -39,7 +39,7 @@ def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) 
     return asyncio.run(notion_get_page.act(API, call, GetPage(page=CACHE)))
 
 
-def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> None:
+def test_notion_blocks_of_every_kind_are_read_as_a_line() -> None:
     blocks = [
         block("toggle", texts("more"), 0, below=True),
         block("callout", texts("mind"), 1),
@@ -69,7 +69,7 @@ def test_blocks_of_every_kind_are_a_line_and_what_is_not_known_is_named() -> Non
     ]
 
 
-def test_properties_of_every_kind_have_a_value_for_code_and_a_line() -> None:
+def test_notion_properties_of_every_kind_have_a_value_and_a_line() -> None:
     kinds: list[tuple[str, Any, Any]] = [
         ("formula", {"type": "string", "string": "ok"}, "ok"),
         ("formula", {"type": "date", "date": {"start": "2026-11-21"}}, "2026-11-21"),
@@ -105,7 +105,7 @@ def test_properties_of_every_kind_have_a_value_for_code_and_a_line() -> None:
 
 
 @pytest.mark.parametrize("junk", [None, 5, [], "x", {"a": 1}])
-def test_a_page_with_fields_missing_or_odd_is_read(junk: Any) -> None:
+def test_notion_page_with_missing_or_odd_fields_is_read(junk: Any) -> None:
     page = read(
         {"P": junk, "Q": {"type": "select", "select": junk}}, [{"type": junk}, block("paragraph", {}, 1)], parent=junk
     )
@@ -113,7 +113,7 @@ def test_a_page_with_fields_missing_or_odd_is_read(junk: Any) -> None:
     assert page.text.startswith("Notion page “Untitled”")
 
 
-def test_a_database_of_several_sources_is_asked_about() -> None:
+def test_notion_database_with_several_data_sources_is_refused_with_their_ids() -> None:
     def answer(url: str, _: bytes) -> dict[str, Any]:
         return {"object": "database", "data_sources": [{"id": SOURCE, "name": "Now"}, {"id": RFCS, "name": "Then"}]}
 
@@ -124,7 +124,7 @@ def test_a_database_of_several_sources_is_asked_about() -> None:
         asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
 
 
-def test_without_the_capability_for_comments_a_page_is_still_read() -> None:
+def test_notion_page_is_read_without_the_capability_for_comments() -> None:
     connection = {"id": BOT, "name": "Gofer", "capabilities": ["read_content"]}
 
     async def story(_: object, call: Call) -> None:
@@ -133,7 +133,7 @@ def test_without_the_capability_for_comments_a_page_is_still_read() -> None:
     play(story, WORLD | {"connection": connection})
 
 
-def test_a_row_whose_database_is_not_shared_is_read_without_its_name() -> None:
+def test_notion_row_of_an_unshared_database_is_read_without_the_database_name() -> None:
     databases = [WORLD["databases"][0] | {"shared": False}]
 
     async def story(_: object, call: Call) -> None:
@@ -144,7 +144,7 @@ def test_a_row_whose_database_is_not_shared_is_read_without_its_name() -> None:
     play(story, WORLD | {"databases": databases})
 
 
-def test_a_property_only_notion_sets_cannot_be_set() -> None:
+def test_notion_property_set_by_notion_alone_is_refused() -> None:
     def answer(url: str, _: bytes) -> dict[str, Any]:
         return {"object": "page", "id": HANDBOOK, "properties": {"Made": {"id": "m", "type": "created_time"}}}
 

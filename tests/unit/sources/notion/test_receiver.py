@@ -1,3 +1,5 @@
+"""The Notion receiver: signatures, verification tokens, and deliveries translated to events."""
+
 import hashlib
 import hmac
 import json
@@ -18,8 +20,8 @@ from support.stand_ins import NOON
 
 EVENTS = Path(__file__).parents[3] / "events"
 SECRET = Secret("secret_of_the_subscription")
-DOOR = NotionReceiver((SECRET,))
-OPEN = replace(DOOR, registration=lambda: True)
+RECEIVER = NotionReceiver((SECRET,))
+OPEN = replace(RECEIVER, registration=lambda: True)
 BODY = b'{"type":"page.created"}'
 
 
@@ -35,7 +37,7 @@ def signed(body: bytes = BODY, secret: Secret = SECRET) -> tuple[str, str]:
     return ("X-Notion-Signature", sign(secret, body))
 
 
-def refused(asked: RawRequest, receiver: NotionReceiver = DOOR) -> bool:
+def refused(asked: RawRequest, receiver: NotionReceiver = RECEIVER) -> bool:
     with pytest.raises(BadRequest) as error:
         receiver.verify(asked, NOON)
     return error.value.status == 401
@@ -45,18 +47,18 @@ def payload(name: str, **changes: Any) -> dict[str, Any]:
     return json.loads((EVENTS / f"notion_{name}.json").read_text()) | changes
 
 
-def translated(body: object, receiver: NotionReceiver = DOOR) -> Any:
+def translated(body: object, receiver: NotionReceiver = RECEIVER) -> Any:
     return receiver.translate(request(body=json.dumps(body).encode()))
 
 
-def test_the_signature_is_the_one_notion_computes() -> None:
+def test_notion_signature_is_an_hmac_over_the_body() -> None:
     assert sign(SECRET, BODY) == "sha256=" + hmac.new(SECRET.reveal().encode(), BODY, hashlib.sha256).hexdigest()
 
 
-def test_a_good_signature_passes_in_either_case_and_with_either_secret_of_a_rotation() -> None:
+def test_notion_receiver_accepts_either_case_and_both_secrets_of_a_rotation() -> None:
     name, value = signed()
-    DOOR.verify(request((name, value)), NOON)
-    DOOR.verify(request((name, "sha256=" + value[7:].upper())), NOON)
+    RECEIVER.verify(request((name, value)), NOON)
+    RECEIVER.verify(request((name, "sha256=" + value[7:].upper())), NOON)
     old = Secret("the previous one")
     NotionReceiver((SECRET, old)).verify(request(signed(secret=old)), NOON)
     assert refused(request(signed(secret=old)))
@@ -77,17 +79,19 @@ def test_a_good_signature_passes_in_either_case_and_with_either_secret_of_a_rota
         lambda name, value: [(name, "")],
     ],
 )
-def test_wrong_missing_doubled_and_malformed_headers_are_refused(headers) -> None:
+def test_notion_receiver_refuses_wrong_missing_doubled_and_malformed_signatures(headers) -> None:
     assert refused(request(*headers(*signed())))
 
 
-def test_any_changed_byte_breaks_the_signature() -> None:
+def test_notion_receiver_refuses_a_changed_body() -> None:
     assert refused(request(signed(), body=BODY + b" "))
     assert refused(request(signed()), NotionReceiver(()))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["x-notion-signature", "X-NOTION-SIGNATURE"]), st.text())), st.binary())
-def test_no_request_of_a_stranger_is_an_exception(headers: list[tuple[str, str]], body: bytes) -> None:
+def test_notion_receiver_refuses_unsigned_requests_while_a_window_is_open(
+    headers: list[tuple[str, str]], body: bytes
+) -> None:
     assert refused(request(*headers, body=body), OPEN)
 
 
@@ -97,7 +101,7 @@ def handshake(**more: object) -> tuple[RawRequest, Secret]:
     return request(signed(body, token), body=body), token
 
 
-def test_a_token_is_taken_while_somebody_waits_for_one() -> None:
+def test_notion_verification_token_is_accepted_while_the_window_is_open() -> None:
     asked, token = handshake()
     OPEN.verify(asked, NOON)
     taken = OPEN.translate(asked)
@@ -106,16 +110,16 @@ def test_a_token_is_taken_while_somebody_waits_for_one() -> None:
     assert token.reveal() not in repr(taken)
 
 
-def test_a_token_is_ignored_while_nobody_waits_for_one() -> None:
+def test_notion_verification_token_is_ignored_while_no_window_is_open() -> None:
     asked, _ = handshake()
-    for receiver in (DOOR, NotionReceiver(())):
+    for receiver in (RECEIVER, NotionReceiver(())):
         receiver.verify(asked, NOON)
         assert receiver.translate(asked) == Ignored(
             "no_open_window", "it offers a verification token while no window for one is open"
         )
 
 
-def test_a_token_signs_for_nothing_but_itself() -> None:
+def test_notion_verification_token_signs_only_the_verification_request() -> None:
     asked, _ = handshake(type="page.created")
     assert refused(asked, OPEN)
     asked, _ = handshake()
@@ -126,7 +130,7 @@ def test_a_token_signs_for_nothing_but_itself() -> None:
     assert isinstance(translated(payload("verification", type="x"), OPEN), Ignored)
 
 
-def test_set_properties_become_an_event_with_their_ids() -> None:
+def test_notion_property_change_becomes_an_event_with_property_ids() -> None:
     assert translated(payload("page_properties_updated")) == Event(
         source="notion",
         kind="notion.properties_updated",
@@ -144,7 +148,7 @@ def test_set_properties_become_an_event_with_their_ids() -> None:
     )
 
 
-def test_a_comment_on_a_block_is_placed_on_its_page() -> None:
+def test_notion_comment_on_a_block_has_the_page_and_block_as_place() -> None:
     event = translated(payload("comment_created"))
     assert (event.kind, event.conversation) == ("notion.commented", f"notion:{uuid(1)}:{uuid(30)}")
     assert event.place == {"workspace": uuid(1), "page": uuid(30), "comment": uuid(50), "block": uuid(40)}
@@ -154,7 +158,7 @@ def test_a_comment_on_a_block_is_placed_on_its_page() -> None:
     assert event.place == {"workspace": uuid(1), "page": uuid(30), "comment": uuid(50), "discussion": uuid(60)}
 
 
-def test_only_a_row_is_plainly_not_private() -> None:
+def test_notion_event_is_public_only_for_a_database_row() -> None:
     row, page = translated(payload("page_created")), translated(payload("page_content_updated"))
     assert (row.kind, row.private) == ("notion.page_created", False)
     assert (page.kind, page.private, page.facts) == (
@@ -167,7 +171,7 @@ def test_only_a_row_is_plainly_not_private() -> None:
 
 
 @given(st.integers(1, 8), st.text(max_size=40), st.booleans())
-def test_every_attempt_is_the_same_happening(attempt: int, delivery: str, more: bool) -> None:
+def test_notion_repeated_delivery_becomes_the_same_event(attempt: int, delivery: str, more: bool) -> None:
     again = payload("page_properties_updated", attempt_number=attempt, id=delivery) | ({"new": 1} if more else {})
     assert translated(again) == translated(payload("page_properties_updated"))
 
@@ -185,15 +189,15 @@ def test_every_attempt_is_the_same_happening(attempt: int, delivery: str, more: 
         ([("b", "bot"), ("p", "person"), ("q", "person")], "p"),
     ],
 )
-def test_what_bots_alone_did_starts_nothing(authors: list[tuple[str, str]], verdict: str) -> None:
-    receiver = replace(DOOR, own_bots=frozenset({"own"}))
+def test_notion_event_by_bots_alone_is_ignored(authors: list[tuple[str, str]], verdict: str) -> None:
+    receiver = replace(RECEIVER, own_bots=frozenset({"own"}))
     said = translated(payload("page_created", authors=[{"id": id_, "type": kind} for id_, kind in authors]), receiver)
     assert (said.reason if isinstance(said, Ignored) else said.actor.id) == verdict
 
 
-def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
+def test_notion_property_change_by_a_bot_becomes_an_event_of_the_bot() -> None:
     own = {"authors": [{"id": "own", "type": "bot"}]}
-    said = translated(payload("page_properties_updated", **own), replace(DOOR, own_bots=frozenset({"own"})))
+    said = translated(payload("page_properties_updated", **own), replace(RECEIVER, own_bots=frozenset({"own"})))
     assert (said.actor, said.facts["bot"]) == (Actor("own", "bot"), True)
 
 
@@ -211,16 +215,16 @@ def test_what_bots_did_to_properties_is_told_as_theirs() -> None:
         ({"type": "comment.created", "entity": {"id": "x", "type": "comment"}}, "it lacks a page"),
     ],
 )
-def test_what_starts_nothing_has_a_reason(changes: dict[str, object], reason: str) -> None:
+def test_delivery_that_starts_no_run_is_ignored_with_a_reason(changes: dict[str, object], reason: str) -> None:
     verdict = translated(payload("page_created", **changes))
     assert isinstance(verdict, Ignored)
     assert reason in verdict.reason
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b'"x"', b"{", b"\xff", b"a=b"])
-def test_what_is_no_json_object_is_the_senders_mistake(body: bytes) -> None:
+def test_notion_body_other_than_a_json_object_is_a_bad_request(body: bytes) -> None:
     with pytest.raises(BadRequest) as error:
-        DOOR.translate(request(body=body))
+        RECEIVER.translate(request(body=body))
     assert error.value.status == 400
 
 
@@ -238,7 +242,7 @@ NAMES = st.sampled_from(["page_created", "page_properties_updated", "page_conten
 
 
 @given(NAMES, st.data())
-def test_no_payload_is_an_exception(name: str, data: st.DataObject) -> None:
+def test_notion_receiver_translates_any_payload_without_an_exception(name: str, data: st.DataObject) -> None:
     body = payload(name)
     for part in (body, body["data"], body["entity"], body["authors"][0], body["data"]["parent"]):
         for field in data.draw(st.lists(st.sampled_from(sorted(part)), max_size=3)):

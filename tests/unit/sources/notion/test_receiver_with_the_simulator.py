@@ -1,4 +1,4 @@
-"""What the simulated Notion sends comes through the door, and a status fires once per real change."""
+"""Deliveries of the simulated Notion through the receiver, and status conditions that match once per change."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ URL = "http://gofer/notion/webhook"
 
 
 class Gofer:
-    """A door, and behind it the memory of one `notion.status` condition."""
+    """A receiver with the memory of one `notion.status` condition."""
 
     def __init__(self) -> None:
         self.waiting = False
@@ -59,15 +59,15 @@ class Gofer:
 def play(story: Callable[[NotionSimulator, Gofer], Awaitable[None]], pace: Pace | None = None) -> Gofer:
     gofer = Gofer()
 
-    async def told(notion: NotionSimulator) -> None:
+    async def with_notion(notion: NotionSimulator) -> None:
         gofer.notion = notion
         await story(notion, gofer)
 
-    with_receiver(gofer, told, pace or Pace(gap_factor=0.0))
+    with_receiver(gofer, with_notion, pace or Pace(gap_factor=0.0))
     return gofer
 
 
-def test_a_token_is_taken_only_while_the_window_is_open() -> None:
+def test_notion_registration_succeeds_only_while_the_window_is_open() -> None:
     async def story(notion: NotionSimulator, gofer: Gofer) -> None:
         gofer.receiver = replace(gofer.receiver, secrets=())
         assert await notion.register(URL) == 200
@@ -81,7 +81,7 @@ def test_a_token_is_taken_only_while_the_window_is_open() -> None:
     play(story)
 
 
-def test_what_people_do_arrives_as_events_of_their_page() -> None:
+def test_notion_acts_of_people_become_events_of_their_page() -> None:
     async def story(notion: NotionSimulator, gofer: Gofer) -> None:
         notion.subscribe(URL)
         notion.people.create_page("RFCs", "New", by=ADA)
@@ -102,7 +102,7 @@ def test_what_people_do_arrives_as_events_of_their_page() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("times", [1, 3])
-def test_late_and_repeated_events_of_several_changes_fire_for_the_one_that_is_left(reverse: bool, times: int) -> None:
+def test_notion_status_matches_once_for_late_repeated_and_reordered_events(reverse: bool, times: int) -> None:
     async def story(notion: NotionSimulator, gofer: Gofer) -> None:
         gofer.seen = Seen("Draft")
         notion.subscribe(URL)
@@ -115,7 +115,7 @@ def test_late_and_repeated_events_of_several_changes_fire_for_the_one_that_is_le
     assert play(story).fired == ["Done"]
 
 
-def test_changes_that_are_told_one_by_one_fire_one_by_one_and_gathered_ones_once() -> None:
+def test_notion_status_matches_separate_changes_and_not_a_grouped_change_undone() -> None:
     async def story(notion: NotionSimulator, gofer: Gofer) -> None:
         notion.subscribe(URL)
         for status in ("Ready for review", "Done", "Draft"):

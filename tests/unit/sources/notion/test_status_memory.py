@@ -1,4 +1,4 @@
-"""A page changes its status: each workflow acts once, wherever a worker is lost."""
+"""Status changes of a Notion page: each workflow acts once per change, wherever a worker crashes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,12 +31,12 @@ ANY: dict[str, Any] = {"database": "RFCs"}
 
 
 class Notion:
-    """A page with a status, and what was said about it."""
+    """A page with a status, and the comments written about it."""
 
     def __init__(self, status: str | None = "Ready") -> None:
         self.status = status
         self.after: list[str | None] = []
-        """What the status becomes after each of the next looks."""
+        """The status after each of the next reads."""
         self.looks = 0
         self.said: list[str] = []
         self._keys: list[str] = []
@@ -50,7 +50,7 @@ class Notion:
         return ToolResult("A page", "read", {"private": False, "properties": properties, "facts": facts})
 
     async def comment(self, call: Call, arguments: AddComment) -> ToolResult:
-        # As with the real one, a call under the same key is the same comment.
+        # As in Notion, a call with the same key is the same comment.
         if call.key not in self._keys:
             self._keys.append(call.key)
             self.said.append(call.key.partition("/")[0])
@@ -62,7 +62,7 @@ class Talker:
         return says("Reviewed.")
 
 
-def house(notion: Notion, *conditions: dict[str, Any]) -> MemoryWorker:
+def notion_office(notion: Notion, *conditions: dict[str, Any]) -> MemoryWorker:
     made = memory_worker()
     when = [{"notion.status": one} for one in conditions]
     workflow = Workflow.model_validate({"description": "d", "owner": "#o", "when": when, "reply": "thread"})
@@ -83,14 +83,14 @@ def house(notion: Notion, *conditions: dict[str, Any]) -> MemoryWorker:
     return made
 
 
-def told(run: str, listed: Sequence[str] = (STATUS,), *, bot: bool = False) -> Event:
+def status_event(run: str, listed: Sequence[str] = (STATUS,), *, bot: bool = False) -> Event:
     actor = Actor("b1", "bot") if bot else Actor("ada")
     facts: dict[str, object] = {"database_id": [DATABASE], "properties": list(listed), "bot": bot}
     return Event("notion", "notion.properties_updated", (run,), "notion:s:p1", actor, "", {"page": PAGE}, False, facts)
 
 
 async def happens(made: MemoryWorker, run: str, event: Event | None = None, workflow: str = "w", at: int = 1) -> None:
-    event = event or told(run)
+    event = event or status_event(run)
     await claim(run, RunAccepted(event, workflow), Pen("ingress", make_outside()), made.store, made.blobs)
     await made.store.create_head(Head(run, workflow, TOKENS.conversation(event.conversation), at, private=False))
     await made.queue.enqueue(run)
@@ -108,9 +108,9 @@ async def reason(made: MemoryWorker, run: str) -> tuple[str, str]:
     return head.status, head.reason
 
 
-async def test_a_change_is_acted_on_once_and_what_tells_of_it_again_is_not() -> None:
+async def test_notion_status_change_starts_one_run_and_a_repeated_event_none() -> None:
     notion = Notion()
-    made = house(notion, ANY)
+    made = notion_office(notion, ANY)
     for number in (1, 2):
         await happens(made, f"run{number}", at=number)
         await work(made)
@@ -122,9 +122,9 @@ async def test_a_change_is_acted_on_once_and_what_tells_of_it_again_is_not() -> 
     assert notion.said == ["run1", "run3"]
 
 
-async def test_two_workflows_each_see_the_change() -> None:
+async def test_notion_status_change_is_seen_by_each_workflow() -> None:
     notion = Notion()
-    made = house(notion, ANY)
+    made = notion_office(notion, ANY)
     for number, (run, workflow) in enumerate([("run1", "w"), ("run2", "v"), ("run3", "w"), ("run4", "v")]):
         await happens(made, run, workflow=workflow, at=number)
     await work(made)
@@ -148,11 +148,11 @@ async def test_two_workflows_each_see_the_change() -> None:
         ([{"database": "00000000-0000-0000-0000-000000000001"}], ["Draft"], [1]),
     ],
 )
-async def test_conditions_narrow_what_is_acted_on(
+async def test_notion_status_conditions_select_the_changes_acted_on(
     conditions: list[dict[str, Any]], statuses: list[str | None], acts: list[int]
 ) -> None:
     notion = Notion()
-    made = house(notion, *(ANY | one for one in conditions))
+    made = notion_office(notion, *(ANY | one for one in conditions))
     for number, status in enumerate(statuses, 1):
         notion.status = status
         await happens(made, f"run{number}", at=number)
@@ -160,12 +160,12 @@ async def test_conditions_narrow_what_is_acted_on(
     assert notion.said == [f"run{number}" for number in acts]
 
 
-async def test_reasons_say_why_and_name_no_value() -> None:
+async def test_notion_status_reasons_explain_without_naming_values() -> None:
     notion = Notion("Secret plan")
-    made = house(notion, ANY | {"to": "Ready"}, ANY | {"property": "Stage"})
+    made = notion_office(notion, ANY | {"to": "Ready"}, ANY | {"property": "Stage"})
     await happens(made, "run1")
-    await happens(made, "run2", told("run2", ["title"]), at=2)
-    await happens(made, "run3", told("run3", bot=True), at=3)
+    await happens(made, "run2", status_event("run2", ["title"]), at=2)
+    await happens(made, "run3", status_event("run3", bot=True), at=3)
     await work(made)
     stage = "Stage: the page has no such property"
     assert [await reason(made, run) for run in ("run1", "run2", "run3")] == [
@@ -177,20 +177,20 @@ async def test_reasons_say_why_and_name_no_value() -> None:
     assert PAGE not in str(made.store._memos)
 
 
-async def test_a_person_sets_again_what_gofer_had_changed_meanwhile() -> None:
+async def test_notion_status_set_again_by_a_person_after_gofer_changed_the_page_matches() -> None:
     notion = Notion()
-    made = house(notion, ANY | {"from": "Reviewed", "to": "Ready"})
+    made = notion_office(notion, ANY | {"from": "Reviewed", "to": "Ready"})
     for number, (status, bot) in enumerate([("Ready", False), ("Reviewed", True), ("Ready", False)], 1):
         notion.status = status
-        await happens(made, f"run{number}", told(f"run{number}", bot=bot), at=number)
+        await happens(made, f"run{number}", status_event(f"run{number}", bot=bot), at=number)
         await work(made, 2)
     assert notion.said == ["run1", "run3"]
     assert (await reason(made, "run2"))[0] == "ignored"
 
 
-async def test_a_worker_that_was_frozen_does_not_put_an_older_look_in_place_of_a_newer_one() -> None:
+async def test_notion_status_memory_of_a_frozen_worker_does_not_replace_a_newer_entry() -> None:
     notion = Notion("Draft")
-    made = house(notion, ANY)
+    made = notion_office(notion, ANY)
     exchange = made.store.exchange_memo
     late: list[str] = []
 
@@ -208,9 +208,9 @@ async def test_a_worker_that_was_frozen_does_not_put_an_older_look_in_place_of_a
     assert notion.said == ["run1"]
 
 
-async def test_a_run_lost_after_its_memo_does_not_leave_a_look_behind_that_was_undone_meanwhile() -> None:
+async def test_notion_status_memory_of_a_crashed_run_does_not_keep_an_undone_value() -> None:
     notion = Notion("Draft")
-    made = house(notion, ANY)
+    made = notion_office(notion, ANY)
     await happens(made, "run1")
     await work(made, 2)
     _lose(made, [("memo", True, 1)])
@@ -228,16 +228,16 @@ CRASHES = st.lists(st.tuples(st.sampled_from(["memo", "frame"]), st.booleans(), 
 
 
 @given(CRASHES, st.lists(st.sampled_from(["Ready", "Done"]), max_size=3))
-async def test_wherever_a_worker_is_lost_a_change_fires_once_and_the_next_one_too(
+async def test_notion_status_change_starts_one_run_wherever_a_worker_crashes(
     crashes: list[tuple[str, bool, int]], between: list[str]
 ) -> None:
     notion = Notion("Draft")
-    made = house(notion, ANY)
+    made = notion_office(notion, ANY)
     await happens(made, "run1")
     await work(made, 2)
     _lose(made, crashes)
     notion.status = "Ready"
-    # Nobody is told of what changes between the looks of one run but by that run.
+    # Changes between the reads of one run cause no event of their own.
     notion.after = list(between)
     await happens(made, "run2", at=2)
     await work(made, 8)
@@ -252,7 +252,7 @@ async def test_wherever_a_worker_is_lost_a_change_fires_once_and_the_next_one_to
 
 
 def _lose(made: MemoryWorker, crashes: list[tuple[str, bool, int]]) -> None:
-    """Loses the worker at the n-th write of a kind from now on, before or after it."""
+    """Crash the worker at the n-th write of a kind from now on, before or after it."""
     create, exchange, counts = made.store.create, made.store.exchange_memo, {"memo": 0, "frame": 0}
 
     def due(kind: str, after: bool) -> bool:

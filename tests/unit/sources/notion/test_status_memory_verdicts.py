@@ -1,4 +1,4 @@
-"""`notion.status` fires once per real change, whatever the order, number and time of the events."""
+"""Verdicts of `notion.status`: one match per real change, for any order, number and time of the events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ VALUES = ("Draft", "Review", "Done", None)
 
 @dataclass(frozen=True)
 class Delivery:
-    """An event as it comes in, and when."""
+    """A delivered event and its time."""
 
     at: int
     """How many edits had happened by then."""
@@ -24,7 +24,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class History:
-    """What people did to one page, and the events that told of it."""
+    """The edits of one page and the events about them."""
 
     values: tuple[str | None, ...]
     """The status before the first edit and after each."""
@@ -37,7 +37,7 @@ class History:
 
 @st.composite
 def histories(draw: st.DrawFn) -> History:
-    """Edits of the status or of something else, gathered into events that come late, several times, in any order."""
+    """Edits of the status or of another property, grouped into events that arrive late, repeated and in any order."""
     values: list[str | None] = [draw(st.sampled_from(VALUES))]
     events: list[tuple[int, set[str]]] = []
     for number in range(1, draw(st.integers(0, 12)) + 1):
@@ -61,7 +61,7 @@ def histories(draw: st.DrawFn) -> History:
 def played(
     history: History, seen: Seen | None, from_: Sequence[str] = (), to: Sequence[str] = ()
 ) -> tuple[list[tuple[Seen | None, str | None]], Seen | None]:
-    """The changes that fired, as (before, after), and the last look."""
+    """Return the changes that matched, as (before, after), and the last value seen."""
     fired: list[tuple[Seen | None, str | None]] = []
     for delivery in history.deliveries:
         now = history.values[delivery.at]
@@ -74,7 +74,7 @@ def played(
 
 
 @given(histories())
-def test_it_fires_at_most_once_per_real_change_and_never_without_one(history: History) -> None:
+def test_status_verdict_matches_at_most_once_per_real_change(history: History) -> None:
     fired, seen = played(history, Seen(history.values[0]))
     assert len(fired) <= history.changes
     assert all(before != Seen(after) for before, after in fired)
@@ -83,7 +83,7 @@ def test_it_fires_at_most_once_per_real_change_and_never_without_one(history: Hi
 
 
 @given(histories())
-def test_what_fired_is_one_chain_from_the_first_value_to_the_last(history: History) -> None:
+def test_status_verdicts_form_one_chain_from_the_first_value_to_the_last(history: History) -> None:
     fired, _ = played(history, Seen(history.values[0]))
     befores = [before.value if before else "?" for before, _ in fired]
     assert befores == [history.values[0], *(after for _, after in fired)][: len(fired)]
@@ -91,7 +91,7 @@ def test_what_fired_is_one_chain_from_the_first_value_to_the_last(history: Histo
 
 
 @given(histories())
-def test_each_change_fires_by_itself_when_its_event_comes_before_the_next_one(history: History) -> None:
+def test_status_verdict_matches_each_change_when_events_arrive_in_time(history: History) -> None:
     edits = enumerate(zip(history.values, history.values[1:], strict=False), start=1)
     prompt = [Delivery(at, frozenset({STATUS if before != after else OTHER})) for at, (before, after) in edits]
     fired, _ = played(History(history.values, tuple(prompt)), Seen(history.values[0]))
@@ -99,7 +99,7 @@ def test_each_change_fires_by_itself_when_its_event_comes_before_the_next_one(hi
 
 
 @given(histories(), st.sets(st.sampled_from(VALUES[:3])), st.sets(st.sampled_from(VALUES[:3])))
-def test_a_condition_narrows_what_fires_and_changes_nothing_of_what_is_seen(
+def test_status_condition_selects_changes_and_leaves_the_memory_unchanged(
     history: History, from_: set[str], to: set[str]
 ) -> None:
     start = Seen(history.values[0])
@@ -110,7 +110,7 @@ def test_a_condition_narrows_what_fires_and_changes_nothing_of_what_is_seen(
 
 
 @given(histories(), st.data())
-def test_a_repeated_event_changes_nothing(history: History, data: st.DataObject) -> None:
+def test_status_verdict_ignores_a_repeated_event(history: History, data: st.DataObject) -> None:
     doubled: list[Delivery] = []
     for delivery in history.deliveries:
         doubled += [delivery] * data.draw(st.integers(1, 4))
@@ -119,7 +119,7 @@ def test_a_repeated_event_changes_nothing(history: History, data: st.DataObject)
 
 
 @given(histories())
-def test_the_first_look_counts_once_as_a_change(history: History) -> None:
+def test_status_verdict_counts_the_first_read_as_one_change(history: History) -> None:
     fired, _ = played(history, None)
     listed = any(STATUS in delivery.listed for delivery in history.deliveries)
     assert [before for before, _ in fired].count(None) == listed
@@ -144,20 +144,20 @@ def test_the_first_look_counts_once_as_a_change(history: History) -> None:
         ),
     ],
 )  # fmt: skip
-def test_each_verdict_says_why(seen, listed, now, from_, to, verdict) -> None:
+def test_status_verdict_says_why(seen, listed, now, from_, to, verdict) -> None:
     fires, remember, reason = verdict
     expected = Verdict(fires, Seen(remember) if remember else None, reason)
     assert judge(seen, listed, STATUS, now, from_, to) == expected
 
 
-def test_an_event_that_does_not_list_it_leaves_the_change_to_the_one_that_does() -> None:
+def test_status_change_is_left_to_the_event_that_lists_the_property() -> None:
     seen = Seen("Draft")
     assert judge(seen, [OTHER], STATUS, "Done").remember is None
     assert judge(seen, [STATUS], STATUS, "Done").fires
 
 
 @given(st.lists(st.tuples(st.sampled_from(VALUES), st.booleans()), max_size=8))
-def test_no_change_of_a_person_is_lost_between_those_of_bots_when_each_is_told_in_time(
+def test_status_verdict_loses_no_change_of_a_person_between_changes_of_bots(
     edits: list[tuple[str | None, bool]],
 ) -> None:
     seen, value, fired, real = Seen("Draft"), "Draft", 0, 0
@@ -171,9 +171,7 @@ def test_no_change_of_a_person_is_lost_between_those_of_bots_when_each_is_told_i
 
 
 @given(st.sampled_from(VALUES), st.sampled_from(VALUES))
-def test_a_change_of_a_person_is_found_although_the_event_of_a_bot_was_read_after_it(
-    before: str | None, now: str | None
-) -> None:
+def test_status_verdict_finds_a_change_of_a_person_after_an_event_of_a_bot(before: str | None, now: str | None) -> None:
     looked = judge(Seen(before), [STATUS], STATUS, now, by_bot=True)
     assert not looked.fires
     assert judge(looked.remember, [STATUS], STATUS, now).fires

@@ -1,4 +1,4 @@
-"""The Notion tools over real HTTP: with the capabilities they declare, and when no answer comes."""
+"""Notion tools over real HTTP: declared capabilities, and writes without an answer."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_a_tool_gets_on_with_the_capabilities_it_declares(name: str) -> None:
+def test_notion_tool_works_with_the_declared_capabilities(name: str) -> None:
     async def story(_: NotionSimulator, tool: Tool[Any], call: Call) -> None:
         arguments = tool.parse(ARGUMENTS[name])
         assert (await tool.act(call, arguments)).summary
@@ -80,7 +80,7 @@ def test_a_tool_gets_on_with_the_capabilities_it_declares(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "capability"), [(name, one) for name in TOOLS for one in sorted(TOOLS[name].target.scopes)]
 )
-def test_a_tool_needs_each_capability_it_declares(name: str, capability: str) -> None:
+def test_notion_tool_needs_each_declared_capability(name: str, capability: str) -> None:
     async def used(tool: Tool[Any], call: Call) -> str:
         arguments = tool.parse(ARGUMENTS[name])
         result = await tool.act(call, arguments)
@@ -100,7 +100,7 @@ def test_a_tool_needs_each_capability_it_declares(name: str, capability: str) ->
 
 
 @pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.in_doubt.look])
-def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(name: str) -> None:
+def test_notion_write_with_a_lost_answer_is_found_and_a_lost_request_is_not(name: str) -> None:
     async def story(notion: NotionSimulator, tool: Tool[Any], call: Call) -> None:
         arguments = tool.parse(ARGUMENTS[name])
         write = {"notion_add_comment": ("POST", "/v1/comments"), "notion_append_content": ("PATCH", "/v1/blocks/*")}[
@@ -117,7 +117,7 @@ def test_a_write_whose_answer_is_lost_is_found_and_one_that_was_not_made_is_not(
     play(name, TOOLS[name].target.scopes, story)
 
 
-def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
+def test_notion_tools_declare_their_effect_and_describe_every_argument() -> None:
     assert {tool.name: tool.effect for tool in TOOLS.values()} == {
         "notion_get_page": "read",
         "notion_find_place": "read",
@@ -134,7 +134,7 @@ def test_every_tool_declares_what_a_resume_and_a_model_need() -> None:
         json.dumps(tool.schema())
 
 
-def test_a_block_is_one_destination_however_it_and_its_page_are_written() -> None:
+def test_notion_block_is_one_destination_for_every_spelling() -> None:
     tool = TOOLS["notion_add_comment"]
     said = [
         {"text": "x", "block": INTRO},

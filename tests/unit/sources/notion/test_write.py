@@ -1,4 +1,4 @@
-"""Notion written to through its tools, against the simulator: once, with provenance, without paging anybody."""
+"""Writing to Notion through the tools, against the simulator: once, with provenance, without mentions."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def comments(notion: NotionSimulator, page: str = CACHE) -> list[dict]:
 
 
 @pytest.mark.parametrize(("block", "on"), [("", None), (INTRO, INTRO)])
-def test_a_comment_ends_with_links_and_is_found_by_the_call_that_made_it(block: str, on: str | None) -> None:
+def test_notion_comment_ends_with_links_and_is_found_by_the_call(block: str, on: str | None) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         lossy = Lossy(call.http)
         call = replace(call, http=lossy)
@@ -65,7 +65,7 @@ def test_a_comment_ends_with_links_and_is_found_by_the_call_that_made_it(block: 
     play(story)
 
 
-def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
+def test_notion_reply_goes_into_an_open_discussion_only() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         page_level, _, on_block, settled = notion.state()[CACHE]["comments"]
         await notion_add_comment.act(API, call, AddComment(text="Noted", discussion=page_level["discussion"]))
@@ -80,7 +80,7 @@ def test_a_reply_goes_into_the_open_discussion_and_nowhere_else() -> None:
     play(story)
 
 
-def test_a_private_run_that_was_let_write_elsewhere_does_so_without_a_link_to_itself() -> None:
+def test_notion_comment_of_a_private_run_has_no_link_to_the_run() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         private = replace(call, provenance=replace(call.provenance, run_url=None))
         await notion_add_comment.act(API, private, AddComment(text="x", block=INTRO))
@@ -93,7 +93,7 @@ def test_a_private_run_that_was_let_write_elsewhere_does_so_without_a_link_to_it
     play(story)
 
 
-def test_a_comment_goes_on_a_block_of_the_page_it_names_and_of_no_other() -> None:
+def test_notion_comment_on_a_block_needs_a_block_of_the_named_page() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         elsewhere = notion.workspace.page(HANDBOOK).blocks[0].id
         with pytest.raises(ToolError, match="not on that page"):
@@ -106,7 +106,7 @@ def test_a_comment_goes_on_a_block_of_the_page_it_names_and_of_no_other() -> Non
     play(story)
 
 
-def test_properties_are_set_by_the_names_people_use() -> None:
+def test_notion_properties_are_set_by_names_of_properties_options_and_people() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         values = {
             "status": "ready for review",
@@ -159,7 +159,7 @@ def test_properties_are_set_by_the_names_people_use() -> None:
         ({"Status": "Done", "Link": 5.0}, "as one text"),
     ],
 )
-def test_a_value_that_is_not_certain_is_asked_about_and_nothing_is_set(values: dict, words: str) -> None:
+def test_notion_ambiguous_or_invalid_value_is_refused_and_no_property_is_set(values: dict, words: str) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         before = notion.state()
         with pytest.raises(ToolError, match=words):
@@ -169,7 +169,7 @@ def test_a_value_that_is_not_certain_is_asked_about_and_nothing_is_set(values: d
     play(story)
 
 
-def test_content_is_added_where_asked_and_found_again() -> None:
+def test_notion_content_is_appended_after_a_block_and_found_by_the_call() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         lossy = Lossy(call.http)
         call = replace(call, http=lossy)
@@ -205,7 +205,7 @@ def test_content_is_added_where_asked_and_found_again() -> None:
     play(story)
 
 
-def test_a_write_that_notion_fails_at_is_unclear_and_a_conflict_is_not() -> None:
+def test_notion_failed_write_is_temporary_and_a_conflict_is_refused() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("POST", "/v1/comments", Fault("status", 500))
         with pytest.raises(TemporaryError):
@@ -227,7 +227,7 @@ MARKDOWN = st.lists(
 
 
 @given(MARKDOWN)
-def test_whatever_is_written_notion_takes_and_nobody_is_mentioned(markdown: str) -> None:
+def test_notion_accepts_any_markdown_and_mentions_no_person(markdown: str) -> None:
     def nobody(user: str) -> str:
         raise AssertionError(user)
 
@@ -243,7 +243,7 @@ def table(rows: int) -> str:
 
 
 @pytest.mark.parametrize(("rows", "tables"), [(1, 1), (99, 1), (100, 2), (500, 6)])
-def test_a_long_table_becomes_several_with_the_same_header(rows: int, tables: int) -> None:
+def test_notion_long_table_becomes_several_with_the_same_header(rows: int, tables: int) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         await notion_append_content.act(API, call, AppendContent(text=table(rows), page=LIMITS))
         lines = notion.state()[LIMITS]["markdown"].splitlines()
@@ -262,7 +262,7 @@ def test_a_long_table_becomes_several_with_the_same_header(rows: int, tables: in
         ("| " + "*a* b " * 45 + "|" + "\n|---|\n" + ("| " + "*a* b " * 45 + "|\n") * 98, "more than the 500 kB"),
     ],
 )
-def test_content_that_notion_would_refuse_is_refused_before_it_is_sent(text: str, said: str | None) -> None:
+def test_notion_content_over_the_limits_is_refused_before_the_request(text: str, said: str | None) -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         before = notion.state()
         arguments = AppendContent.model_construct(text=text, page=LIMITS, after="")
@@ -285,7 +285,7 @@ def test_content_that_notion_would_refuse_is_refused_before_it_is_sent(text: str
         ({"Due": "tomorrow"}, "Due is a date; write it as 2026-11-21"),
     ],
 )
-def test_a_value_that_notion_would_refuse_says_what_to_write_instead(properties: dict, said: str) -> None:
+def test_notion_value_over_the_limits_is_refused_with_the_expected_form(properties: dict, said: str) -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=said):
             await notion_update_properties.act(API, call, UpdateProperties(properties=properties, page=CACHE))
@@ -293,14 +293,14 @@ def test_a_value_that_notion_would_refuse_says_what_to_write_instead(properties:
     play(story)
 
 
-def test_many_looks_are_dropped_before_any_word_is() -> None:
+def test_notion_text_with_too_much_formatting_loses_formatting_before_words() -> None:
     markdown = " ".join(f"**w{n}** x" for n in range(200))
     assert "".join(one["text"]["content"] for one in rich_text(comment_spans(markdown))) == markdown.replace("*", "")
 
 
 @given(st.text() | st.text().map("https://{}".format))
 @example("https://[")
-def test_no_words_are_taken_for_an_id(words: str) -> None:
+def test_notion_id_is_never_read_from_arbitrary_words(words: str) -> None:
     assert find_id(words) is None
 
 
@@ -314,11 +314,11 @@ def test_no_words_are_taken_for_an_id(words: str) -> None:
         ("Cache", None),
     ],
 )
-def test_an_id_is_read_from_an_id_or_a_link_and_not_guessed_from_words(text: str, found: str | None) -> None:
+def test_notion_id_is_read_from_an_id_or_a_link_only(text: str, found: str | None) -> None:
     assert find_id(text) == found
 
 
-def test_a_comment_of_too_many_looks_keeps_its_words_its_links_and_its_end() -> None:
+def test_notion_comment_with_too_much_formatting_keeps_words_links_and_marker() -> None:
     text = " ".join(f"**w{n}** x" for n in range(200)) + " [source](https://example.com/s)"
 
     async def story(notion: NotionSimulator, call: Call) -> None:

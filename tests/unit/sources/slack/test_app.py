@@ -1,4 +1,4 @@
-"""Who Gofer is in Slack is asked once, and what Slack says is told in one sentence."""
+"""The identity of the installed Slack app, and errors of Slack in one sentence."""
 
 import asyncio
 import json
@@ -23,14 +23,14 @@ def asked(status: int, body: object, **headers: str) -> InstalledApp:
     return app
 
 
-def test_the_app_of_a_token() -> None:
+def test_slack_app_of_a_token_has_team_user_and_scopes() -> None:
     app = asked(200, {"ok": True, "team": "Acme", "user": "gofer"}, **{"x-oauth-scopes": "chat:write, users:read"})
     assert app == InstalledApp("Acme", "gofer", frozenset({"chat:write", "users:read"}))
     assert asked(200, {"ok": True}).scopes is None
 
 
 @pytest.mark.parametrize("code", ["invalid_auth", "account_inactive", "token_revoked"])
-def test_a_token_that_slack_refuses_is_to_be_copied_again(code: str) -> None:
+def test_slack_refused_token_is_a_config_error_without_the_token(code: str) -> None:
     with pytest.raises(ConfigError, match=rf"does not accept SLACK_BOT_TOKEN \({code}\)") as refused:
         asked(200, {"ok": False, "error": code})
     assert "hunter2" not in str(refused.value)
@@ -39,6 +39,6 @@ def test_a_token_that_slack_refuses_is_to_be_copied_again(code: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body"), [(502, b"<html>proxy</html>"), (200, b"hello"), (429, {"ok": False, "error": "ratelimited"})]
 )
-def test_what_is_no_answer_of_slack_may_be_one_later(status: int, body: object) -> None:
+def test_slack_answer_of_another_form_is_a_temporary_error(status: int, body: object) -> None:
     with pytest.raises(TemporaryError, match="does not answer as Slack"):
         asked(status, body)

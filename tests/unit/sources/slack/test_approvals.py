@@ -1,4 +1,4 @@
-"""Questions to people, against the simulated Slack: what they see is what will happen, and their clicks come back."""
+"""Approval questions in the simulated Slack: displayed arguments, allowed people, and presses of buttons."""
 
 import contextlib
 import hashlib
@@ -62,7 +62,7 @@ def question(**changes: object) -> Question:
 
 
 def texts(value: object) -> list[str]:
-    """Every typed text of some blocks, in order."""
+    """Return every text element of some blocks, in order."""
     if isinstance(value, Mapping):
         own = [str(value["text"])] if value.get("type") == "text" else []
         return own + [text for inner in value.values() for text in texts(inner)]
@@ -74,7 +74,7 @@ def reply(slack: SlackSimulator) -> Message:
     return found
 
 
-def test_a_question_shows_every_argument_as_it_is_and_pages_only_those_who_decide() -> None:
+def test_slack_question_shows_every_argument_and_mentions_only_the_deciders() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         assert await look_for(slack_ask_approval, API, call, question()) is None
         done = await slack_ask_approval.act(API, call, question())
@@ -83,7 +83,7 @@ def test_a_question_shows_every_argument_as_it_is_and_pages_only_those_who_decid
         shown = texts(message.blocks)
         for part in ("project", "OPS", "summary", NASTY, "labels", '["a","b"]', "false", '""'):
             assert part in shown
-        # Nobody is paged by what the model wrote, or by a mention that Slack would read out of a text.
+        # Texts of the model mention no person, also where Slack would find a mention in a text.
         assert message.text == "May I call jira_create_issue with exactly this?"
         leaves = json.dumps(message.blocks)
         assert '"usergroup_id": "S0LEADS00"' in leaves
@@ -94,7 +94,7 @@ def test_a_question_shows_every_argument_as_it_is_and_pages_only_those_who_decid
     play(story)
 
 
-def test_a_closed_question_has_no_buttons_and_says_who_decided() -> None:
+def test_slack_closed_question_has_no_buttons_and_names_the_decision() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         done = await slack_ask_approval.act(API, call, question())
         where = {"channel": "C0000001", "ts": str(done.details["ts"]), "ending": "Approved by Ada."}
@@ -109,7 +109,7 @@ def test_a_closed_question_has_no_buttons_and_says_who_decided() -> None:
     play(story)
 
 
-def test_what_is_long_is_cut_where_everybody_sees_it_with_its_length_and_hash() -> None:
+def test_slack_question_marks_a_cut_argument_with_length_and_hash() -> None:
     text = "x" * 50_000
     ((_, shown), (_, short)) = rendered({"body": text, "title": "t"})
     assert len(shown) > 9_000
@@ -119,7 +119,7 @@ def test_what_is_long_is_cut_where_everybody_sees_it_with_its_length_and_hash() 
 
 
 @given(st.dictionaries(st.text("abc", min_size=1), st.text() | st.integers() | st.lists(st.text()), max_size=30))
-def test_whatever_the_arguments_are_slack_takes_the_question_and_nothing_in_it_is_hidden(
+def test_slack_question_with_any_arguments_is_accepted_and_hides_no_text(
     arguments: dict[str, object],
 ) -> None:
     for name, shown in rendered(arguments):
@@ -133,7 +133,7 @@ def test_whatever_the_arguments_are_slack_takes_the_question_and_nothing_in_it_i
 
 
 def taken(made: list[dict[str, object]]) -> None:
-    """Hold a question with its links against all limits of the simulated Slack."""
+    """Check a question with its links against all limits of the simulated Slack."""
     links = {"type": "context", "elements": [{"type": "mrkdwn", "text": "x" * 500}]}
     content_of(Arguments({"text": "x", "blocks": [*made, links]}))
     assert sum(map(len, texts(made))) < 11_000
@@ -141,7 +141,7 @@ def taken(made: list[dict[str, object]]) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 8, 20, 30, 60, 400])
 @pytest.mark.parametrize("value", ["x" * 50_000, "<&>" * 900, "日本" * 300, "\u202e" * 400, "short"])
-def test_slack_takes_a_question_with_many_long_arguments_and_each_is_shown_or_named(value: str, count: int) -> None:
+def test_slack_question_with_many_long_arguments_shows_or_names_each(value: str, count: int) -> None:
     arguments: dict[str, object] = {f"argument_{n}": value for n in range(count)}
     made = blocks(question(arguments=arguments))
     taken(made)
@@ -154,13 +154,13 @@ def test_slack_takes_a_question_with_many_long_arguments_and_each_is_shown_or_na
     taken(blocks(question(arguments=arguments, approve="", deny=""), "Approved by Ada."))
 
 
-def test_short_arguments_leave_their_room_to_the_long_ones() -> None:
+def test_slack_question_gives_long_arguments_the_space_of_short_ones() -> None:
     shown = dict(rendered({"title": "t", "body": "x" * 8_000, "labels": ["a"], "note": "y" * 30_000}))
     assert (shown["title"], shown["labels"]) == ("t", '["a"]')
     assert 4_000 < len(shown["body"]) < len(shown["note"]) + 10
 
 
-def test_only_those_who_are_named_may_decide() -> None:
+def test_slack_approval_may_be_decided_by_the_named_people_only() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.groups["S0LEADS00"] = Group("S0LEADS00", "leads", "Leads", (ADA, "U0000003"))
 
@@ -187,7 +187,7 @@ def test_only_those_who_are_named_may_decide() -> None:
     play(story)
 
 
-def test_what_one_person_is_asked_or_told_nobody_else_sees() -> None:
+def test_slack_questions_and_notices_to_one_person_are_visible_to_no_other() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack_ask_requester.act(API, call, question(about="leaving", by=["requester"], to=ADA))
         await slack_tell_one.act(API, call, TellOne(user=ADA, text="Only <@leads> may decide.", thread_ts=ROOT))
@@ -203,13 +203,13 @@ def test_what_one_person_is_asked_or_told_nobody_else_sees() -> None:
     play(story)
 
 
-def test_a_question_about_what_leaves_names_where_it_began_and_where_it_goes() -> None:
+def test_slack_question_about_leaving_names_origin_and_target() -> None:
     asked = question(about="leaving", where="#general", direct=True)
     title = "You started this in a direct message. May jira_create_issue take this to #general?"
     assert fallback(asked) == title
 
 
-def test_each_tool_declares_the_scopes_it_needs() -> None:
+def test_slack_approval_tools_declare_the_scopes_used() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.groups["S0LEADS00"] = Group("S0LEADS00", "leads", "Leads", (ADA,))
         given: Mapping[str, Mapping[str, object]] = {
@@ -246,7 +246,7 @@ def delivery(body: bytes, secret: str = "simulated-signing-secret") -> RawReques
     return RawRequest("POST", PATH, headers, body)
 
 
-def test_a_press_comes_in_as_a_signed_form_and_as_the_json_of_a_socket() -> None:
+def test_slack_press_is_read_from_a_signed_form_and_from_socket_json() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack_ask_approval.act(API, call, question())
         for action, token in (("approve", "yes-token"), ("deny", "no-token")):
@@ -264,7 +264,7 @@ def test_a_press_comes_in_as_a_signed_form_and_as_the_json_of_a_socket() -> None
     play(story)
 
 
-def test_what_is_no_press_of_our_buttons_is_ignored_with_a_reason() -> None:
+def test_slack_interaction_other_than_a_known_button_is_ignored_with_a_reason() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack_ask_approval.act(API, call, question())
         payload = dict(press_payload(slack.workspace, reply(slack), "approve", ADA))
@@ -287,12 +287,12 @@ def test_what_is_no_press_of_our_buttons_is_ignored_with_a_reason() -> None:
 
 
 @given(st.binary(max_size=200) | st.builds(lambda text: form({"type": "block_actions", "actions": text}), st.text()))
-def test_whatever_is_sent_is_translated_or_refused(body: bytes) -> None:
+def test_slack_interactivity_translates_or_refuses_any_body(body: bytes) -> None:
     with contextlib.suppress(BadRequest):
         assert isinstance(receiver().translate(delivery(body)), Click | Ignored)
 
 
-def test_a_press_is_signed_and_sent_once_whatever_the_app_answers() -> None:
+def test_simulated_slack_sends_a_press_signed_and_without_retry() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         got: list[httpx2.Request] = []
 

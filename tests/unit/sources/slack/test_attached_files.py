@@ -1,4 +1,4 @@
-"""Files of Slack: listed with their messages, fetched with the token and by nobody else's address, or told why not."""
+"""Files in Slack: listed with their messages, downloaded from Slack hosts only, or refused with the reason."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ async def fetched(call: Call, file: NewFile, api: SlackApi = API) -> NewFile:
     return found
 
 
-def test_files_of_a_thread_are_its_files_those_of_the_message_asked_for_first() -> None:
+def test_slack_thread_lists_the_files_of_the_requested_message_first() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         for number in range(3):
             await slack.upload(ADA, HERE, f"{number}.png", PNG, "", ROOT, "image/png")
@@ -48,7 +48,7 @@ def test_files_of_a_thread_are_its_files_those_of_the_message_asked_for_first() 
     play(story)
 
 
-def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> None:
+def test_slack_channel_lists_files_up_to_the_limit() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         for number in range(FILES + 2):
             await slack.upload(ADA, HERE, f"{number}.txt", b"x")
@@ -64,7 +64,7 @@ def test_a_channel_lists_its_files_too_and_no_more_than_can_be_looked_into() -> 
     ("mode", "why"),
     [("external", "it is stored outside of Slack"), ("hidden_by_limit", "more files than its plan shows")],
 )
-def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) -> None:
+def test_slack_file_that_cannot_be_fetched_is_explained_with_the_message(mode: str, why: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack.upload(ADA, HERE, "plan.gdoc", b"x", "", ROOT, mode=mode)
         read = await slack_read_thread.act(API, call, ReadThread())
@@ -77,7 +77,7 @@ def test_what_cannot_be_fetched_is_told_beside_its_message(mode: str, why: str) 
     play(story)
 
 
-def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of_it() -> None:
+def test_slack_file_of_another_company_is_described_after_files_info() -> None:
     stub = {"id": "F1", "mode": "file_access", "file_access": "check_file_info"}
     (file,) = attached([{"ts": "1.0", "files": [stub, {"id": "F2", "mode": "tombstone"}, {}, "odd"]}])
     assert (file.name, file.size, line(stub, {file.id})) == ("unnamed", 0, f'[file {file.id}: "unnamed"]')
@@ -95,7 +95,7 @@ def test_of_a_file_of_another_company_slack_is_asked_before_anything_is_known_of
     play(story)
 
 
-def test_a_file_that_was_deleted_meanwhile_is_told() -> None:
+def test_slack_deleted_file_is_refused_and_marked_in_the_thread() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         await slack.upload(ADA, HERE, "plan.txt", b"x", "", ROOT)
         (file,) = (await slack_read_thread.act(API, call, ReadThread())).files
@@ -108,7 +108,7 @@ def test_a_file_that_was_deleted_meanwhile_is_told() -> None:
     play(story)
 
 
-def test_a_missing_permission_is_told_by_its_name_also_when_only_the_page_to_log_in_says_so(
+def test_slack_missing_files_scope_is_named_also_for_a_redirect_to_the_login_page(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
@@ -128,7 +128,7 @@ def test_a_missing_permission_is_told_by_its_name_also_when_only_the_page_to_log
 
 @dataclass
 class WithoutToken:
-    """What Slack does to an app without the scope: the methods answer, the content does not."""
+    """A Slack for an app without the scope: methods answer, file contents do not."""
 
     call: Call
 
@@ -140,7 +140,7 @@ class WithoutToken:
 
 @dataclass
 class Recorder:
-    """A Slack that is wherever it is asked for, and what it was asked with."""
+    """A Slack at any address, and the requests sent to it."""
 
     file: dict[str, object]
     answers: dict[str, HttpResponse]
@@ -172,7 +172,7 @@ def real(http: Recorder, call: Call) -> tuple[SlackApi, Call]:
         "",
     ],
 )
-def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
+def test_slack_token_is_never_sent_to_another_host(address: str) -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         for first, answers in (
             (address, {}),
@@ -190,7 +190,7 @@ def test_the_token_goes_to_slack_and_to_nobody_else(address: str) -> None:
     play(story)
 
 
-def test_slacks_file_hosts_must_be_public_and_the_configured_slack_need_not() -> None:
+def test_slack_file_hosts_must_be_public_except_the_configured_slack() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         here = "https://files.slack.com/a"
         http = Recorder({"url_private": here}, {here: HttpResponse(200, {}, b"content")})
@@ -206,7 +206,7 @@ def test_slacks_file_hosts_must_be_public_and_the_configured_slack_need_not() ->
     play(story)
 
 
-def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> None:
+def test_slack_file_redirect_within_slack_is_followed_and_a_loop_refused() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         there, here = "https://files-edge.slack.com/b", "https://files.slack.com/a"
         http = Recorder(
@@ -229,7 +229,7 @@ def test_a_redirect_within_slack_is_followed_and_one_without_end_is_not() -> Non
     play(story)
 
 
-def test_a_file_of_300_megabytes_is_refused_by_what_slack_says_of_it_before_a_byte_is_fetched() -> None:
+def test_slack_file_of_300_megabytes_is_refused_before_the_download() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         about = {"url_private": "https://files.slack.com/a", "size": 300_000_000, "mimetype": "application/pdf"}
         http = Recorder(about, {})
@@ -243,7 +243,7 @@ def test_a_file_of_300_megabytes_is_refused_by_what_slack_says_of_it_before_a_by
 
 
 @pytest.mark.anyio
-async def test_one_that_says_nothing_of_its_300_megabytes_is_broken_off() -> None:
+async def test_slack_file_download_above_the_limit_is_aborted() -> None:
     async def flood(_: Request) -> Response:
         async def chunks() -> AsyncIterator[bytes]:
             for _ in range(300):

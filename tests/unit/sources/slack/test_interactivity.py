@@ -1,4 +1,4 @@
-"""Presses of buttons: those of the installation's own workspace count, and those of another one do not."""
+"""Presses of Slack buttons: the workspaces that count."""
 
 import json
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def translated(body: Fields, *teams: str) -> Click | Ignored:
         ((OWN, ORG), press(team=None, user=by(ORG), enterprise={"id": ORG}, is_enterprise_install=True)),
     ],
 )
-def test_a_press_in_the_workspace_or_its_organisation_counts(teams: tuple[str, ...], body: Fields) -> None:
+def test_slack_press_from_the_own_workspace_or_organisation_counts(teams: tuple[str, ...], body: Fields) -> None:
     assert isinstance(translated(body, *teams), Click)
 
 
@@ -66,20 +66,20 @@ def test_a_press_in_the_workspace_or_its_organisation_counts(teams: tuple[str, .
         press(team={"id": ""}, user=by("")),
     ],
 )
-def test_a_press_of_another_workspace_does_not_count(body: Fields) -> None:
+def test_slack_press_from_another_workspace_is_ignored(body: Fields) -> None:
     ignored = translated(body, OWN, ORG)
     assert isinstance(ignored, Ignored)
     assert ignored.code == "other_team"
 
 
-def test_no_press_counts_while_the_own_workspace_is_not_known() -> None:
+def test_slack_press_is_ignored_while_the_own_workspace_is_unknown() -> None:
     ignored = translated(press(team={"id": OWN}, user=by(OWN)))
     assert isinstance(ignored, Ignored)
     assert ignored.code == "team_unknown"
     assert "SLACK_TEAM_ID" in ignored.reason
 
 
-def test_the_door_has_the_workspaces_of_the_settings() -> None:
+def test_slack_interactivity_receiver_takes_the_workspaces_of_the_settings() -> None:
     known = receivers(read_settings({"SLACK_SIGNING_SECRET": "s", "SLACK_TEAM_ID": f" {OWN} ,{ORG}, "}).sources)[PATH]
     assert isinstance(known, InteractivityReceiver)
     assert known.teams == {OWN, ORG}

@@ -1,4 +1,4 @@
-"""The manifest asks for what runs do and for nothing else, in the form that Slack takes."""
+"""The Slack app manifest: only the scopes and events that the workflows need, in a form Slack accepts."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def made(*workflows: Workflow, url: str = "", socket: bool = True) -> dict[str, 
     return manifest(workflows, TOOLS, name="Gofer", url=url, socket=socket)
 
 
-def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
+def test_slack_manifest_lets_every_run_read_the_thread_and_post_the_answer() -> None:
     app = read_manifest(made(workflow()))
     assert app.events == {
         *("app_mention", "message.channels", "message.groups", "reaction_added"),
@@ -52,7 +52,7 @@ def test_every_run_reads_its_thread_and_posts_its_answer() -> None:
     }
 
 
-def test_what_a_workflow_file_says_adds_what_its_runs_need_for_it() -> None:
+def test_slack_manifest_adds_the_scopes_for_the_keys_of_a_workflow_file() -> None:
     before = needed([workflow()], TOOLS)
     plain = Workflow(description="d", owner="#o", when=("slack.mention",))
 
@@ -66,7 +66,7 @@ def test_what_a_workflow_file_says_adds_what_its_runs_need_for_it() -> None:
     assert added(when=["slack.direct"]) == {"assistant:write", "im:history", "im:read"}
 
 
-def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -> None:
+def test_slack_manifest_adds_the_scopes_of_known_tools_only() -> None:
     before = needed([workflow()], TOOLS)
     after = needed([workflow(), workflow("slack_add_reaction", "jira_search")], TOOLS)
     assert set(after) - set(before) == {"reactions:write"}
@@ -75,7 +75,7 @@ def test_a_tool_of_any_workflow_adds_its_scopes_and_an_unknown_one_adds_none() -
     assert after["reactions:write"] == {"slack_add_reaction"}
 
 
-def test_socket_mode_needs_no_address_and_http_needs_one() -> None:
+def test_slack_manifest_has_request_urls_only_without_socket_mode() -> None:
     socket = made(workflow())["settings"]
     assert isinstance(socket, dict)
     assert (socket["socket_mode_enabled"], "request_url" in socket["event_subscriptions"]) == (True, False)
@@ -87,7 +87,7 @@ def test_socket_mode_needs_no_address_and_http_needs_one() -> None:
     assert settings["event_subscriptions"]["request_url"] == "https://gofer.example.com/slack/events"
 
 
-def test_where_people_sign_in_slack_may_send_them_back_and_say_who_they_are(
+def test_slack_manifest_with_sign_in_has_a_redirect_url_and_the_openid_scope(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -117,7 +117,7 @@ def asking(**keys: object) -> Workflow:
         ({"tools": ["slack_read_thread"], "approve": {"tools": ["slack_read_thread"], "by": "requester"}}, True),
     ],
 )
-def test_presses_of_buttons_are_wanted_where_a_workflow_may_ask(keys: dict[str, object], asks: bool) -> None:
+def test_slack_manifest_enables_interactivity_where_a_workflow_may_ask(keys: dict[str, object], asks: bool) -> None:
     for url, socket in (("", True), ("https://gofer.example.com", False)):
         settings = made(asking(**keys), url=url, socket=socket)["settings"]
         assert isinstance(settings, dict)
@@ -129,21 +129,21 @@ def test_presses_of_buttons_are_wanted_where_a_workflow_may_ask(keys: dict[str, 
 @pytest.mark.parametrize(
     ("by", "groups"), [("requester", False), ("U0123ABCD", False), ("@leads", True), ("S0LEADS00", True)]
 )
-def test_groups_are_read_only_where_one_may_decide(by: str, groups: bool) -> None:
+def test_slack_manifest_reads_groups_only_where_a_group_may_decide(by: str, groups: bool) -> None:
     workflow = asking(tools=["slack_add_reaction"], approve={"tools": ["slack_add_reaction"], "by": by})
     assert ("usergroups:read" in needed([workflow], TOOLS)) is groups
 
 
-def test_without_a_workflow_for_slack_there_is_no_app() -> None:
+def test_slack_manifest_without_a_slack_workflow_is_refused() -> None:
     with pytest.raises(ConfigError, match="No workflow is started by Slack"):
         made()
 
 
-def test_everything_that_slack_starts_has_its_subscription() -> None:
+def test_slack_event_kinds_each_have_a_subscription() -> None:
     assert {kind for kind in KINDS if kind.startswith("slack.")} == set(SUBSCRIPTIONS)
 
 
-def test_every_method_has_its_scopes_and_every_tool_of_slack_declares_some() -> None:
+def test_slack_methods_have_scopes_and_slack_tools_declare_some() -> None:
     assert set(SCOPES) == set(get_args(Method))
     assert [tool.name for tool in TOOLS if not tool.target.scopes] == []
 
@@ -155,7 +155,7 @@ def features(**fields: object) -> dict[str, object]:
     return found
 
 
-def test_who_may_write_directly_gets_a_messages_tab_and_the_pane_of_agents() -> None:
+def test_slack_manifest_for_direct_messages_has_a_messages_tab_and_agent_view() -> None:
     direct = features(when=["slack.mention", "slack.direct"])
     assert direct["app_home"] == {
         "home_tab_enabled": False,
@@ -165,7 +165,7 @@ def test_who_may_write_directly_gets_a_messages_tab_and_the_pane_of_agents() -> 
     assert direct["agent_view"] == {"agent_description": DESCRIPTION}
 
 
-def test_where_gofer_only_writes_directly_the_tab_is_for_reading_and_otherwise_closed() -> None:
+def test_slack_manifest_messages_tab_is_read_only_or_closed_without_direct_messages() -> None:
     for fields in ({"reply": "dm"}, {"tools": ["slack_post_direct"]}):
         written = features(**fields)
         assert "agent_view" not in written
@@ -179,7 +179,7 @@ def test_where_gofer_only_writes_directly_the_tab_is_for_reading_and_otherwise_c
     assert closed["messages_tab_enabled"] is False
 
 
-def test_the_shipped_workflows_print_a_manifest_that_slack_takes(
+def test_slack_manifest_of_the_shipped_workflows_is_accepted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -190,6 +190,6 @@ def test_the_shipped_workflows_print_a_manifest_that_slack_takes(
         assert {"message.im", "agent_session_stopped"} <= app.events
 
 
-def test_a_tool_of_another_vendor_asks_slack_for_nothing() -> None:
+def test_slack_manifest_has_no_scopes_for_tools_of_other_vendors() -> None:
     other = replace(TOOLS[0], name="jira_search", target=Target(scopes=frozenset({"read:jira"})))
     assert "read:jira" not in needed([workflow("jira_search")], [*TOOLS, other])

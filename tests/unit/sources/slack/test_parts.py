@@ -1,4 +1,4 @@
-"""Any Markdown becomes messages that Slack takes, that hold all of it, and that cut nothing people read as one."""
+"""Markdown divided into Slack messages: within the limits, together complete, never cut inside a character or link."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ from support.property_examples import examples
 
 parse = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
 SMALL = Cost(characters=600, blocks=8, rows=10, cells=400)
-"""A Slack with small messages: what is generated has to be divided often."""
+"""The limits of a Slack with small messages, so that generated texts are divided often."""
 
 words = st.text(st.sampled_from("abc Zürich 漢字 مرحبا שלום 🚀👩‍🔧é_*.!?#&<>|\\"), min_size=1, max_size=40).map(
     lambda text: " ".join(text.split()) or "x"
@@ -36,7 +36,7 @@ headings = st.builds("{} {}".format, st.sampled_from(["#", "##", "###"]), plain)
 
 
 def below(head: str, body: str) -> str:
-    """A list inside an item of another."""
+    """Return a list inside an item of another list."""
     return f"- {head}\n" + "\n".join(f"  {line}" for line in body.split("\n"))
 
 
@@ -78,7 +78,7 @@ anything = st.one_of(
 
 
 def content(markdown: str) -> str:
-    """All that people read, without white space; the header a table repeats from the one before counts once."""
+    """Return the readable text without white space; a table header repeated from the part before counts once."""
     kept: list[str] = []
     header, heads, inside = "", [], False
     for token in parse(markdown):
@@ -105,7 +105,7 @@ def spans_of(markdown: str) -> Counter[tuple[str, str]]:
 
 @settings(deadline=None)
 @given(anything)
-def test_every_message_is_within_what_slack_takes_and_nothing_is_lost(markdown: str) -> None:
+def test_slack_parts_stay_within_the_limits_and_lose_no_character(markdown: str) -> None:
     messages = split(markdown, SMALL)
     assert all(message.strip() and cost(message).within(SMALL) for message in messages)
     rest = iter("".join(messages))
@@ -114,7 +114,7 @@ def test_every_message_is_within_what_slack_takes_and_nothing_is_lost(markdown: 
 
 @settings(deadline=None)
 @given(documents)
-def test_the_messages_together_say_what_the_text_says(markdown: str) -> None:
+def test_slack_parts_together_have_the_content_of_the_text(markdown: str) -> None:
     messages = split(markdown, SMALL)
     whole = "\n\n".join(messages)
     assert content(whole) == content(neutral(markdown))
@@ -130,7 +130,7 @@ MANY_WORDS = f"`{'a ' * 50}a`"
 @example(" ".join([MANY_WORDS] * 12))
 @example(f"{'a' * 480}\n\n{' '.join([MANY_WORDS] * 12)}")
 @example(f"> - {' '.join([*[MANY_WORDS] * 4, LONG_LINK] * 3)}")
-def test_fences_and_links_are_never_cut(markdown: str) -> None:
+def test_slack_parts_never_cut_links_or_leave_fences_open(markdown: str) -> None:
     messages = split(markdown, SMALL)
     assert sum(map(spans_of, messages), Counter()) == spans_of(neutral(markdown))
     languages = {token.info.strip() for token in parse(markdown) if token.type == "fence"}
@@ -148,7 +148,7 @@ def test_fences_and_links_are_never_cut(markdown: str) -> None:
 @example(["> # heading\n> # heading"], 30)
 @example(["- # heading\n  ---\n  text"], 30)
 @example(["- ```\n  code\n  ```\n  text\n\n  ---\n  > - # deep"], 30)
-def test_slack_refuses_no_message_of_any_text(texts: list[str], times: int) -> None:
+def test_slack_parts_of_any_text_are_accepted_by_slack(texts: list[str], times: int) -> None:
     composed = compose("\n\n".join(["begin", *texts * times])[:200_000])
     assert 1 <= len(composed.messages) <= MESSAGES
     for message in composed.messages:
@@ -159,28 +159,28 @@ def test_slack_refuses_no_message_of_any_text(texts: list[str], times: int) -> N
 
 @settings(deadline=None)
 @given(anything)
-def test_a_text_is_divided_the_same_way_each_time_and_a_message_stays_as_it_is(markdown: str) -> None:
+def test_slack_parts_are_deterministic_and_a_part_is_not_divided_again(markdown: str) -> None:
     messages = split(markdown, SMALL)
     assert split(markdown, SMALL) == messages
     assert all(split(message, SMALL) == (normal(message),) for message in messages)
 
 
-def test_what_fits_is_left_as_it_is() -> None:
+def test_slack_text_that_fits_is_left_unchanged() -> None:
     text = "# Done\n\nIt is **live**.\n\n- one\n- two"
     assert compose(text).messages == (text,)
     assert one_message(text) == text
     assert split(" \n\u2028") == ()
 
 
-def test_a_line_that_only_looks_empty_to_people_is_no_block() -> None:
-    # The parser takes U+0085 for a word; as a block of nothing it left empty lines at the end of a message.
+def test_slack_parts_treat_an_invisible_line_as_empty() -> None:
+    # The parser takes U+0085 for a word; as an empty block it left empty lines at the end of a message.
     quote = "\n".join(["> - one", *(f">   - {'word ' * 8}" for _ in range(12))])
     messages = split("\n\n".join(["begin", *["\x85", quote] * 59]))
     assert len(messages) > 1
     assert [message for message in messages if message != message.strip("\n") or "\n\n\n" in message] == []
 
 
-def test_a_fence_goes_on_in_its_language_and_a_table_with_its_header() -> None:
+def test_slack_parts_continue_a_fence_in_the_same_language_and_a_table_with_the_header() -> None:
     fence = "```python\n" + "\n".join(f"line_{n} = {n}" for n in range(1_400)) + "\n```"
     first, *others = split(fence)
     assert len(others) == 1
@@ -197,7 +197,7 @@ def test_a_fence_goes_on_in_its_language_and_a_table_with_its_header() -> None:
      "## Heading\n\n" + "word " * 150 + "\n\n", "a <b> & c " * 1_100,
      "```html\n" + "<p>a & b</p>\n" * 800 + "```", "| a | b |\n|---|---|\n| <c> | & |\n\n" * 40],
 )  # fmt: skip
-def test_all_blocks_of_a_message_together_are_no_more_than_slack_takes(markdown: str) -> None:
+def test_slack_parts_keep_all_blocks_of_a_message_within_the_limit(markdown: str) -> None:
     links = [{"type": "context", "elements": [{"type": "mrkdwn", "text": "x" * 500}]}]
     messages = split(markdown * 3)
     assert "".join("".join(messages).split()).startswith("".join(markdown.split())[:30])
@@ -205,12 +205,12 @@ def test_all_blocks_of_a_message_together_are_no_more_than_slack_takes(markdown:
         content_of(Arguments({"text": fallback(message), "blocks": [{"type": "markdown", "text": message}, *links]}))
 
 
-def test_many_short_paragraphs_fill_a_message() -> None:
+def test_slack_parts_fill_a_message_with_short_paragraphs() -> None:
     paragraphs = "\n\n".join(f"Paragraph {n}. " + "word " * 15 for n in range(240))
     assert [len(message) > 10_000 for message in split(paragraphs)] == [True, True, False]
 
 
-def test_a_list_is_divided_between_items_and_a_heading_stays_with_its_text() -> None:
+def test_slack_parts_divide_lists_between_items_and_keep_headings_with_their_text() -> None:
     items = [f"- item {n} " + "word " * 180 for n in range(20)]
     parts = split("\n".join(items))
     assert all(line.startswith("- item ") for part in parts for line in part.split("\n"))
@@ -219,19 +219,19 @@ def test_a_list_is_divided_between_items_and_a_heading_stays_with_its_text() -> 
     assert (first.count("#"), second[:7]) == (0, "## Next")
 
 
-def test_a_short_beginning_does_not_stand_alone_before_a_long_block() -> None:
+def test_slack_parts_keep_a_short_beginning_with_the_long_block_after() -> None:
     fence = "```\n" + "x = 1\n" * 3_000 + "```"
     first = split(f"Here is the file:\n\n{fence}")[0]
     assert first.startswith("Here is the file:\n\n```\nx = 1")
     assert len(first) > 10_900
 
 
-def test_a_table_too_wide_for_slack_is_shown_as_written() -> None:
+def test_slack_table_with_too_many_columns_is_shown_as_code() -> None:
     table = "| a " * 30 + "|\n" + "|---" * 30 + "|\n" + "| 1 " * 30 + "|"
     assert split(table) == (f"```\n{table}\n```",)
 
 
-def test_an_answer_longer_than_a_few_messages_is_a_file_with_its_beginning() -> None:
+def test_slack_answer_longer_than_the_messages_becomes_a_file_with_a_beginning() -> None:
     long = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(200))
     composed = compose(long)
     assert composed.file == long
@@ -247,7 +247,7 @@ def test_an_answer_longer_than_a_few_messages_is_a_file_with_its_beginning() -> 
     ["[" * 200_000, "> " * 100_000, "- " * 100_000, "`" * 200_000, "|" * 90_000 + "\n" + "|-" * 50_000, "👩‍🔧" * 40_000,
      "# x\n\n" * 40_000, "a\n" * 90_000, "\u202e" * 200_000, "| a |\n|---|\n" * 15_000, "**a " * 50_000],
 )  # fmt: skip
-def test_two_hundred_kilobytes_of_anything_are_at_most_a_few_messages(markdown: str) -> None:
+def test_slack_parts_of_200_kilobytes_stay_within_the_number_of_messages(markdown: str) -> None:
     composed = compose(markdown)
     assert 1 <= len(composed.messages) <= MESSAGES
     assert all(cost(message).within(ONE_MESSAGE) for message in composed.messages)

@@ -1,4 +1,4 @@
-"""Whatever a model writes, the simulated Slack sees nobody mentioned, and readers see the same words."""
+"""Texts of a model in Slack: no mentions, and the same visible words."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ paging = st.sampled_from([*ENTITIES, *PLAIN])
 
 
 def disguised(text: str) -> st.SearchStrategy[str]:
-    """The same mention behind escapes of Markdown and HTML."""
+    """Return a strategy for the same mention behind escapes of Markdown and HTML."""
     return st.tuples(*(st.sampled_from(_ways(char)) for char in text)).map("".join)
 
 
@@ -53,14 +53,14 @@ def sent(text: str, *, change: bool = False) -> dict[str, object]:
 
 
 @given(texts.filter(str.strip), st.booleans())
-def test_no_words_of_a_model_page_anybody(text: str, change: bool) -> None:
+def test_slack_text_of_a_model_never_mentions_a_person_or_group(text: str, change: bool) -> None:
     body = sent(f"x {text}", change=change)
     assert mentions(body["text"], body["blocks"], plain=True) == frozenset()
     assert (body["parse"], body["link_names"]) == ("none", False)
 
 
 @given(texts)
-def test_nothing_visible_changes_and_twice_is_once(text: str) -> None:
+def test_slack_neutral_text_looks_the_same_and_is_idempotent(text: str) -> None:
     assert neutral(text).replace(JOINER, "") == text.replace(JOINER, "")
     assert neutral(neutral(text)) == neutral(text)
 
@@ -68,10 +68,10 @@ def test_nothing_visible_changes_and_twice_is_once(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["write to ops@here.com", "a < b", "<https://example.com>", "x@y", "<b>!</b>", "&lt;div&gt;"]
 )
-def test_what_pages_nobody_is_left_as_it_is(text: str) -> None:
+def test_slack_text_without_a_mention_is_left_unchanged(text: str) -> None:
     assert neutral(text) == text
 
 
 @pytest.mark.parametrize("entity", [*ENTITIES, *PLAIN])
-def test_without_the_rule_it_would_page(entity: str) -> None:
+def test_slack_text_left_as_written_would_mention(entity: str) -> None:
     assert mentions("", [{"type": "markdown", "text": entity}], plain=True)

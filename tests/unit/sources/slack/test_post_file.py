@@ -1,4 +1,4 @@
-"""Tools against the simulated Slack: files attached once, people looked up, refusals told to whoever can act."""
+"""Slack tools against the simulated Slack: files attached once, people looked up, refusals and waits."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play
 
 
-def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() -> None:
+def test_slack_file_is_attached_to_the_thread_and_found_by_the_call() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         wanted = PostFile(name="answer.md", text="# Zürich 🚀", thread_ts=ROOT)
         assert await look_for(slack_post_file, API, call, wanted) is None
@@ -41,13 +41,13 @@ def test_a_file_is_attached_to_the_thread_and_found_by_the_call_that_did_it() ->
 @pytest.mark.parametrize(
     ("name", "safe"), [("a.md", "a-{}.md"), ("../../x y.tar", "x-y-{}.tar"), ("..", "file-{}.txt"), ("ä", "ä-{}.txt")]
 )
-def test_a_file_name_is_safe_and_belongs_to_one_call(name: str, safe: str) -> None:
+def test_slack_file_name_is_safe_and_unique_to_the_call(name: str, safe: str) -> None:
     mark = file_name("x.md", "run1/answer-file/1")[2:-3]
     assert file_name(name, "run1/answer-file/1") == safe.format(mark)
     assert file_name(name, "run2/answer-file/1") != file_name(name, "run1/answer-file/1")
 
 
-def test_a_file_slack_does_not_take_is_told() -> None:
+def test_slack_file_refused_by_slack_is_reported_and_a_lost_answer_is_found() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("files.getUploadURLExternal", "file_uploads_disabled")
         with pytest.raises(ToolError, match="does not accept files from apps"):
@@ -62,34 +62,34 @@ def test_a_file_slack_does_not_take_is_told() -> None:
     play(story)
 
 
-async def told(call: Call, name: str) -> ToolResult:
+async def user_called(call: Call, name: str) -> ToolResult:
     return await slack_get_user.act(API, call, GetUser(name=name))
 
 
-def test_a_person_is_described_without_an_id() -> None:
+def test_slack_user_is_described_without_an_id() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         for name in ("@Ada", "ada byron", "U0000001", "<@U0000001>", "<@U0000001|ada>"):
-            found = await told(call, name)
+            found = await user_called(call, name)
             assert found.text == "@Ada: handle @ada; real name Ada Byron; Engineer; time zone Europe/Berlin"
-        assert (await told(call, "build bot")).text.endswith("; a bot")
+        assert (await user_called(call, "build bot")).text.endswith("; a bot")
 
     play(story)
 
 
-def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed() -> None:
+def test_slack_user_name_of_two_people_lists_both_and_an_unknown_name_is_not_guessed() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
-        both = await told(call, "sam")
+        both = await user_called(call, "sam")
         assert both.details == {"found": 2}
         assert both.text.splitlines() == [
             "2 people are called “sam”; ask which one is meant:",
             "- @Sam: handle @sam; real name Sam Field; time zone Etc/UTC; a guest",
             "- @Sam: handle @sam; real name Sam Hill; time zone Etc/UTC; deactivated",
         ]
-        nobody = await told(call, "Bryon")
+        nobody = await user_called(call, "Bryon")
         assert nobody.text.startswith("No person here is called “Bryon”.")
-        assert (await told(call, "Ada Bryon")).text.endswith("Similar names: Ada.")
+        assert (await user_called(call, "Ada Bryon")).text.endswith("Similar names: Ada.")
         with pytest.raises(ToolError, match="knows no such person"):
-            await told(call, "U0000009")
+            await user_called(call, "U0000009")
         assert "U0000" not in both.text + nobody.text
 
     play(story)
@@ -99,7 +99,7 @@ def test_a_name_of_two_people_is_asked_about_and_an_unknown_one_is_not_guessed()
     ("channel", "words"),
     [("C0000002", "must invite it"), ("C0000003", "archived"), ("#nowhere", "Check the name")],
 )
-def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words: str) -> None:
+def test_slack_post_to_a_closed_channel_is_refused_with_the_reason(channel: str, words: str) -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         with pytest.raises(ToolError, match=words):
             await slack_post_message.act(API, call, PostMessage(text="x", channel=channel))
@@ -108,7 +108,7 @@ def test_where_nothing_can_be_written_the_model_is_told_why(channel: str, words:
 
 
 @pytest.mark.parametrize("code", [*REFUSALS.known, "something_new"])
-def test_each_refusal_follows_its_rule(code: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_slack_refusal_code_decides_error_type_and_operator_log(code: str, caplog: pytest.LogCaptureFixture) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("chat.postMessage", code)
         known = REFUSALS.known.get(code)
@@ -124,7 +124,7 @@ def test_each_refusal_follows_its_rule(code: str, caplog: pytest.LogCaptureFixtu
     play(story)
 
 
-def test_a_missing_permission_is_named() -> None:
+def test_slack_missing_scope_is_named() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.fail_next("reactions.add", "missing_scope")
         with pytest.raises(ToolError, match=r"The missing permission is reactions:write\."):
@@ -134,7 +134,7 @@ def test_a_missing_permission_is_named() -> None:
 
 
 class Busy:
-    """A Slack that is busy a few times before it answers."""
+    """A Slack that answers 429 a few times before it answers."""
 
     def __init__(self, times: int, **headers: str) -> None:
         self.times = times
@@ -160,7 +160,7 @@ class Busy:
         (Busy(1, retry_after="soon"), [], "Wait a few minutes"),
     ],
 )
-def test_slack_is_waited_for_as_it_asks_until_a_call_would_take_too_long(
+def test_slack_waits_for_the_retry_after_of_a_429_within_the_time_of_a_call(
     busy: Busy, waits: list[float], words: str
 ) -> None:
     waited: list[float] = []

@@ -1,3 +1,5 @@
+"""The Slack receiver: signatures, and mentions and posts translated to events."""
+
 import hashlib
 import hmac
 import json
@@ -17,7 +19,7 @@ from support.stand_ins import NOON
 
 EVENTS = Path(__file__).parents[3] / "events"
 SECRET = Secret("8f742231b10e8888abcd99yyyzzz85a5")
-DOOR = SlackReceiver((SECRET,))
+RECEIVER = SlackReceiver((SECRET,))
 BODY = b'{"type":"event_callback"}'
 
 
@@ -31,36 +33,36 @@ def signed(body: bytes = BODY, at: float = NOON, secret: Secret = SECRET) -> lis
 
 
 def translated(body: object) -> object:
-    return DOOR.translate(request(body=json.dumps(body).encode()))
+    return RECEIVER.translate(request(body=json.dumps(body).encode()))
 
 
 def refused(asked: RawRequest) -> bool:
     with pytest.raises(BadRequest) as error:
-        DOOR.verify(asked, NOON)
+        RECEIVER.verify(asked, NOON)
     return error.value.status == 401
 
 
-def test_the_signature_is_the_one_slack_computes() -> None:
+def test_slack_signature_is_an_hmac_over_version_time_and_body() -> None:
     base = b"v0:1531420618:" + BODY
     expected = "v0=" + hmac.new(SECRET.reveal().encode(), base, hashlib.sha256).hexdigest()
     assert sign(SECRET, "1531420618", BODY) == expected
 
 
-def test_a_good_signature_passes_also_at_the_edge_of_its_window() -> None:
-    DOOR.verify(request(*signed()), NOON)
-    DOOR.verify(request(*signed(at=NOON - 300)), NOON)
-    DOOR.verify(request(*signed(at=NOON + 300)), NOON)
+def test_slack_receiver_accepts_a_signature_within_five_minutes() -> None:
+    RECEIVER.verify(request(*signed()), NOON)
+    RECEIVER.verify(request(*signed(at=NOON - 300)), NOON)
+    RECEIVER.verify(request(*signed(at=NOON + 300)), NOON)
     assert refused(request(*signed(at=NOON - 301)))
     assert refused(request(*signed(at=NOON + 301)))
 
 
-def test_both_secrets_of_a_rotation_are_good() -> None:
+def test_slack_receiver_accepts_both_secrets_of_a_rotation() -> None:
     old = Secret("the previous one")
     SlackReceiver((SECRET, old)).verify(request(*signed(secret=old)), NOON)
     assert refused(request(*signed(secret=old)))
 
 
-def test_any_changed_byte_breaks_the_signature() -> None:
+def test_slack_receiver_refuses_a_changed_body() -> None:
     assert refused(request(*signed(), body=BODY + b" "))
 
 
@@ -86,12 +88,12 @@ def test_any_changed_byte_breaks_the_signature() -> None:
         lambda t, s: [t, (s[0], "")],
     ],
 )
-def test_wrong_missing_doubled_and_malformed_headers_are_refused(change) -> None:
+def test_slack_receiver_refuses_wrong_missing_doubled_and_malformed_headers(change) -> None:
     assert refused(request(*change(*signed())))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["x-slack-signature", "X-SLACK-REQUEST-TIMESTAMP"]), st.text())))
-def test_no_header_is_an_exception(headers: list[tuple[str, str]]) -> None:
+def test_slack_receiver_refuses_any_other_signature_header(headers: list[tuple[str, str]]) -> None:
     assert refused(request(*headers))
 
 
@@ -101,7 +103,7 @@ def payload(**changes: object) -> dict[str, object]:
     return body
 
 
-def test_a_mention_becomes_an_event() -> None:
+def test_slack_mention_becomes_an_event() -> None:
     assert translated(payload()) == Event(
         source="slack",
         kind="slack.mention",
@@ -119,7 +121,7 @@ def test_a_mention_becomes_an_event() -> None:
     )
 
 
-def test_the_same_post_has_one_identity_whatever_event_brings_it() -> None:
+def test_slack_post_has_the_same_identity_as_mention_and_as_message() -> None:
     mention = translated(payload(thread_ts="1795240000.000100"))
     message = translated(payload(type="message", channel_type="channel", thread_ts="1795240000.000100"))
     assert isinstance(mention, Event)
@@ -134,19 +136,19 @@ def test_the_same_post_has_one_identity_whatever_event_brings_it() -> None:
 
 
 @pytest.mark.parametrize(("channel_type", "private"), [("group", True), ("mpim", True), ("new", None)])
-def test_a_channel_is_public_only_if_slack_says_so(channel_type: str, private: bool | None) -> None:
+def test_slack_channel_is_public_only_when_declared_public(channel_type: str, private: bool | None) -> None:
     event = translated(payload(channel_type=channel_type))
     assert isinstance(event, Event)
     assert event.private is private
 
 
-def test_a_channel_shared_with_another_company_is_not_plainly_public() -> None:
+def test_slack_channel_shared_with_another_company_is_not_public() -> None:
     event = translated(payload(channel_type="channel") | {"is_ext_shared_channel": True})
     assert isinstance(event, Event)
     assert event.private is None
 
 
-def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
+def test_slack_event_keeps_the_text_up_to_the_limit() -> None:
     event = translated(payload(text="<@U0GOFER0>" + "x" * 900_000))
     assert isinstance(event, Event)
     assert len(event.text) == TEXT_LIMIT
@@ -177,16 +179,16 @@ def test_an_event_keeps_a_bounded_part_of_the_text() -> None:
         ({"user": []}, "it lacks a user"),
     ],
 )
-def test_what_starts_nothing_has_a_reason(changes: dict[str, object], reason: str) -> None:
+def test_delivery_that_starts_no_run_is_ignored_with_a_reason(changes: dict[str, object], reason: str) -> None:
     verdict = translated(payload(**changes))
     assert isinstance(verdict, Ignored)
     assert reason in verdict.reason
 
 
-def test_the_url_is_verified_by_echoing_the_challenge() -> None:
+def test_slack_url_verification_returns_the_challenge() -> None:
     assert translated({"type": "url_verification", "challenge": "abc"}) == Handshake("abc")
 
 
-def test_deliveries_without_an_event_start_nothing() -> None:
+def test_slack_delivery_without_an_event_is_ignored() -> None:
     assert isinstance(translated({"type": "app_rate_limited"}), Ignored)
     assert isinstance(translated({}), Ignored)

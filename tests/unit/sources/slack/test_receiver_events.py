@@ -1,4 +1,4 @@
-"""What each event of Slack means, and that no payload whatever is an exception."""
+"""The Slack events that start or stop runs, and payloads of any form."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ from gofer.values.events import Actor, Event
 
 EVENTS = Path(__file__).parents[3] / "events"
 PAYLOADS = {path.stem.removeprefix("slack_"): path.read_text() for path in sorted(EVENTS.glob("slack_*.json"))}
-DOOR = SlackReceiver(())
+RECEIVER = SlackReceiver(())
 POST = ("T0ACME00", "C0GENERA0", "1795240900.000100")
 
 
@@ -28,7 +28,7 @@ def recorded(name: str, **changes: object) -> dict[str, Any]:
 
 
 def translated(body: object) -> Event | Stop | Handshake | Ignored:
-    return DOOR.translate(RawRequest("POST", "/slack/events", (), json.dumps(body).encode()))
+    return RECEIVER.translate(RawRequest("POST", "/slack/events", (), json.dumps(body).encode()))
 
 
 def event(body: object) -> Event:
@@ -49,16 +49,16 @@ def stop(body: object) -> Stop:
     return verdict
 
 
-def test_a_message_of_a_channel_says_whether_it_is_a_reply_and_has_files() -> None:
+def test_slack_channel_message_event_says_whether_a_reply_and_with_files() -> None:
     reply, file = event(recorded("message")), event(recorded("file"))
     assert (reply.kind, reply.identity, reply.private) == ("slack.message", POST, False)
     assert reply.conversation == "slack:T0ACME00:C0GENERA0:1795240812.000300"
     assert (reply.facts["reply"], reply.facts["files"], reply.facts["bot"]) == (True, False, False)
-    # A bare file: nothing is said, and it counts all the same.
+    # A file without a text still counts.
     assert (file.kind, file.text, file.facts["files"], file.facts["reply"]) == ("slack.message", "", True, False)
 
 
-def test_a_post_that_mentions_gofer_is_a_mention_whatever_brings_it() -> None:
+def test_slack_post_that_mentions_gofer_is_a_mention_in_either_event_type() -> None:
     text = "<@U0GOFER0|gofer> look"
     message, mention = event(recorded("message", text=text)), event(recorded("message", type="app_mention", text=text))
     assert {message.kind, mention.kind} == {"slack.mention"}
@@ -67,18 +67,18 @@ def test_a_post_that_mentions_gofer_is_a_mention_whatever_brings_it() -> None:
     assert event(recorded("message", channel_type="mpim")).kind == "slack.message"
 
 
-def test_what_is_said_to_gofer_alone_is_direct_with_and_without_a_mention() -> None:
+def test_slack_direct_message_is_a_direct_event_with_or_without_a_mention() -> None:
     for text in ("hello", "<@U0GOFER0> hello"):
         said = event(recorded("direct", text=text))
         assert (said.kind, said.private) == ("slack.direct", True)
         assert said.conversation == "slack:T0ACME00:D0NEWCO0:1795240890.000200"
 
 
-def test_an_edit_counts_when_it_adds_the_mention_and_is_the_message_then() -> None:
+def test_slack_edit_that_adds_a_mention_becomes_a_mention() -> None:
     added = event(recorded("edit"))
     assert (added.kind, added.identity, added.actor) == ("slack.mention", POST, Actor("U0NEWCO0"))
     assert (added.facts["edited"], added.facts["reply"], added.place["channel"]) == (True, False, "C0GENERA0")
-    # The same edit as Slack tells of it in the other way.
+    # The same edit in the other form that Slack sends.
     told = recorded("edit")["event"]["message"] | {"type": "app_mention", "channel": "C0GENERA0"}
     assert event(recorded("edit") | {"event": told}).identity == POST
 
@@ -95,28 +95,28 @@ def test_an_edit_counts_when_it_adds_the_mention_and_is_the_message_then() -> No
         ({"text": "<@U0GOFER0> one", "user": "U0GOFER0"}, {"text": "one"}),
     ],
 )
-def test_other_edits_previews_and_thread_counts_start_nothing(now: dict[str, Any], before: object) -> None:
+def test_slack_edits_without_a_new_mention_are_ignored(now: dict[str, Any], before: object) -> None:
     body = recorded("edit")
     body["event"]["message"] |= now
     body["event"]["previous_message"] = body["event"]["previous_message"] | before if before else None
     assert reason(body)
 
 
-def test_a_bots_post_is_an_event_that_says_so_and_counts_its_hops() -> None:
+def test_slack_bot_post_becomes_a_bot_event_with_the_hop_count() -> None:
     posted = event(recorded("bot_message"))
     assert (posted.actor, posted.facts["bot"], posted.hops) == (Actor("U0OTHER0", "bot"), True, 2)
     nameless = event(recorded("bot_message", subtype="bot_message", user=None, metadata=None))
     assert (nameless.actor, nameless.hops) == (Actor("B0OTHER0", "bot"), 0)
-    # What a person writes stands behind nothing, whatever it carries.
+    # Posts of people have no hops, whatever their metadata.
     assert event(recorded("message", metadata={"event_payload": {"hops": 4}})).hops == 0
 
 
 @pytest.mark.parametrize(("hops", "counted"), [(0, 1), (5, 6), (-3, 1), (10**400, 1_001), ("4", 0), (True, 0)])
-def test_hops_are_a_small_number_whatever_somebody_writes(hops: object, counted: int) -> None:
+def test_slack_hop_count_is_limited_to_a_small_number(hops: object, counted: int) -> None:
     assert event(recorded("bot_message", metadata={"event_payload": {"hops": hops}})).hops == counted
 
 
-def test_nothing_that_gofer_does_itself_starts_anything() -> None:
+def test_slack_acts_of_gofer_are_ignored() -> None:
     own = {"user": "U0GOFER0", "bot_id": "B0GOFER0"}
     for name in ("message", "file", "direct", "reaction", "bot_message"):
         assert reason(recorded(name, **own))
@@ -126,13 +126,13 @@ def test_nothing_that_gofer_does_itself_starts_anything() -> None:
     assert reason(created) == "Gofer created it"
 
 
-def test_without_knowing_who_gofer_is_only_its_own_event_type_counts() -> None:
+def test_slack_event_without_authorizations_counts_only_as_app_mention() -> None:
     nobody = {"authorizations": []}
     assert all("does not name Gofer" in reason(recorded(name) | nobody) for name in ("message", "reaction"))
     assert event(recorded("app_mention") | nobody).kind == "slack.mention"
 
 
-def test_an_emoji_is_a_happening_of_its_own_in_the_conversation_of_its_message() -> None:
+def test_slack_reaction_has_a_separate_identity_in_the_conversation_of_the_message() -> None:
     put = event(recorded("reaction", reaction="+1::skin-tone-3"))
     assert put.kind == "slack.reaction"
     assert put.identity == ("T0ACME00", "C0GENERA0", "1795240812.000300", "+1", "U0CAPTN0")
@@ -151,11 +151,11 @@ def test_an_emoji_is_a_happening_of_its_own_in_the_conversation_of_its_message()
     }
 
 
-def test_an_emoji_on_a_file_starts_nothing() -> None:
+def test_slack_reaction_on_a_file_is_ignored() -> None:
     assert reason(recorded("reaction", item={"type": "file", "file": "F1"})) == "it is not on a message"
 
 
-def test_a_new_channel_and_a_new_member_are_told_with_what_narrows_them() -> None:
+def test_slack_new_channel_and_new_member_become_events_with_their_facts() -> None:
     created, invited = event(recorded("channel_created")), event(recorded("member_joined"))
     came = event(recorded("member_joined", user="U0ONCAL0", inviter=None))
     assert (created.kind, created.facts["name"], created.private) == ("slack.channel_created", "proj-x", False)
@@ -166,7 +166,7 @@ def test_a_new_channel_and_a_new_member_are_told_with_what_narrows_them() -> Non
     assert again.identity != invited.identity
 
 
-def test_a_deletion_stops_what_the_message_started_in_either_form() -> None:
+def test_slack_deleted_message_stops_the_runs_of_that_message() -> None:
     for name in ("deleted", "tombstone"):
         asked = stop(recorded(name))
         assert asked.identity == ("T0ACME00", "C0GENERA0", "1795240812.000300")
@@ -178,13 +178,13 @@ def test_a_deletion_stops_what_the_message_started_in_either_form() -> None:
 
 
 @pytest.mark.parametrize("emoji", ["octagonal_sign", "no_entry", "no_entry_sign"])
-def test_a_stop_sign_stops_what_the_same_person_asked_for_there(emoji: str) -> None:
+def test_slack_stop_emoji_stops_runs_requested_by_the_same_person(emoji: str) -> None:
     asked = stop(recorded("reaction", reaction=emoji))
     assert (asked.of, asked.on, asked.silent) == ("U0CAPTN0", "1795240812.000300", False)
     assert asked.conversation == "slack:T0ACME00:C0GENERA0:*"
 
 
-def test_the_stop_button_stops_its_session() -> None:
+def test_slack_stop_button_stops_the_runs_of_the_session() -> None:
     asked = stop(recorded("session_stopped"))
     assert (asked.conversation, asked.of, asked.on) == ("slack:T0ACME00:D0NEWCO0:1795240890.000200", "", "")
 
@@ -210,7 +210,7 @@ def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[in
 
 
 def is_sound(verdict: object) -> bool:
-    """Whether a verdict is one of the four, and could be stored."""
+    """Return whether a verdict is one of the four and can be stored."""
     match verdict:
         case Event(text=text, place=place, conversation=conversation, identity=identity, facts=facts, hops=hops):
             json.dumps(facts).encode()
@@ -227,7 +227,7 @@ def is_sound(verdict: object) -> bool:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 @given(data=st.data())
-def test_no_payload_is_an_exception(name: str, data: st.DataObject) -> None:
+def test_slack_receiver_translates_any_changed_payload_without_an_exception(name: str, data: st.DataObject) -> None:
     payload = json.loads(PAYLOADS[name])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.sampled_from(list(places(payload)) or [("type",)]))
@@ -247,7 +247,7 @@ def test_no_payload_is_an_exception(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-def test_each_field_may_be_missing_or_anything(name: str) -> None:
+def test_slack_receiver_translates_payloads_with_any_field_replaced(name: str) -> None:
     payload = json.loads(PAYLOADS[name])
     for at in places(payload):
         for odd in (None, True, 0, 10**400, "", "\ud800", [], {}, [[]], {"": {}}):
@@ -260,8 +260,8 @@ def test_each_field_may_be_missing_or_anything(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [101, 10_000])
-def test_what_is_nested_too_deep_is_refused(depth: int) -> None:
+def test_slack_payload_nested_too_deep_is_a_bad_request(depth: int) -> None:
     body = b'{"type":"event_callback","event":' + b'{"item":' * depth + b"1" + b"}" * depth + b"}"
     with pytest.raises(BadRequest) as refused:
-        DOOR.translate(RawRequest("POST", "/slack/events", (), body))
+        RECEIVER.translate(RawRequest("POST", "/slack/events", (), body))
     assert refused.value.status == 400

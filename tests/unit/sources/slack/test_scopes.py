@@ -1,4 +1,4 @@
-"""Each tool gets on with the scopes it declares: in a simulated Slack that allows nothing else."""
+"""Slack tools with exactly their declared scopes, in a simulated Slack that allows no others."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) i
 
 
 async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
-    """Uses every way through a tool and gives the scopes it needed. Raises ToolError when Slack refuses something."""
+    """Use every path of a tool and return the scopes it needed. Raises ToolError when Slack refuses a call."""
     async with http_client() as http, loopback.client() as deliveries:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=deliveries)
         async with serve(slack.app) as url:
@@ -71,7 +71,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
 
 
 def app(scopes: frozenset[str]) -> dict[str, object]:
-    """The manifest of an app with some scopes, which cannot be none."""
+    """Return the manifest of an app with some scopes, at least one."""
     return {
         "display_information": {"name": "Gofer"},
         "features": {"app_home": {"messages_tab_enabled": True}, "bot_user": {"display_name": "Gofer"}},
@@ -86,15 +86,15 @@ async def posted(http: httpx2.AsyncClient, url: str, channel: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_tool_gets_on_with_the_scopes_it_declares_and_needs_each_of_them(name: str) -> None:
+def test_slack_tool_uses_exactly_the_declared_scopes(name: str) -> None:
     tool = next(tool for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if tool.name == name)
-    # Nobody joins a private channel by themselves.
+    # Private channels cannot be joined.
     channels = [CHANNELS["deploys"]] if name == "slack_join_channel" else CHANNELS.values()
     used = [asyncio.run(use(name, channel)) for channel in channels]
     assert frozenset().union(*used) == tool.target.scopes
 
 
-def test_without_one_of_them_slack_refuses_and_names_it() -> None:
+def test_slack_tool_without_a_declared_scope_is_refused_by_name() -> None:
     with pytest.raises(ToolError, match="groups:history"):
         asyncio.run(use("slack_read_thread", CHANNELS["leads"], without="groups:history"))
     with pytest.raises(ToolError, match="reactions:write"):

@@ -1,4 +1,4 @@
-"""The source context of a Slack event: what is called to read it, and what the recorded outcome means."""
+"""The source context of a Slack event: the call that reads it, and the meaning of its result."""
 
 import pytest
 
@@ -23,14 +23,14 @@ def result(status: str = "ok", **details: object) -> ToolResult:
     return ToolResult("context/1", status, "Thread in #deploys", details=details)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_thread_a_channel_or_nothing_is_read() -> None:
+def test_slack_context_reads_a_thread_a_channel_or_no_context() -> None:
     assert READING.call(MENTION) == OwnCall("slack_read_thread", {"ts": "1.1"})
     assert READING.call(JOINED) == OwnCall("slack_read_channel", {"limit": RECENT})
     assert READING.call(event("slack.channel_created")) is None
     assert (READING.need(MENTION), READING.need(JOINED)) == (THREAD, CHANNEL)
 
 
-def test_a_new_channel_is_told_by_its_name() -> None:
+def test_slack_context_of_a_new_channel_names_the_channel() -> None:
     created = Event("slack", "slack.channel_created", ("1",), "c", Actor(ADA.id), "", {}, facts={"name": "launch"})
     context = context_of_event(created, ADA)
     assert (context.happened, context.read) == ("@Ada created the public channel #launch.", "")
@@ -48,13 +48,11 @@ def test_a_new_channel_is_told_by_its_name() -> None:
         (MENTION, result(private=False), ""),
     ],
 )
-def test_a_run_whose_message_was_deleted_has_nothing_left_to_be_about(
-    happened: Event, outcome: ToolResult, why: str
-) -> None:
+def test_slack_context_is_gone_when_the_message_was_deleted(happened: Event, outcome: ToolResult, why: str) -> None:
     assert READING.gone(happened, outcome) == why
 
 
-def test_what_was_read_becomes_the_source_context() -> None:
+def test_slack_thread_result_becomes_the_source_context() -> None:
     context = READING.read(MENTION, ADA, result(private=False, channel="deploys", words="hi @Gofer", header="@Ada:"))
     assert (context.author, context.words, context.header) == ("@Ada", "hi @Gofer", "@Ada:")
     assert context.facts == {"channels": ["deploys", "C0DEPLOY0"]}
@@ -63,7 +61,7 @@ def test_what_was_read_becomes_the_source_context() -> None:
     assert READING.read(MENTION, Person("U1"), result()).words == "hi @unknown user"
 
 
-def test_the_thread_that_was_read_comes_before_the_one_that_the_event_names() -> None:
+def test_slack_thread_of_a_run_is_taken_from_the_result_first_then_from_the_event() -> None:
     reaction = event("slack.reaction", ts="1.1")
     assert thread_of(reaction, None) == ""
     assert thread_of(reaction, result(thread_ts="1.0")) == "1.0"

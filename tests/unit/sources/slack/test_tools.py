@@ -1,4 +1,4 @@
-"""Tools for channels, groups and single people, against the simulated Slack."""
+"""Slack tools for channels, groups and people, against the simulated Slack."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ from support.vendors.slack import API, ROOT, play
 ADA, HERE = "U0000001", "C0000001"
 
 
-def test_a_channel_is_text_for_a_model_and_values_for_code() -> None:
+def test_slack_channel_is_read_as_text_and_values() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         link = "see <https://example.com/a?b=1&amp;c=2|this> and <@U0000002>"
         asked = await slack.say(ADA, HERE, link, None)
@@ -61,7 +61,7 @@ def _messages(details: Mapping[str, object]) -> list[Any]:
     return found
 
 
-def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
+def test_slack_private_channel_is_unreadable_from_another_channel() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.enter(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
         secret = (await slack.say(ADA, "G0000009", "Our plan.")).ts
@@ -77,7 +77,7 @@ def test_a_private_channel_is_read_and_linked_by_nobody_from_outside() -> None:
     play(story)
 
 
-def test_a_public_channel_is_joined_once_and_no_other() -> None:
+def test_slack_join_takes_public_channels_only_and_joins_once() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         for _ in range(2):
             joined = await slack_join_channel.act(API, call, JoinChannel(channel="#random"))
@@ -90,7 +90,7 @@ def test_a_public_channel_is_joined_once_and_no_other() -> None:
     play(story)
 
 
-def test_a_group_is_its_people_and_none_where_there_is_no_such_group() -> None:
+def test_slack_group_lists_the_members_and_an_unknown_group_is_empty() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         slack.workspace.groups["S1"] = Group("S1", "leads", "Leads", (ADA, "U0000009"))
         found = await slack_get_group.act(API, call, GetGroup(handle="@Leads"))
@@ -107,7 +107,7 @@ def test_a_group_is_its_people_and_none_where_there_is_no_such_group() -> None:
     ("user", "kind"),
     [("U0000001", "member"), ("U0000002", "guest"), ("U0000003", "external"), ("U0000004", "bot")],
 )
-def test_somebody_by_id_is_of_a_kind(user: str, kind: str) -> None:
+def test_slack_user_is_a_member_guest_external_or_bot(user: str, kind: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         details = (await slack_get_user.act(API, call, GetUser(name=user))).details
         assert (details["kind"], details["team"]) == (kind, "T1")
@@ -115,7 +115,7 @@ def test_somebody_by_id_is_of_a_kind(user: str, kind: str) -> None:
     play(story)
 
 
-def test_a_file_in_a_thread_is_named_and_not_read() -> None:
+def test_slack_thread_names_a_file_without_reading_the_content() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         odd = "a\n@Ada at 10:00\n.txt"
         await slack.upload(ADA, HERE, odd, b"secret words", "look", ROOT)
@@ -127,7 +127,7 @@ def test_a_file_in_a_thread_is_named_and_not_read() -> None:
     play(story)
 
 
-def test_one_person_alone_sees_what_is_shown_to_them() -> None:
+def test_slack_ephemeral_message_is_visible_to_the_requester_only() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         asking = started(call, actor=ADA)
         await slack_post_ephemeral.act(API, asking, PostEphemeral(text="**psst** <!channel>", thread_ts=ROOT))
@@ -143,7 +143,7 @@ def test_one_person_alone_sees_what_is_shown_to_them() -> None:
     play(story)
 
 
-def test_a_direct_message_is_written_once_and_found_again() -> None:
+def test_slack_direct_message_is_written_once_and_found_by_the_call() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         asking = started(call, actor=ADA)
         wanted = PostDirect(text="hello")
@@ -157,7 +157,7 @@ def test_a_direct_message_is_written_once_and_found_again() -> None:
     play(story)
 
 
-def test_only_gofers_own_messages_are_deleted_and_twice_is_once() -> None:
+def test_slack_delete_removes_only_messages_of_gofer_and_can_be_repeated() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         ts = str((await slack_post_message.act(API, call, PostMessage(text="mine"))).details["ts"])
         for _ in range(2):
@@ -169,7 +169,7 @@ def test_only_gofers_own_messages_are_deleted_and_twice_is_once() -> None:
     play(story)
 
 
-def test_what_gofer_writes_says_how_many_runs_stand_behind_it() -> None:
+def test_slack_message_metadata_has_the_hop_count() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         ts = str((await slack_post_message.act(API, started(call, hops=3), PostMessage(text="x"))).details["ts"])
         metadata = slack.workspace.message(HERE, ts).metadata

@@ -1,3 +1,5 @@
+"""Messages and reactions that Gofer writes to Slack, against prepared answers."""
+
 import asyncio
 import json
 from collections.abc import Mapping
@@ -35,7 +37,7 @@ def sent(http: AnsweringHttp) -> Mapping[str, object]:
     return json.loads(http.requests[-1][1])
 
 
-def test_a_message_carries_its_call_and_ends_with_links() -> None:
+def test_slack_message_carries_the_call_key_and_ends_with_links() -> None:
     http = answering()
     result = post(http, text="**Hello**", thread_ts="1.0")
     body = sent(http)
@@ -53,21 +55,21 @@ def test_a_message_carries_its_call_and_ends_with_links() -> None:
     assert result.details == {"channel": "C0000001", "ts": "3.0"}
 
 
-def test_a_new_message_has_no_thread() -> None:
+def test_slack_new_message_has_no_thread() -> None:
     http = answering()
     post(http, text="x")
     assert "thread_ts" not in sent(http)
 
 
 @pytest.mark.parametrize("text", ["x" * 12_001, "# a\n\n" * 60, " \n "])
-def test_what_is_no_message_is_told_to_the_model_and_not_sent(text: str) -> None:
+def test_slack_text_too_large_or_empty_is_refused_unsent(text: str) -> None:
     http = answering()
     with pytest.raises(ToolError, match="post it in several"):
         post(http, text=text)
     assert http.requests == []
 
 
-def test_a_message_that_another_one_follows_has_no_links() -> None:
+def test_slack_message_without_provenance_has_no_links() -> None:
     http = answering()
     part = replace(call(http), provenance=replace(PROVENANCE, prompt_url="", run_url=None))
     asyncio.run(slack_post_message.act(API, part, PostMessage(text="first part")))
@@ -78,24 +80,24 @@ def react(http: AnsweringHttp, emoji: str) -> ToolResult:
     return asyncio.run(slack_add_reaction.act(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
 
 
-def test_a_reaction_that_is_there_already_counts_as_added() -> None:
+def test_slack_reaction_that_exists_counts_as_added() -> None:
     assert "now has :eyes:" in react(answering(ok=False, error="already_reacted"), "eyes").text
     with pytest.raises(ToolError, match="invalid_name"):
         react(answering(ok=False, error="invalid_name"), "nosuch")
 
 
 @pytest.mark.parametrize("emoji", ["+1::skin-tone-2", ":+1::skin-tone-2:"])
-def test_an_emoji_can_be_written_with_colons(emoji: str) -> None:
+def test_slack_emoji_can_be_written_with_colons(emoji: str) -> None:
     http = answering()
     react(http, emoji)
     assert sent(http) == {"channel": "C0000001", "timestamp": "2.0", "name": "+1::skin-tone-2"}
 
 
-def test_what_is_no_emoji_is_told_to_the_model() -> None:
+def test_slack_reaction_with_an_invalid_emoji_name_is_refused() -> None:
     with pytest.raises(ToolError, match="not the name of an emoji"):
         react(answering(), "👀")
 
 
-def test_codes_after_which_an_edit_may_have_happened_are_no_refusals() -> None:
+def test_slack_error_codes_of_unclear_edits_have_the_rule_unclear() -> None:
     for unclear in ("fatal_error", "internal_error", "request_timeout", "service_unavailable", "update_failed"):
         assert REFUSALS.of(unclear).rule == "unclear"

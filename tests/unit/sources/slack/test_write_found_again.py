@@ -1,4 +1,4 @@
-"""What an earlier attempt left in Slack is found, however much was written since; else nobody can tell."""
+"""Lookups of earlier writes in Slack: found among many later messages, or reported as unknown."""
 
 import asyncio
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def chatter(slack: SlackSimulator, messages: int, thread_ts: str | None) -> None
 
 
 @pytest.mark.parametrize("thread", ["", ROOT])
-def test_what_250_messages_were_written_after_is_found(thread: str) -> None:
+def test_slack_lookup_finds_a_message_and_a_file_before_250_later_messages(thread: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         call = replace(call, since=NOW)
         message, file = PostMessage(text="x", thread_ts=thread), PostFile(name="a.md", text="x", thread_ts=thread)
@@ -43,7 +43,7 @@ def test_what_250_messages_were_written_after_is_found(thread: str) -> None:
 
 
 def busy_channel(newest: float, messages: int) -> AnsweringHttp:
-    """A Slack with one channel, and a thread, of so many messages, one a second, none of them ours."""
+    """Return a Slack with one channel and thread of that many messages, one a second, none by Gofer."""
 
     def answer(url: str, content: bytes) -> Mapping[str, object]:
         asked = {name: values[0] for name, values in parse_qs(content.decode()).items()}
@@ -61,7 +61,7 @@ def looking(http: AnsweringHttp, since: float) -> Call:
 
 
 @pytest.mark.parametrize("thread", ["", ROOT])
-def test_where_more_was_written_than_can_be_looked_through_nobody_can_tell(thread: str) -> None:
+def test_slack_lookup_fails_above_10000_later_messages(thread: str) -> None:
     call = looking(busy_channel(NOW + 20_000, 10_001), NOW)
     with pytest.raises(ToolError, match="more than 10000 messages"):
         asyncio.run(look_for(slack_post_message, API, call, PostMessage(text="x", thread_ts=thread)))
@@ -72,8 +72,8 @@ def test_where_more_was_written_than_can_be_looked_through_nobody_can_tell(threa
 
 
 @pytest.mark.parametrize("thread", ["", ROOT])
-def test_what_was_written_before_the_run_is_not_looked_through(thread: str) -> None:
-    # Our clock may be ahead of Slack's.
+def test_slack_lookup_reads_no_messages_from_before_the_run(thread: str) -> None:
+    # Gofer's clock may be ahead of Slack's.
     http = busy_channel(NOW, 100_000)
     assert (
         asyncio.run(look_for(slack_post_message, API, looking(http, NOW), PostMessage(text="x", thread_ts=thread)))

@@ -1,4 +1,4 @@
-"""A token of the right issuer for this audience gets in while it is good; no trick with keys does."""
+"""JWTs of webhooks: accepted from the right issuer for this audience while valid; forged ones are refused."""
 
 import base64
 import hashlib
@@ -53,7 +53,7 @@ def part(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
 
 
-def test_a_token_of_each_algorithm_gets_in() -> None:
+def test_jwt_of_each_listed_algorithm_is_accepted() -> None:
     assert lets_in(PUBLIC, rs256())
     assert lets_in(PUBLIC, jwt.encode(CLAIMS, RSA, "RS256"))
     assert lets_in(PUBLIC, jwt.encode(CLAIMS, EC, "ES256", headers={"kid": "e1"}))
@@ -79,7 +79,7 @@ def test_a_token_of_each_algorithm_gets_in() -> None:
         {"nbf": "never"},
     ],
 )
-def test_a_token_with_another_claim_does_not_get_in(changed: Mapping[str, object]) -> None:
+def test_jwt_with_a_wrong_claim_is_refused(changed: Mapping[str, object]) -> None:
     claims = {name: value for name, value in {**CLAIMS, **changed}.items() if value is not None}
     payload = f"{part({'alg': 'HS256'})}.{part(claims)}"
     digest = hmac.new(SECRET.encode(), payload.encode(), hashlib.sha256).digest()
@@ -87,16 +87,16 @@ def test_a_token_with_another_claim_does_not_get_in(changed: Mapping[str, object
     assert not lets_in(SHARED, token)
 
 
-def test_times_are_read_with_a_minute_of_leeway_by_the_clock_that_is_given() -> None:
+def test_jwt_times_have_a_minute_of_leeway() -> None:
     token = rs256()
     assert [lets_in(PUBLIC, token, NOON + late) for late in (-66, -64, 659, 661)] == [False, True, True, False]
 
 
-def test_no_algorithm_and_confused_keys_prove_nothing() -> None:
+def test_jwt_without_an_algorithm_or_with_a_confused_key_is_refused() -> None:
     payload = part(CLAIMS)
     assert not lets_in(PUBLIC, f"{part({'alg': 'none'})}.{payload}.")
     assert not lets_in(SHARED, f"{part({'alg': 'none'})}.{payload}.")
-    # The public key, which everybody knows, as if it were a shared secret.
+    # The public key used as a shared secret.
     for known in (
         RSA.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
         RSA.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
@@ -104,28 +104,28 @@ def test_no_algorithm_and_confused_keys_prove_nothing() -> None:
         signed = f"{part({'alg': 'HS256', 'kid': 'r1'})}.{payload}"
         mac = base64.urlsafe_b64encode(hmac.new(known, signed.encode(), hashlib.sha256).digest()).rstrip(b"=").decode()
         assert not lets_in(PUBLIC, f"{signed}.{mac}")
-    # A key that the token brings along, and one that it names elsewhere.
+    # A key inside the token, and a key at an address in the token.
     own = json.loads(RSAAlgorithm.to_jwk(OTHER.public_key()))
     assert not lets_in(PUBLIC, rs256(key=OTHER, jwk=own, jku="http://127.0.0.1/keys"))
     assert not lets_in(PUBLIC, rs256(key=OTHER))
     assert not lets_in(PUBLIC, rs256(kid="unknown"))
 
 
-def test_an_algorithm_that_is_not_listed_does_not_get_in() -> None:
+def test_jwt_of_an_unlisted_algorithm_is_refused() -> None:
     only = JwtProof(Jwt(ISSUER, AUDIENCE, ("ES256",), (RSA_JWK, EC_JWK)), [])
     assert not lets_in(only, rs256())
     assert not lets_in(PUBLIC, jwt.encode(CLAIMS, RSA, "RS512", headers={"kid": "r1"}))
     assert not lets_in(PUBLIC, jwt.encode(CLAIMS, RSA, "PS256", headers={"kid": "r1"}))
 
 
-def test_every_character_of_a_token_is_signed() -> None:
+def test_jwt_with_a_changed_payload_or_missing_signature_is_refused() -> None:
     header, payload, signature = rs256().split(".")
     assert not lets_in(PUBLIC, f"{header}.{part({**CLAIMS, 'sub': 'boss'})}.{signature}")
     assert not lets_in(PUBLIC, f"{header}.{payload}.")
     assert not lets_in(PUBLIC, f"{header}.{payload}")
 
 
-def test_while_a_key_is_rotated_both_get_in() -> None:
+def test_jwt_keys_of_a_rotation_are_both_accepted() -> None:
     other = {**json.loads(RSAAlgorithm.to_jwk(OTHER.public_key())), "kid": "r2"}
     both = JwtProof(Jwt(ISSUER, AUDIENCE, ("RS256",), (RSA_JWK, other)), [])
     assert lets_in(both, rs256())
@@ -151,12 +151,12 @@ WIDE = json.loads(ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP384R1()).pub
         {"kty": ["RSA"]},
     ],
 )
-def test_keys_that_cannot_be_used_are_refused_at_the_start(key: Mapping[str, object]) -> None:
+def test_jwt_keys_that_cannot_be_used_are_refused_at_the_start(key: Mapping[str, object]) -> None:
     with pytest.raises(ConfigError, match="public key"):
         JwtProof(Jwt(ISSUER, AUDIENCE, ("RS256", "ES256"), (key,)), [])
 
 
-def test_without_a_key_of_a_listed_algorithm_nothing_starts() -> None:
+def test_jwt_hook_without_a_key_for_a_listed_algorithm_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError, match="There is no key"):
         JwtProof(Jwt(ISSUER, AUDIENCE, ("ES256",), (RSA_JWK,)), [])
     with pytest.raises(ConfigError, match="shorter than 32"):
@@ -173,12 +173,12 @@ PIECES = st.binary(max_size=40).map(lambda raw: base64.urlsafe_b64encode(raw).de
 
 
 @given(st.lists(PIECES, max_size=5), st.text(max_size=3))
-def test_no_token_is_an_exception(pieces: list[str], end: str) -> None:
+def test_jwt_of_any_form_is_refused_without_an_exception(pieces: list[str], end: str) -> None:
     assert not lets_in(PUBLIC, ".".join(pieces) + end)
     assert not lets_in(SHARED, ".".join(pieces) + end)
 
 
-async def test_a_hook_takes_tokens_of_its_issuer() -> None:
+async def test_webhook_accepts_jwts_of_the_configured_issuer() -> None:
     made = Reception([hook(FORM)], JwtProof)
     assert await made.send(b"{}", bearing(rs256())) == 200
     assert await made.send(b"{}", bearing(rs256({**CLAIMS, "aud": "others"}))) == 401

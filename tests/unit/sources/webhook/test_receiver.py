@@ -1,4 +1,4 @@
-"""A call of a hook is one run, however often it comes, and whatever it holds it gets an answer."""
+"""Calls of webhooks: one run per call, however often it is repeated, and an answer for any body."""
 
 import json
 from urllib.parse import urlencode
@@ -34,7 +34,7 @@ JSON = [("content-type", "application/json")]
 FORM = [("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")]
 
 
-async def test_a_call_starts_a_run_that_has_its_body() -> None:
+async def test_webhook_call_starts_a_run_with_the_body() -> None:
     made = Reception([hook(Standard(), WHSEC)])
     body = as_json(name="Ada", team={"lead": "Grace"})
     assert await made.send(body, [*JSON, *signed(body)]) == 200
@@ -46,7 +46,7 @@ async def test_a_call_starts_a_run_that_has_its_body() -> None:
     assert (event.kind, event.facts, event.actor.kind) == ("webhook", {"name": "new-hire"}, "bot")
 
 
-async def test_the_same_id_is_one_run_and_with_another_body_a_conflict() -> None:
+async def test_webhook_id_starts_one_run_and_conflicts_with_another_body() -> None:
     made = Reception([hook(Standard(), WHSEC)])
     one, other = as_json(n=1), as_json(n=2)
     assert await made.send(one, signed(one)) == 200
@@ -59,7 +59,7 @@ async def test_the_same_id_is_one_run_and_with_another_body_a_conflict() -> None
     assert len(await made.store.heads(10)) == 2
 
 
-async def test_what_was_deleted_cannot_be_compared_and_is_a_duplicate() -> None:
+async def test_webhook_call_with_the_id_of_a_deleted_run_is_a_duplicate() -> None:
     made = Reception([hook(Standard(), WHSEC)])
     assert await made.send(b"1", signed(b"1")) == 200
     (head,) = await made.store.heads(10)
@@ -71,7 +71,7 @@ async def test_what_was_deleted_cannot_be_compared_and_is_a_duplicate() -> None:
 
 
 @pytest.mark.parametrize("key", [Pointer("/order/id"), Header("x-order")])
-async def test_a_configured_key_tells_calls_apart(key: Pointer | Header) -> None:
+async def test_webhook_configured_key_identifies_calls(key: Pointer | Header) -> None:
     made = Reception([hook(Bearer(), SECRET, key=key)])
 
     async def call(order: str, n: int) -> int:
@@ -82,7 +82,7 @@ async def test_a_configured_key_tells_calls_apart(key: Pointer | Header) -> None
 
 
 @pytest.mark.parametrize("body", [b"", b"text", b"{}", b'{"id": null}', b'{"id": true}', b'{"id": ""}', b'{"id": [1]}'])
-async def test_a_call_without_its_key_is_refused(body: bytes) -> None:
+async def test_webhook_call_without_the_configured_key_is_refused(body: bytes) -> None:
     made = Reception([hook(Bearer(), SECRET, key=Pointer("/id"))])
     assert await made.send(body, bearing()) == 400
     assert await made.send(as_json(id="x" * (KEY_LIMIT + 1)), bearing()) == 400
@@ -91,8 +91,8 @@ async def test_a_call_without_its_key_is_refused(body: bytes) -> None:
 
 @pytest.mark.parametrize("start", range(0, WINDOW, 61))
 @pytest.mark.parametrize("later", [1, WINDOW // 2, WINDOW - 1])
-async def test_a_body_without_a_key_is_one_run_for_ten_minutes(start: int, later: int) -> None:
-    # Wherever in its slice of time the first one falls.
+async def test_webhook_body_without_a_key_starts_one_run_in_ten_minutes(start: int, later: int) -> None:
+    # Wherever in its time slice the first call falls.
     made = Reception([hook(Bearer(), SECRET)])
     made.clock.advance(start)
     assert await made.send(b"ping", bearing()) == 200
@@ -106,7 +106,7 @@ async def test_a_body_without_a_key_is_one_run_for_ten_minutes(start: int, later
 
 
 @pytest.mark.parametrize("start", range(0, WINDOW, 97))
-async def test_a_body_whose_private_run_is_over_and_deleted_is_the_same_call_all_the_same(start: int) -> None:
+async def test_webhook_body_of_a_deleted_private_run_is_still_a_duplicate(start: int) -> None:
     made = Reception([hook(Bearer(), SECRET, private=True)])
     made.clock.advance(start)
     assert await made.send(b"ping", bearing()) == 200
@@ -122,7 +122,7 @@ async def test_a_body_whose_private_run_is_over_and_deleted_is_the_same_call_all
 
 
 @given(st.lists(st.integers(0, 900), min_size=1, max_size=12))
-async def test_two_runs_of_one_body_are_always_ten_minutes_apart_and_none_is_lost(steps: list[int]) -> None:
+async def test_webhook_runs_of_the_same_body_are_ten_minutes_apart(steps: list[int]) -> None:
     made, begun, expected = Reception([hook(Bearer(), SECRET)]), -WINDOW, 0
     elapsed = 0
     for step in steps:
@@ -134,7 +134,7 @@ async def test_two_runs_of_one_body_are_always_ten_minutes_apart_and_none_is_los
         assert len(await made.store.heads(100)) == expected
 
 
-def test_runs_of_equal_bodies_do_not_go_on_from_each_other() -> None:
+def test_webhook_runs_of_equal_bodies_share_no_conversation() -> None:
     assert translated(b"one").conversation != translated(b"two").conversation
     keyed = translated(as_json(id="grace@example.com"), key=Pointer("/id"))
     assert "grace" not in keyed.conversation
@@ -154,7 +154,7 @@ def test_runs_of_equal_bodies_do_not_go_on_from_each_other() -> None:
         (b"null", JSON, "null"),
     ],
 )
-def test_a_model_reads_what_was_sent(body: bytes, headers: Headers, text: str) -> None:
+def test_webhook_event_text_is_the_body_laid_out(body: bytes, headers: Headers, text: str) -> None:
     assert translated(body, headers).text == text
 
 
@@ -168,20 +168,20 @@ def test_a_model_reads_what_was_sent(body: bytes, headers: Headers, text: str) -
         (b"&".join([b"a=1"] * 1001), FORM),
     ],
 )
-def test_a_body_that_is_not_what_it_says_is_refused(body: bytes, headers: Headers) -> None:
+def test_webhook_body_that_contradicts_the_content_type_is_refused(body: bytes, headers: Headers) -> None:
     with pytest.raises(BadRequest) as refused:
         translated(body, headers)
     assert refused.value.status == 400
 
 
-def test_a_short_body_is_laid_out_and_a_long_one_is_whole_as_it_was_sent() -> None:
+def test_webhook_short_body_is_indented_and_a_long_body_kept_as_sent() -> None:
     assert translated(b'{"a":[1]}', JSON).text == '{\n  "a": [\n    1\n  ]\n}'
     long = json.dumps(["x"] * (INDENTED // 5)).encode()
     assert translated(long, JSON).text == long.decode()
     assert translated(b"y" * 900_000).text == "y" * 900_000
 
 
-def test_a_form_has_keys_too_and_pointers_are_escaped() -> None:
+def test_webhook_key_is_read_from_forms_and_by_escaped_pointers() -> None:
     assert translated(b"id=7", FORM, Pointer("/id")).identity == ("new-hire", "key", "7")
     assert translated(as_json(**{"a/b": [{"~": 5}]}), JSON, Pointer("/a~1b/0/~0")).identity[-1] == "5"
 
@@ -215,7 +215,7 @@ KEYS = st.sampled_from([None, Pointer("/id"), Pointer("/0"), Header("x-id"), Hea
 
 
 @given(BODIES, st.lists(TYPES, max_size=2), KEYS, st.booleans(), st.sampled_from(["new-hire", "New-Hire", "", "../x"]))
-async def test_every_call_gets_a_status_and_nothing_unproved_is_stored(
+async def test_webhook_call_of_any_form_gets_a_status_and_is_stored_only_with_proof(
     body: bytes, types: list[str], key: Pointer | Header | None, good: bool, name: str
 ) -> None:
     made = Reception([hook(Bearer(), SECRET, key=key)])
@@ -225,7 +225,7 @@ async def test_every_call_gets_a_status_and_nothing_unproved_is_stored(
     assert len(await made.store.heads(10)) == (statuses == {200})
 
 
-async def test_the_secrets_of_hooks_are_their_own() -> None:
+async def test_webhook_secrets_are_separate_for_each_hook() -> None:
     compiled = {name: {"auth": {"kind": "bearer"}} for name in ("a", "b")}
     secrets = {"a": [Secret("of-a")], "": [Secret("of-all")]}
     made = Reception(read_hooks(compiled, secrets))
@@ -233,16 +233,16 @@ async def test_the_secrets_of_hooks_are_their_own() -> None:
     assert [await made.send(b"", bearing("of-all"), name) for name in ("a", "b", "c")] == [401, 200, 404]
 
 
-def test_a_hook_without_a_secret_has_no_door() -> None:
+def test_webhook_without_a_secret_has_no_receiver() -> None:
     assert read_hooks({"new-hire": {"auth": {"kind": "standard"}}}, {}) == []
 
 
-def test_a_front_without_jwt_says_so() -> None:
+def test_webhook_with_jwt_needs_a_front_that_takes_jwts() -> None:
     with pytest.raises(ConfigError, match="takes JWTs"):
         webhook_receivers([Hook("h", Jwt("i", "a", ("HS256",)), [Secret(SECRET)])])
 
 
-def test_compiled_json_says_everything_about_a_hook() -> None:
+def test_webhook_compiled_json_restores_auth_key_and_privacy() -> None:
     form = {"kind": "hmac", "header": "x-sig", "prefix": "p=", "encoding": "base64", "algorithm": "sha512"}
     (made,) = read_hooks({"h": {"auth": form, "key": "X-Id", "private": True}}, {"": [Secret("s")]})
     assert (made.auth, made.key, made.private) == (Hmac("x-sig", "p=", "base64", "sha512"), Header("x-id"), True)

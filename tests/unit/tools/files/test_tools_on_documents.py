@@ -1,4 +1,4 @@
-"""Documents, JSON and images among a run's files, as its tools reach them through limited children."""
+"""The file tools of a run on documents, JSON and images, read in limited child processes."""
 
 import base64
 import io
@@ -59,7 +59,7 @@ def file(name: str, media_type: str, content: bytes) -> NewFile:
     return NewFile(name, media_type, content, "Slack")
 
 
-async def test_a_long_document_becomes_a_text_that_is_searched_and_read_by_its_pages(children: Children) -> None:
+async def test_extract_file_stores_a_long_document_as_a_text_searchable_by_page(children: Children) -> None:
     pages = [f"Page {n} is about {'refunds' if n == 137 else 'other things'}." for n in range(1, 201)]
     report = file("report.pdf", "application/pdf", pdf([lines([page]) for page in pages]))
     made = memory_run(children, report)
@@ -75,7 +75,7 @@ async def test_a_long_document_becomes_a_text_that_is_searched_and_read_by_its_p
     assert step.workspace.files[text].searches == 1
 
 
-async def test_a_short_document_is_shown_at_once(children: Children) -> None:
+async def test_extract_file_shows_a_short_document_whole(children: Children) -> None:
     note = file("note.docx", "application/octet-stream", docx(paragraph("Meet at nine.")))
     made = memory_run(children, note)
     step = await made.step()
@@ -83,7 +83,7 @@ async def test_a_short_document_is_shown_at_once(children: Children) -> None:
     assert "Meet at nine." in (await ask(step, "1.1", "extract_file", file=note.id)).text
 
 
-async def test_a_damaged_document_is_one_sentence_and_the_run_goes_on(children: Children) -> None:
+async def test_extract_file_refuses_a_damaged_document_in_one_line(children: Children) -> None:
     broken = file("broken.pdf", "application/pdf", b"%PDF-1.7\nnothing more")
     made = memory_run(children, broken)
     step = await made.step()
@@ -94,7 +94,7 @@ async def test_a_damaged_document_is_one_sentence_and_the_run_goes_on(children: 
     assert "\n" not in refused.text
 
 
-async def test_json_is_asked_for_values_without_coming_into_the_window(children: Children) -> None:
+async def test_jq_and_grep_json_return_values_without_the_whole_file(children: Children) -> None:
     data = file("runs.json", "application/json", json.dumps(RUNS).encode())
     made = memory_run(children, data)
     step = await made.step()
@@ -107,7 +107,7 @@ async def test_json_is_asked_for_values_without_coming_into_the_window(children:
     assert "To narrow it" in (await ask(step, "1.3", "jq", file=data.id, program=".")).text
 
 
-async def test_programs_that_never_end_or_read_the_environment_are_told_so(children: Children) -> None:
+async def test_jq_refuses_programs_that_read_the_environment_inputs_or_modules(children: Children) -> None:
     data = file("runs.json", "application/json", b"[1]")
     made = memory_run(children, data)
     step = await made.step()
@@ -116,7 +116,7 @@ async def test_programs_that_never_end_or_read_the_environment_are_told_so(child
         assert (await ask(step, f"2.{number}", "jq", file=data.id, program=program)).status == "error"
 
 
-async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Children) -> None:
+async def test_load_file_scales_an_image_to_the_largest_size_a_model_takes(children: Children) -> None:
     drawn = io.BytesIO()
     Image.new("RGB", (4_000, 3_000), "white").save(drawn, "PNG")
     picture = file("screen.png", "image/png", drawn.getvalue())
@@ -133,9 +133,7 @@ async def test_an_image_is_looked_at_as_large_as_a_model_takes_it(children: Chil
 @pytest.mark.parametrize(
     ("count", "told"), [(10, "follows"), (11, "has 11 pages, and at most 10 can be looked at whole; use extract_file")]
 )
-async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
-    children: Children, count: int, told: str
-) -> None:
+async def test_load_file_takes_a_pdf_of_ten_pages_and_refuses_eleven(children: Children, count: int, told: str) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines(["A slide."])] * count))
     made = memory_run(children, deck)
     step = await made.step()
@@ -143,7 +141,7 @@ async def test_a_pdf_of_few_pages_is_looked_at_and_one_of_many_is_read(
     assert told in (await ask(step, "1.1", "load_file", file=deck.id)).text
 
 
-async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) -> None:
+async def test_load_file_shows_a_long_scan_in_ranges_of_ten_pages(children: Children) -> None:
     scan = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
     deck = file("scan.pdf", "application/pdf", pdf([scan] * 34))
     made = memory_run(children, deck)
@@ -163,7 +161,7 @@ async def test_pages_of_a_long_scan_are_looked_at_in_ranges(children: Children) 
     assert "read: pages 5 to 14 as images, pages 30 to 34 as images" in tail(step.progress, step.workspace, Limits())
 
 
-async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) -> None:
+async def test_resumed_run_uses_the_recorded_text_of_extract_file(children: Children) -> None:
     report = file("report.pdf", "application/pdf", pdf([lines([f"Page {n} of the report"]) for n in range(1, 200)]))
     made = memory_run(children, report)
     step = await made.step()
@@ -181,7 +179,7 @@ async def test_a_run_that_goes_on_takes_the_recorded_text(children: Children) ->
     assert "Missing: pages 151 to 199, because only a part was asked for" in found.text
 
 
-async def test_ten_scanned_pages_have_room_together(children: Children) -> None:
+async def test_load_file_shows_ten_scanned_pages_in_one_call(children: Children) -> None:
     deck = file("scan.pdf", "application/pdf", noise(12))
     made = memory_run(children, deck)
     step = await made.step()
@@ -192,7 +190,7 @@ async def test_ten_scanned_pages_have_room_together(children: Children) -> None:
     assert len([part for part in json.loads(seen)["content"] if part["type"] == "image_url"]) == 10
 
 
-async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -> None:
+async def test_load_file_shows_the_intact_pages_of_a_damaged_pdf(children: Children) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines(["x"])] * 2).replace(b"11 0 R]", b"99 0 R]"))
     made = memory_run(children, deck)
     step = await made.step()
@@ -201,7 +199,9 @@ async def test_intact_pages_of_a_damaged_pdf_are_looked_at(children: Children) -
     assert "Not shown, because damaged: page 2; ask for the file to be sent again." in shown.text
 
 
-async def test_every_answer_over_an_incomplete_text_says_what_it_lacks(children: Children, python: Children) -> None:
+async def test_file_tools_each_name_the_missing_parts_of_an_incomplete_text(
+    children: Children, python: Children
+) -> None:
     content = "\n".join(["id,name", *(f"{n},{'x' * 190}" for n in range(2, 110_001))]).encode()
     table = file("big.csv", "text/csv", content)
     made = memory_run(children, table)
@@ -226,7 +226,7 @@ async def test_every_answer_over_an_incomplete_text_says_what_it_lacks(children:
     assert ends.count("It is incomplete. Missing: rows ") == 2
 
 
-async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(children: Children) -> None:
+async def test_file_regex_refuses_look_around_with_a_hint(children: Children) -> None:
     text = file("log.txt", "text/plain", b"a\nb\n")
     made = memory_run(children, text)
     step = await made.step()
@@ -236,7 +236,7 @@ async def test_a_pattern_that_no_engine_takes_is_told_with_what_to_write(childre
     assert "Look-around is not supported" in refused.text
 
 
-async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Children) -> None:
+async def test_loaded_pdf_counts_the_tokens_of_each_page(children: Children) -> None:
     deck = file("deck.pdf", "application/pdf", pdf([lines([f"Page {n}"]) for n in range(1, 8)]))
     made = memory_run(children, deck)
     step = await made.step()
@@ -259,7 +259,7 @@ async def test_a_pdf_is_looked_at_and_weighs_what_its_pages_weigh(children: Chil
     ],
     ids=["damaged", "cut off", "no index", "damaged page", "many pages", "no PDF at all"],
 )
-async def test_what_a_provider_would_refuse_never_comes_into_the_conversation(
+async def test_load_file_keeps_a_document_the_provider_would_refuse_out_of_the_request(
     children: Children, content: bytes, said: str
 ) -> None:
     deck = file("deck.pdf", "application/pdf", content)
@@ -270,7 +270,7 @@ async def test_what_a_provider_would_refuse_never_comes_into_the_conversation(
     assert step.conversation.parts == []
 
 
-async def test_an_image_without_a_type_of_its_own_is_looked_at(children: Children) -> None:
+async def test_load_file_recognizes_an_image_without_a_media_type(children: Children) -> None:
     drawn = io.BytesIO()
     Image.new("RGB", (40, 30), "white").save(drawn, "PNG")
     picture = file("screen", "", drawn.getvalue())

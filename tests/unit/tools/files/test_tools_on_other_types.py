@@ -1,4 +1,4 @@
-"""What a model reads when a file is not what the tool is for: what it is, and which tool to use."""
+"""File tools on files of another type: the answer names the type and the tool that reads it."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ async def holding(text: str) -> tuple[OwnStep, str]:
 
 
 @pytest.mark.parametrize(("tool", "asked"), [("jq", {"program": "."}), ("grep_json", {"pattern": "x"})])
-async def test_a_question_to_json_says_which_tool_reads_a_text(tool: str, asked: dict[str, object]) -> None:
+async def test_json_tools_on_a_text_file_name_the_tools_that_read_text(tool: str, asked: dict[str, object]) -> None:
     step, file = await holding("a word and a line\n" * 20_000)
     refused = await ask(step, "1.1", tool, file=file, **asked)
     assert refused.status == "error"
@@ -38,13 +38,13 @@ async def test_a_question_to_json_says_which_tool_reads_a_text(tool: str, asked:
     assert refused.text.endswith("use file_regex to find words in it, or file_read to read its lines.")
 
 
-async def test_jq_names_the_keys_that_are_there_and_gives_scripts_the_result_alone() -> None:
+async def test_jq_answers_null_for_a_missing_key_and_names_the_existing_keys() -> None:
     step, file = await holding('{"orders": [' + ", ".join('{"id": 1, "note": "long"}' for _ in range(9_000)) + "]}")
     answer = await ask(step, "1.1", "jq", file=file, program=".orders[0].ident")
     assert answer.text == "null\n[The object at `.orders[0]` has no key `ident`; the keys there: id, note.]"
 
 
-async def test_a_part_of_a_long_line_is_not_said_to_be_the_line() -> None:
+async def test_file_read_of_a_long_line_names_the_characters_shown_and_the_next_offset() -> None:
     step, file = await holding("word " * 360_000)
     read = await ask(step, "1.1", "file_read", file=file)
     head, _, rest = read.text.partition("\n")
@@ -56,7 +56,7 @@ async def test_a_part_of_a_long_line_is_not_said_to_be_the_line() -> None:
     assert "bytes 4000 to 8000 of 1800000" in again.text
 
 
-async def test_long_lines_among_others_say_where_the_rest_of_each_begins() -> None:
+async def test_file_read_names_where_the_rest_of_each_long_line_begins() -> None:
     step, file = await holding("first\n" + "ä" * 9_000 + "\nlast\n" + "word " * 12_000)
     read = await ask(step, "1.1", "file_read", file=file, start_line=1, end_line=3)
     assert "lines 1 to 3 of 4:" in read.text
@@ -65,7 +65,7 @@ async def test_long_lines_among_others_say_where_the_rest_of_each_begins() -> No
     assert step.workspace.files[file].bytes == ((6, 8_006),)
 
 
-async def test_the_limit_of_what_is_loaded_is_named_as_it_holds_now() -> None:
+async def test_load_file_names_the_limit_that_applies_now() -> None:
     step, file = await holding("word " * 12_000)
     refused = await ask(step, "1.1", "load_file", file=file)
     assert "at most 9,000 tokens" in refused.text
