@@ -1,4 +1,4 @@
-"""What the documents list is what there is: rooms, entries, keys, tools, commands."""
+"""Lists in the documents: rooms, entries, keys, tools and commands match the code."""
 
 import ast
 import re
@@ -41,29 +41,29 @@ SOURCE = ROOT / "src" / "gofer"
 
 
 def first_column(document: str, heading: str) -> set[str]:
-    """What the first table after a heading lists, in backticks, in its first column."""
+    """Return the backticked names in the first column of the first table after a heading."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return {name.rstrip("/") for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
 
 
-def test_every_room_is_listed_and_nothing_else() -> None:
+def test_documented_rooms_equal_the_source_folders() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "."))}
     assert first_column("AGENTS.md", "## Rooms") == rooms
 
 
-def test_every_source_is_listed_and_nothing_else() -> None:
+def test_documented_sources_equal_the_registered_ones() -> None:
     assert first_column("AGENTS.md", "## Sources") == set(SOURCES)
     assert set(BY_SOURCE) <= set(SOURCES)
 
 
-def test_every_trigger_is_listed_with_its_conditions() -> None:
+def test_documented_triggers_and_conditions_equal_the_registered_ones() -> None:
     listed = listed_conditions("docs/workflow-file.md", "| trigger | conditions |")
     assert listed == {kind.name: conditions(kind.form) for kind in TRIGGER_KINDS}
 
 
 def listed_conditions(document: str, header: str) -> dict[str, set[str]]:
-    """Return the conditions of each trigger as a table lists them, with ` (required)` behind those that must stand."""
+    """Return the conditions of each trigger as a table lists them, with ` (required)` behind required ones."""
     table = (ROOT / document).read_text().split(header, 1)[1].split("\n\n", 1)[0]
     cells = [row.split("|") for row in table.splitlines()[2:]]
     return {
@@ -78,12 +78,12 @@ def conditions(form: type[BaseModel]) -> set[str]:
     return {(field.alias or name) + required[field.is_required()] for name, field in form.model_fields.items()}
 
 
-def test_every_entry_is_explained_and_nothing_else() -> None:
+def test_documented_journal_entries_equal_the_entry_classes() -> None:
     assert first_column("docs/architecture.md", "## Frames") == set(KINDS)
 
 
 def rows(document: str, heading: str) -> list[str]:
-    """The same in the order in which it stands there, with what stands there twice."""
+    """Return the same names in the order of the table, duplicates included."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
@@ -102,7 +102,7 @@ def rows(document: str, heading: str) -> list[str]:
         ("with a share of what the run has left, and at most this:", SubagentLimits),
     ],
 )
-def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
+def test_documented_workflow_keys_equal_the_form_fields(heading: str, form: type) -> None:
     assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
     assert len(rows("docs/workflow-file.md", heading)) == len(form.model_fields)
 
@@ -110,44 +110,44 @@ def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) 
 @pytest.mark.parametrize(
     ("heading", "form"), [("## `endpoints`", EndpointForm), ("an object with these keys", RoleModel)]
 )
-def test_every_key_of_models_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
+def test_documented_model_keys_equal_the_form_fields(heading: str, form: type) -> None:
     assert rows("docs/models.md", heading) == [f"`{name}`" for name in form.model_fields]
 
 
-def test_limits_are_documented_with_their_defaults() -> None:
+def test_documented_limits_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Limits.model_fields.items():
         default = f"{field.default:.2f}" if name == "usd" else str(field.default)
         assert f"| `{name}` | {default} |" in text
 
 
-def test_what_is_kept_in_view_is_documented_with_its_default() -> None:
+def test_documented_context_keys_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     assert f"| `compact_at` | {Context().compact_at} |" in text
     assert first_column("docs/workflow-file.md", "`context`;") >= set(Context.model_fields)
 
 
-def test_sizes_of_files_are_documented_with_their_defaults() -> None:
+def test_documented_file_sizes_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Files.model_fields.items():
         assert f"| `{name}` | {field.default} |" in text
 
 
-def test_every_tool_is_listed_with_its_effect() -> None:
+def test_documented_tools_and_effects_equal_the_registered_tools() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert first_column("docs/workflow-file.md", "## Tools") == set(tools)
     assert all(f"| `{tool.name}` | {tool.effect} |" in text for tool in tools.values())
 
 
-def test_every_refusal_of_slack_is_listed_with_its_rule_and_sentence() -> None:
+def test_documented_slack_refusals_equal_the_known_refusals() -> None:
     text = (ROOT / "docs/slack.md").read_text()
     assert first_column("docs/slack.md", "## When Slack refuses") == set(REFUSALS.known)
     for code, refusal in REFUSALS.known.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
 
 
-def test_every_refusal_and_event_of_github_is_listed() -> None:
+def test_documented_github_refusals_and_events_equal_the_known_ones() -> None:
     text = (ROOT / "docs/github.md").read_text()
     assert first_column("docs/github.md", "## When GitHub refuses") == set(github_refusals.REFUSALS.known)
     for code, refusal in github_refusals.REFUSALS.known.items():
@@ -156,14 +156,14 @@ def test_every_refusal_and_event_of_github_is_listed() -> None:
     assert all(f"| `{name}` | `{kind}` |" in text for name, kind in receiver.KINDS.items())
 
 
-def test_every_refusal_of_notion_is_listed_with_its_rule_and_sentence() -> None:
+def test_documented_notion_refusals_equal_the_known_refusals() -> None:
     text = (ROOT / "docs/notion.md").read_text()
     assert first_column("docs/notion.md", "## When Notion refuses") == set(NOTION_REFUSALS.known)
     for code, refusal in NOTION_REFUSALS.known.items():
         assert f"| `{code}` | {refusal.rule} | {refusal.sentence} |" in text
 
 
-def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
+def test_documented_check_rules_equal_the_rules_of_the_check() -> None:
     text = (ROOT / "docs/checks.md").read_text()
     assert first_column("docs/checks.md", "# What `gofer check` finds") == set(RULES) == set(get_args(Rule))
     assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
@@ -177,14 +177,14 @@ def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
         (("--subagent",), "subagents/subagent.schema.json"),
     ],
 )
-def test_the_schemas_for_editors_are_what_the_forms_are(
+def test_editor_schema_equals_the_schema_of_the_form(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], file: str
 ) -> None:
     assert main(["schema", *words]) == 0
     assert (ROOT / file).read_text() == capsys.readouterr().out
 
 
-def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
+def test_workflow_and_subagent_files_name_their_schema() -> None:
     for path in (*(ROOT / "agents").glob("*.yaml"), *(ROOT / "subagents").glob("*.yaml")):
         room = {"agents": "workflow", "subagents": "subagent"}[path.parent.name]
         name = "defaults" if path.stem == "defaults" else room
@@ -192,40 +192,40 @@ def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
 
 
 @pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults, Subagent, SubagentLimits])
-def test_every_key_has_its_sentence_below_it(form: type[Strict]) -> None:
+def test_each_workflow_key_has_a_description(form: type[Strict]) -> None:
     assert [name for name in form.model_fields if not description_of(form, name)] == []
 
 
-def test_every_command_is_listed_and_nothing_else() -> None:
+def test_documented_commands_equal_the_commands_of_the_cli() -> None:
     listed = first_column("README.md", "## Commands")
     assert {line.split()[1] for line in listed} == set(COMMANDS)
 
 
-def test_every_link_between_documents_leads_somewhere() -> None:
+def test_links_between_documents_lead_to_existing_files() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for document in documents:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-def test_every_library_has_its_line() -> None:
+def test_each_library_has_a_line_in_the_documents() -> None:
     declared = re.findall(r'^  "([a-z0-9-]+)>=', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     text = (ROOT / "docs/dependencies.md").read_text()
     assert [name for name in declared if name not in text] == []
 
 
-def test_the_house_rules_stay_short() -> None:
+def test_agents_md_has_at_most_120_lines() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 120
 
 
-def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+def test_each_module_begins_with_a_docstring() -> None:
     for path in SOURCE.rglob("*.py"):
         first = path.read_text().splitlines()[0]
         assert first.startswith('"""'), path
         assert len(first) > 20, path
 
 
-def test_modules_and_functions_stay_small() -> None:
+def test_modules_and_functions_stay_below_their_size_limits() -> None:
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         assert len(text.splitlines()) <= 400, path

@@ -125,7 +125,7 @@ async def test_frames_removed_anywhere_are_detected(specimen: Specimen) -> None:
                     await read(specimen, run, [*stored[:begin], *stored[end:]])
 
 
-# --- The reports of `gofer trace`, the pages and a worker ------------------------------------
+# --- The reports of `gofer trace`, the pages and a worker -----------------------------------------------------------
 
 
 def rewritten(seal: Seal, stored: Frames, n: int, **changes: object) -> Frames:
