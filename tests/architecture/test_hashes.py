@@ -52,7 +52,7 @@ def calls(path: Path) -> set[str]:
 
 
 ELSEWHERE = {"files", "simulators", "tools"}
-"""Rooms that write no rows: they hash contents, and marks that stand in other systems."""
+"""Rooms that write no rows: they hash contents, and marks in other systems."""
 
 
 def modules(*functions: str) -> set[str]:

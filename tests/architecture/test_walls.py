@@ -114,12 +114,12 @@ MODULES = dict(sources())
 
 
 def within(name: str, parts: Sequence[str] | set[str]) -> bool:
-    """Return whether a dotted name is one of the parts, or stands in one."""
+    """Return whether a dotted name is one of the parts, or lies in one."""
     return any(f"{name}.".startswith(f"{part}.") for part in parts)
 
 
 def outside_library(name: str) -> str:
-    """Return the library that an import is of; empty for ours and for what stays in the process."""
+    """Return the library of an import, or an empty text for our own modules and for those without outside effects."""
     top = name.partition(".")[0]
     if top in ("gofer", "gofer_simulators", "handlers"):
         return ""
@@ -164,7 +164,7 @@ def reads(path: Path, name: str) -> bool:
 
 
 def test_engine_uses_no_queue() -> None:
-    """The stores of a worker have a queue; what a run leaves for later is enqueued by its worker."""
+    """The stores of a worker include a queue, but only the worker enqueues."""
     rooms = [ROOT / "src/gofer" / room for room in ("engine", "tools", "sources")]
     assert [str(path) for room in rooms for path in sorted(room.rglob("*.py")) if reads(path, "queue")] == []
     assert reads(ROOT / "src/gofer/runtime/worker.py", "queue")

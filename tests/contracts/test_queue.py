@@ -89,7 +89,9 @@ async def test_enqueue_while_a_message_is_held_survives_the_acknowledgement(queu
 
 @one_message_per_run
 @pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
-async def test_late_receiver_cannot_remove_a_newer_queue_message(queue: Queue, clock: SetClock, late: str) -> None:
+async def test_expired_receipt_cannot_remove_a_redelivered_queue_message(
+    queue: Queue, clock: SetClock, late: str
+) -> None:
     await queue.enqueue("r")
     (mine,) = await queue.receive(10, 120, 0)
     clock.advance(121)

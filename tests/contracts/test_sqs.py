@@ -81,7 +81,7 @@ async def test_delayed_sqs_message_is_not_sent_again_until_received(cloud: MotoC
 
 
 @pytest.mark.parametrize("late", ["acknowledge", "bury", "extend"])
-async def test_late_receiver_cannot_remove_another_sqs_message(cloud: MotoCloud, late: str) -> None:
+async def test_expired_receipt_cannot_remove_another_sqs_message(cloud: MotoCloud, late: str) -> None:
     await cloud.queue.enqueue("r")
     (mine,) = await cloud.queue.receive(10, 120, 0)
     cloud.clock.advance(121)

@@ -119,7 +119,7 @@ async def test_frames_removed_anywhere_are_detected(specimen: Specimen) -> None:
         await read(specimen, run, stored)
         for begin in range(len(stored)):
             for end in range(begin + 1, len(stored) + 1):
-                # A gap is named where it is; a lost end, with where it begins.
+                # A gap is reported at its place, a lost end after the last remaining frame.
                 named = f"after frame {begin}:" if end == len(stored) else f"at frame {begin + 1}:"
                 with pytest.raises(Corrupt, match=f"Run {run} is damaged {named}"):
                     await read(specimen, run, [*stored[:begin], *stored[end:]])

@@ -24,7 +24,7 @@ def test_named_tests_pass_with_all_rules_in_place(tmp_path: Path) -> None:
     tests = sorted({mutant.test for mutant in MUTANTS})
     verdict = judged(copied(tmp_path), tests)
     passed = re.search(r"(\d+) passed", verdict.said)
-    # Some of the tests are several, by their parameters.
+    # Parametrized tests count several times.
     assert verdict.code == 0, verdict.said
     assert passed is not None
     assert int(passed[1]) >= len(tests)

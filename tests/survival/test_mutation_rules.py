@@ -35,6 +35,6 @@ def test_mutation_rule_names_are_unique() -> None:
 
 
 def test_mutant_without_a_text_in_the_source_is_reported() -> None:
-    lost = replace(MUTANTS[0], source="a line that nobody wrote")
+    lost = replace(MUTANTS[0], source="a line that does not exist")
     with pytest.raises(ValueError, match="has what keeps 'the fence' 0 times"):
         without_its_rule(lost)

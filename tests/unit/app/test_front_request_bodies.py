@@ -20,7 +20,7 @@ def anyio_backend() -> Backend:
 
 
 class Sender:
-    """A body whose sender decides when its next bytes come."""
+    """A request body sent step by step."""
 
     def __init__(self, bodies: Bodies, limit: int = 1_000) -> None:
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
@@ -49,7 +49,7 @@ class Sender:
             await asyncio.sleep(0)
 
     async def status(self) -> int:
-        """The status of the answer, which is given now."""
+        """Let the handler answer, and return the status."""
         self._answered.set()
         return await self.task
 

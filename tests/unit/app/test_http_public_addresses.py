@@ -206,8 +206,7 @@ async def test_public_request_keeps_the_host_header_and_opens_a_connection_per_r
 
 @asynccontextmanager
 async def tls_server(folder: Path, name: str) -> AsyncGenerator[tuple[int, ssl.SSLContext, list[str | None]]]:
-    """A TLS server of this machine with a certificate for a name; gives its port, who trusts it and names it was asked
-    for."""
+    """Serve TLS with a certificate for a name; yield the port, a trusting context and the requested names."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)

@@ -59,7 +59,7 @@ def test_mistake_of_a_broken_folder_is_one_line_of_plain_sentences(folder: Path)
 def test_each_rule_of_the_check_has_a_broken_folder() -> None:
     shown = {rule for folder in BROKEN for _, rule, _ in expected(folder)}
     assert len(BROKEN) >= 40
-    # What is too large for the repository is written by the test below;
+    # Files above the size limit are written by the tests below.
     assert shown | {"too-large"} == set(RULES)
 
 
@@ -257,7 +257,7 @@ def test_script_of_any_text_is_checked_without_an_exception(tmp_path: Path, text
         assert mistake.place.column >= 1
 
 
-def test_yaml_dates_times_and_words_are_read_as_text(tmp_path: Path) -> None:
+def test_yaml_dates_and_times_stay_text_and_keys_like_on_stay_names(tmp_path: Path) -> None:
     file = tmp_path / "w.yaml"
     file.write_text("on: 2026-01-01\nno: 1:30\ny: 0o7\nf: 1_000\ng: -0.5\nh: ~\ni: 'yes'\nj: yes\nk: 1e3\n")
     assert read_source(file).value == {

@@ -53,7 +53,7 @@ def test_unknown_name_in_code_is_a_mistake_with_a_hint(text: str, rule: str, hin
     assert found.split(" ", 1)[1] == f"{rule} {hint}"
 
 
-def test_similar_names_of_other_things_are_left_alone() -> None:
+def test_words_not_formed_like_tool_names_are_left_alone() -> None:
     words = """file_shared file_created file_id file_name file_path jira_key jira_issue jira_url slack_channel
     slack_user slack_thread slack_thread_ts github_login github_issue notion_page notion_database todo_list log_file
     lock_file get_issue issue_key thread_ts jira_search_query reaction_added in_progress cant_update_message finished

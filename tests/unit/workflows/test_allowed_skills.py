@@ -118,7 +118,7 @@ def test_missing_required_skill_is_named(tmp_path: Path) -> None:
         load_catalog(repository(tmp_path, "skills: {required: [other]}\n"))
 
 
-def test_check_accepts_a_single_skill_folder(
+def test_check_takes_a_single_skill_folder_or_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository(tmp_path)

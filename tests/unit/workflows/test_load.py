@@ -201,7 +201,7 @@ def scripted(tmp_path: Path, script: str | None = "from coordinators import near
     return tmp_path / "agents"
 
 
-def test_script_workflow_loads_imported_scripts_and_subagents(tmp_path: Path) -> None:
+def test_script_workflow_without_a_prompt_loads_imported_scripts_and_subagents(tmp_path: Path) -> None:
     catalog = load_catalog(scripted(tmp_path))
     loaded, script = catalog.workflows["w"], catalog.scripts["coordinators/s.py"]
     assert set(script.sources) == {"s", "near", "far"}

@@ -28,7 +28,7 @@ def save(folder: Path, text: str, name: str = "w.yaml") -> Path:
 
 
 def hook(folder: Path, text: str) -> Hook:
-    """The hook at ingress, after a way through JSON."""
+    """Return the hook as ingress reads it from JSON."""
     compiled = compile_hooks([(folder / "w.yaml", written(folder, text))])
     (made,) = read_hooks(json.loads(json.dumps(compiled)), SECRETS)
     return made

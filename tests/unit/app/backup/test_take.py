@@ -98,7 +98,7 @@ class Folder:
         return head.status, head.reason
 
     def texts(self, run: str) -> list[str]:
-        """The texts of the events that the restored journal of a run holds."""
+        """Return the texts of the events in the restored journal of a run."""
 
         async def read(state: State) -> list[str]:
             entries = await read_journal(run, state.store, state.blobs)

@@ -56,7 +56,7 @@ class Work:
         await self.ended.wait()
 
     async def take(self, seconds: float) -> None:
-        """Lets a request take so long."""
+        """Let a request take this long."""
         await self.begun.acquire()
         for _ in range(3):
             leap(seconds / 3)

@@ -49,7 +49,7 @@ async def connected() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.Stre
 
 
 async def answers(*pieces: bytes) -> list[bytes]:
-    """The statuses that come back for pieces that are sent one after the other, until the server closes."""
+    """Return the response statuses to pieces sent one after the other, until the server closes."""
     async with connected() as (reader, writer):
         try:
             for piece in pieces:

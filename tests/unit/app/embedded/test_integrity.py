@@ -159,7 +159,7 @@ def test_missing_write_ahead_log_after_a_kill_is_refused(
     with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing although the last Gofer was killed.*Put the file"):
         open_again(tmp_path)
     (tmp_path / UNCLEAN).unlink()
-    # What the log held is gone, and with it the identity: this is not the database that the key was used with.
+    # The identity of the database was in the lost log, so it does not match the key.
     with pytest.raises(ConfigError, match="is not the one"):
         open_again(tmp_path)
 

@@ -160,7 +160,7 @@ def test_dashboard_function_requires_a_sign_in(ground: Ground) -> None:
     with pytest.raises(Failed, match="ConfigError"):
         invoke(dashboard_function(ground), get("/runs"))
     given = dict.fromkeys(("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN"), "set")
-    # Nothing listens at this port: a Slack that is away.
+    # No server listens at this port, as when Slack is away.
     given["SLACK_API_URL"] = "http://127.0.0.1:9/api/"
     dashboard = dashboard_function(replace(ground, environment={**ground.environment, **given}))
     page = invoke(dashboard, get("/runs"))
@@ -174,7 +174,7 @@ def test_dashboard_function_requires_a_sign_in(ground: Ground) -> None:
 def test_function_error_shows_the_type_and_no_contents(
     ground: Ground, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The stream of a logger is that of its first moment; this one begins here.
+    # A logger keeps its first stream, so this test needs a new logger.
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "gofer-failing")
     ground = replace(ground, logger=start_lines("summary"))
 
@@ -209,7 +209,7 @@ def test_lambda_handler_is_one_line_over_app(path: Path) -> None:
 
 @pytest.mark.usefixtures("ground")
 def test_function_enables_garbage_collection_at_startup() -> None:
-    # As the package of the handlers does while they are imported.
+    # The package of the handlers does the same during imports.
     gc.disable()
     try:
         stand().close()

@@ -182,7 +182,7 @@ def test_verification_token_is_registered_once_while_the_window_is_open(
     ground: Ground, capsys: pytest.CaptureFixture[str]
 ) -> None:
     function = notion(ground, until(600))
-    # Another process of the same function, that looked at the parameter too.
+    # A second process of the same function, which has read the parameter too.
     second = source_receiver(ground, "notion")
     assert deliver(second, {"type": "page.created"}, OTHER)["statusCode"] == 401
     assert offer(function, TOKEN)["statusCode"] == 200

@@ -162,7 +162,7 @@ async def test_run_past_the_deadline_is_handed_over_and_the_queue_message_return
     assert made.queue.said[-1] == ("r-01", "1")
     entries = [item.entry for item in await read_journal(stuck, made.office.store, made.office.blobs)]
     assert entries[-1] == RunHandedOver("interrupted")
-    # And the lease is free for the next one.
+    # The lease is free for the next owner.
     conversation = mention(ts="1.0").conversation
     assert await made.office.store.lease(conversation, "next", made.office.clock.now(), 60)
 

@@ -171,7 +171,7 @@ DAYS = st.one_of(
 
 
 MOST = 1_500
-"""Times that are looked at from either end of a year: all, unless there are several in most hours."""
+"""Maximum of times compared from either end of a year."""
 
 
 @examples(0.5)

@@ -112,7 +112,7 @@ DAYS = st.one_of(
     (field(0, 7) | NAMED_DAY).map(lambda week: (("*", frozenset(range(1, 32))), week)),
 )
 MOST = 1_500
-"""Times that are compared from either end of the year."""
+"""Maximum of times compared from either end of the year."""
 
 
 def is_day_of_crontab(day: datetime, month_days: frozenset[int], months: frozenset[int], week: frozenset[int]) -> bool:

@@ -129,7 +129,7 @@ HOURS = st.sampled_from(["*", "0-3", "1", "2", "0/2", "23,0,1,2,3"])
 
 @examples(0.5)
 @given(MINUTES, HOURS, ZONES, st.integers(0, 365 * 4))
-def test_schedule_fires_at_the_first_occurrence_of_each_wall_clock_time_and_at_no_other(
+def test_schedule_fires_at_the_first_occurrence_of_each_wall_clock_time_only(
     minutes: str, hours: str, zone: str, day: int
 ) -> None:
     schedule = parse("cron", f"{minutes} {hours} * * ? *", zone)

@@ -217,7 +217,7 @@ class Interleaved(MemoryBundleStore):
         super().__init__()
         self.turns = turns
         self.lived: list[str] = []
-        """What the pointer ever named."""
+        """Every version that the pointer has named."""
 
     def _write(self, key: str, body: bytes) -> bool:
         if key == POINTER:
