@@ -1,4 +1,4 @@
-"""Every command that the documents show is one that exists, with these options, and operators may do what theirs do."""
+"""Commands in the documents: they exist with their options, and operators may run those of the runbook."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ OWN = {
     ("cloudformation", "deploy"): {"template-file", "stack-name", "capabilities", "parameter-overrides"},
     ("configure", "list-profiles"): set[str](),
 }
-"""What the AWS CLI has beside the operations of its services."""
+"""Commands of the AWS CLI that are no operation of a service, with their options."""
 SAM = {
     "validate": {"lint", "config-file"},
     "build": {"config-file"},
@@ -30,24 +30,24 @@ SAM = {
     "delete": {"stack-name", "region"},
 }
 BEFORE = {"{", "do", "!", "$", "then", "xargs", "-n", "10", "X"}
-"""What may stand before a command."""
+"""Words that may precede a command."""
 
 
 def written_in(document: Path) -> Iterator[str]:
-    """What stands in code, one command or more in each piece."""
+    """Yield each piece of code, with one command or more."""
     text = document.read_text()
     for kind, body in re.findall(r"^```(\w*).*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         if kind == "sh":
             yield body
         elif kind in ("", "text"):
-            # What a command does stands behind it, after two spaces.
+            # The effect of a command follows it, after two spaces.
             yield from (re.split(r" {2,}|#", line.strip())[0] for line in body.splitlines() if line[:1] not in " ")
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     yield from re.findall(r"`([^`\n]+)`", prose)
 
 
 def commands(document: Path, program: str) -> list[list[str]]:
-    """The words behind a program, wherever it is called in a document."""
+    """Return the arguments of each call of a program in a document."""
     found: list[list[str]] = []
     for piece in written_in(document):
         if not re.search(rf"(?<![\w./-]){program}(?= |$)", piece):
@@ -75,13 +75,15 @@ def _parts(text: str) -> Iterator[list[str]]:
 
 
 def _calls(words: Sequence[str], program: str) -> list[int]:
-    """Where it is called; nowhere when it is an argument of another one."""
+    """Return the positions of calls of the program; as an argument of another command it does not count."""
     at = next((i for i, word in enumerate(words) if word not in BEFORE and "=" not in word), len(words))
     return [at] if at < len(words) and words[at] == program else []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
-def test_every_command_of_gofer_exists_with_its_options(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gofer_command_in_a_document_exists_with_the_shown_options(
+    document: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for words in filter(None, commands(document, "gofer")):
         assert words[0] in COMMANDS or words[0].startswith("-"), words
         with pytest.raises(SystemExit):
@@ -91,7 +93,7 @@ def test_every_command_of_gofer_exists_with_its_options(document: Path, capsys: 
         assert used <= known, words
 
 
-def test_the_commands_of_these_documents_are_found() -> None:
+def test_commands_of_the_documents_are_found() -> None:
     assert ["publish", "--stage", "$STAGE"] in commands(ROOT / "docs" / "deploy.md", "gofer")
     assert ["trace", "RUN", "--stage", "$STAGE"] in commands(ROOT / "docs" / "runbook.md", "gofer")
     moved = ["sqs", "get-queue-attributes", "--attribute-names", "QueueArn", "--queue-url", "X"]
@@ -99,7 +101,7 @@ def test_the_commands_of_these_documents_are_found() -> None:
 
 
 @pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
-def test_every_command_of_aws_exists_with_its_options(document: Path) -> None:
+def test_aws_command_in_a_document_exists_with_the_shown_options(document: Path) -> None:
     session = botocore.session.get_session()
     for words in commands(document, "aws"):
         service, *rest = words
@@ -118,7 +120,7 @@ def test_every_command_of_aws_exists_with_its_options(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
-def test_every_output_that_is_named_is_one_of_the_template(document: Path) -> None:
+def test_stack_output_named_in_a_document_exists(document: Path) -> None:
     text, outputs = document.read_text(), set(written()["Outputs"])
     named = {*re.findall(r"\$\(output (\w+)\)", text), *re.findall(r"OutputKey=='(\w+)'", text)}
     named |= set(re.findall(r"[Oo]utputs? `(\w+)`", text)) | set(re.findall(r"`(\w+(?:Url|Arn))`", text))
@@ -126,13 +128,13 @@ def test_every_output_that_is_named_is_one_of_the_template(document: Path) -> No
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
-def test_every_target_of_make_exists(document: Path) -> None:
+def test_make_target_in_a_document_exists(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for words in commands(document, "make"):
         assert {word for word in words if not re.match(r"[A-Z]+=|-", word)} <= targets, words
 
 
-def test_every_command_of_sam_is_one_that_was_tried() -> None:
+def test_sam_command_in_a_document_is_a_known_one() -> None:
     for document in ON_AWS:
         for words in commands(document, "sam"):
             options = {word.removeprefix("--") for word in words[1:] if word.startswith("--")}
@@ -145,17 +147,17 @@ ADMINISTRATOR = {
     "dynamodb:RestoreTableToPointInTime",
     "dynamodb:UpdateTable",
 }
-"""What needs more than looking after runs, or what no policy can narrow to one stage."""
+"""Actions beyond the care of runs, or that no policy can narrow to one stage."""
 
 
 def operator() -> set[str]:
-    """The actions of the operator's policy."""
+    """Return the actions of the operator's policy."""
     document = transformed()["Resources"]["OperatorPolicy"]["Properties"]["PolicyDocument"]
     return {action for statement in document["Statement"] for action in listed(statement["Action"])}
 
 
 def actions() -> Iterator[str]:
-    """The actions that the runbook's commands of the AWS CLI need, one for each command."""
+    """Yield the action that each AWS CLI command of the runbook needs."""
     for service, *rest in commands(RUNBOOK, "aws"):
         match service, rest[:1]:
             case "logs", ["tail"]:
@@ -167,11 +169,11 @@ def actions() -> Iterator[str]:
                 yield f"{service.removesuffix('api')}:{name}"
 
 
-def test_an_operator_may_do_what_the_runbook_says() -> None:
+def test_operator_policy_allows_the_commands_of_the_runbook() -> None:
     assert set(actions()) - operator() == ADMINISTRATOR
 
 
-def test_where_an_administrator_is_needed_the_runbook_says_so() -> None:
+def test_runbook_marks_the_commands_that_need_an_administrator() -> None:
     paragraphs = re.split(r"\n\n(?=\*\*|##)", RUNBOOK.read_text())
     for words in ("get-account-settings", "list-object-versions", "restore-table-to-point-in-time", "update-table"):
         (paragraph,) = [one for one in paragraphs if words in one]

@@ -1,4 +1,4 @@
-"""What the documents list is what there is: rooms, entries, keys, tools, commands."""
+"""Lists in the documents: rooms, entries, keys, tools and commands match the code."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ SOURCE = ROOT / "src" / "gofer"
 
 
 def first_column(document: str, heading: str) -> set[str]:
-    """What the first table after a heading lists, in backticks, in its first column."""
+    """Return the backticked names in the first column of the first table after a heading."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return {name.rstrip("/") for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
@@ -54,18 +54,18 @@ def test_every_package_is_listed_and_nothing_else() -> None:
     assert first_column("AGENTS.md", "## Packages") == rooms
 
 
-def test_every_source_is_listed_and_nothing_else() -> None:
+def test_documented_sources_equal_the_registered_ones() -> None:
     assert first_column("AGENTS.md", "## Sources") == set(SOURCES)
     assert set(BY_SOURCE) <= set(SOURCES)
 
 
-def test_every_trigger_is_listed_with_its_conditions() -> None:
+def test_documented_triggers_and_conditions_equal_the_registered_ones() -> None:
     listed = listed_conditions("docs/workflow-file.md", "| trigger | conditions |")
     assert listed == {kind.name: conditions(kind.form) for kind in TRIGGER_KINDS}
 
 
 def listed_conditions(document: str, header: str) -> dict[str, set[str]]:
-    """Return the conditions of each trigger as a table lists them, with ` (required)` behind those that must stand."""
+    """Return the conditions of each trigger as a table lists them, with ` (required)` behind required ones."""
     table = (ROOT / document).read_text().split(header, 1)[1].split("\n\n", 1)[0]
     cells = [row.split("|") for row in table.splitlines()[2:]]
     return {
@@ -80,12 +80,12 @@ def conditions(form: type[BaseModel]) -> set[str]:
     return {(field.alias or name) + required[field.is_required()] for name, field in form.model_fields.items()}
 
 
-def test_every_entry_is_explained_and_nothing_else() -> None:
+def test_documented_journal_entries_equal_the_entry_classes() -> None:
     assert first_column("docs/architecture.md", "### Entries") == set(KINDS)
 
 
 def rows(document: str, heading: str) -> list[str]:
-    """The same in the order in which it stands there, with what stands there twice."""
+    """Return the same names in the order of the table, duplicates included."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
@@ -104,7 +104,7 @@ def rows(document: str, heading: str) -> list[str]:
         ("at most these `limits`:", SubagentLimits),
     ],
 )
-def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
+def test_documented_workflow_keys_equal_the_form_fields(heading: str, form: type) -> None:
     assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
     assert len(rows("docs/workflow-file.md", heading)) == len(form.model_fields)
 
@@ -112,30 +112,30 @@ def test_every_key_is_explained_once_and_nothing_else(heading: str, form: type) 
 @pytest.mark.parametrize(
     ("heading", "form"), [("## `endpoints`", EndpointForm), ("an object with these keys", RoleModel)]
 )
-def test_every_key_of_models_is_explained_once_and_nothing_else(heading: str, form: type) -> None:
+def test_documented_model_keys_equal_the_form_fields(heading: str, form: type) -> None:
     assert rows("docs/models.md", heading) == [f"`{name}`" for name in form.model_fields]
 
 
-def test_limits_are_documented_with_their_defaults() -> None:
+def test_documented_limits_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Limits.model_fields.items():
         default = f"{field.default:.2f}" if name == "usd" else str(field.default)
         assert f"| `{name}` | {default} |" in text
 
 
-def test_what_is_kept_in_view_is_documented_with_its_default() -> None:
+def test_documented_context_keys_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     assert f"| `compact_at` | {Context().compact_at} |" in text
     assert first_column("docs/workflow-file.md", "## Context\n") >= set(Context.model_fields)
 
 
-def test_sizes_of_files_are_documented_with_their_defaults() -> None:
+def test_documented_file_sizes_have_the_defaults_of_the_code() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Files.model_fields.items():
         assert f"| `{name}` | {field.default} |" in text
 
 
-def test_every_tool_is_listed_with_its_effect() -> None:
+def test_documented_tools_and_effects_equal_the_registered_tools() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert first_column("docs/workflow-file.md", "## Tools") == set(tools)
@@ -258,24 +258,24 @@ def test_every_decision_page_has_a_decision_and_reasons() -> None:
         assert "\n**Why.**" in text, page.name
 
 
-def test_every_library_has_its_line() -> None:
+def test_each_library_has_a_line_in_the_documents() -> None:
     declared = re.findall(r'^  "([a-z0-9-]+)>=', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     text = (ROOT / "docs/dependencies.md").read_text()
     assert [name for name in declared if name not in text] == []
 
 
-def test_the_house_rules_stay_short() -> None:
+def test_agents_md_has_at_most_120_lines() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 120
 
 
-def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+def test_each_module_begins_with_a_docstring() -> None:
     for path in SOURCE.rglob("*.py"):
         first = path.read_text().splitlines()[0]
         assert first.startswith('"""'), path
         assert len(first) > 20, path
 
 
-def test_modules_and_functions_stay_small() -> None:
+def test_modules_and_functions_stay_below_their_size_limits() -> None:
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         assert len(text.splitlines()) <= 400, path

@@ -1,4 +1,4 @@
-"""The comparison of what Gofer writes, asks and prints with the frozen corpus; `tests/frozen` says what that holds."""
+"""The frozen corpus of journals, requests, state, schemas and output, compared with today's."""
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -15,7 +15,7 @@ from gofer.journal.entries import KINDS
 
 DATA = Path(__file__).parents[1] / "frozen" / "data"
 SHOWN = 20
-"""Differences that a failure prints at most."""
+"""Maximum of differences that a failure prints."""
 LONGEST = 160
 """Characters of a differing line that are shown."""
 
@@ -33,37 +33,37 @@ def frozen(stored: Mapping[str, str]) -> Mapping[str, str]:
     return {path: renamed(text) for path, text in stored.items()}
 
 
-def test_the_corpus_made_anew_is_the_frozen_one(stored: Mapping[str, str], frozen: Mapping[str, str]) -> None:
+def test_regenerated_corpus_equals_the_frozen_one(stored: Mapping[str, str], frozen: Mapping[str, str]) -> None:
     # The folder is opened as it was stored: words within its sealed frames cannot be replaced.
     found = list(differences(frozen, texts(stored)))
     assert not found, "\n".join([f"{len(found)} differences:", *found[:SHOWN]])
 
 
-def test_the_journals_hold_each_kind_of_entry(frozen: Mapping[str, str]) -> None:
+def test_frozen_journals_hold_each_kind_of_entry(frozen: Mapping[str, str]) -> None:
     journals = "".join(text for path, text in frozen.items() if path.startswith("journals/"))
     assert [kind for kind in KINDS if f'"kind": "{kind}"' not in journals] == []
 
 
-def test_each_tool_of_a_vendor_is_called() -> None:
+def test_frozen_corpus_calls_each_tool_of_a_vendor() -> None:
     assert missing(list(build_tools(read_settings({})))) == []
 
 
 @pytest.mark.parametrize(
     "path", ["journals/full-window.jsonl", "requests/slack.jsonl", "state.jsonl", "schemas/tools.jsonl", "check.txt"]
 )
-def test_one_changed_byte_is_a_difference_with_its_file_and_line(frozen: Mapping[str, str], path: str) -> None:
+def test_changed_byte_of_the_corpus_is_reported_with_file_and_line(frozen: Mapping[str, str], path: str) -> None:
     rows = frozen[path].split("\n")
     changed = "\n".join([rows[0], f"{rows[1]}.", *rows[2:]])
     (told,) = differences({path: frozen[path]}, {path: changed})
     assert told.startswith(f"{path}:2\n  was ")
 
 
-def test_a_name_is_replaced_as_a_whole_word_and_nowhere_else() -> None:
+def test_renamed_word_of_the_corpus_is_replaced_only_as_a_whole_word() -> None:
     names = {"run.owned": "run.taken", "owned": "held"}
     assert renamed('"run.owned" owned disowned', names) == '"run.taken" held disowned'
 
 
-def test_an_object_with_a_renamed_key_is_sorted_anew_where_it_was_sorted() -> None:
+def test_object_with_a_renamed_key_stays_sorted() -> None:
     names = {"a": "z"}
     assert renamed('{"a": 1, "b": {"a": 2, "c": 3}}', names) == '{"b": {"c": 3, "z": 2}, "z": 1}'
     assert renamed('{"a":1,"b":2}', names) == '{"b":2,"z":1}'
@@ -92,7 +92,7 @@ def parted(old: str | None, new: str | None) -> tuple[str, str]:
 
 
 def shown(line: str | None) -> str:
-    """Return a line of a report; a line that is not there is named as that."""
+    """Return a line for the report, or a text that names it as missing."""
     if line is None:
         return "(no such line)"
     return line[:LONGEST]

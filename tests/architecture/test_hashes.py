@@ -1,4 +1,4 @@
-"""Every hash has its place: names in rows are tokens of `tokens.py`, and nothing else makes a name of a name."""
+"""Hash functions: names in rows are tokens of `row_tokens.py`, and every other use is listed here."""
 
 import ast
 from pathlib import Path
@@ -30,7 +30,7 @@ PLAIN = {
     "workflows/published.py": "checks what is published",
     "workflows/script_source.py": "names the code of a script",
 }
-"""What hashes without a key, and what for."""
+"""Modules that hash without a key, with the purpose."""
 KEYED = {
     "values/row_tokens.py": "names in rows",
     "app/functions/aws_http.py": "signs requests to AWS",
@@ -42,28 +42,28 @@ KEYED = {
     "sources/webhook/proofs.py": "verifies deliveries",
     "sources/slack/receiver.py": "verifies deliveries",
 }
-"""What hashes with a key, and what for."""
+"""Modules that hash with a key, with the purpose."""
 
 
 def calls(path: Path) -> set[str]:
-    """Names of what a module calls, as `module.function`."""
+    """Return the functions that a module calls, as `module.function`."""
     found = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
     return {ast.unparse(function) for function in found}
 
 
 ELSEWHERE = {"files", "simulators", "tools"}
-"""Rooms that write no rows: they hash contents, and marks that stand in other systems."""
+"""Rooms that write no rows: they hash contents, and marks in other systems."""
 
 
 def modules(*functions: str) -> set[str]:
-    """Modules that call one of these, in rooms that may write rows."""
+    """Return the modules that call one of the functions, in rooms that may write rows."""
     product = (path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in ELSEWHERE)
     return {path.relative_to(SOURCE).as_posix() for path in product if calls(path) & set(functions)}
 
 
-def test_every_hash_without_a_key_is_known_and_names_nobody_in_a_row() -> None:
+def test_modules_with_plain_hashes_are_the_listed_ones() -> None:
     assert modules("hashlib.sha256", "hashlib.sha1", "hashlib.md5", "hashlib.new", "hashlib.blake2b") == set(PLAIN)
 
 
-def test_every_keyed_hash_is_known_and_tokens_alone_name_rows() -> None:
+def test_modules_with_keyed_hashes_are_the_listed_ones() -> None:
     assert modules("hmac.new", "hmac.digest") == set(KEYED)

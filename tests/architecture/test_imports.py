@@ -1,4 +1,4 @@
-"""The floors hold on the real import graph, and each contract fails when it is broken."""
+"""Import contracts: they hold for the source, and each one fails when broken."""
 
 import ast
 import shutil
@@ -23,7 +23,7 @@ lint_imports_command(["--no-cache"])
 
 @cache
 def nodes(path: Path) -> Sequence[ast.AST]:
-    """All that a module is made of."""
+    """Return all syntax nodes of a module."""
     return list(ast.walk(ast.parse(path.read_text())))
 
 
@@ -53,7 +53,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("path", "line", "contract"), BROKEN)
-def test_each_contract_fails_when_it_is_broken(copy: Path, path: str, line: str, contract: str) -> None:
+def test_broken_import_contract_is_reported(copy: Path, path: str, line: str, contract: str) -> None:
     target = copy / path
     before = target.read_text() if target.exists() else None
     target.write_text(f"{before or ''}\n{line}\n")
@@ -64,7 +64,7 @@ def test_each_contract_fails_when_it_is_broken(copy: Path, path: str, line: str,
         target.unlink() if before is None else target.write_text(before)
 
 
-def test_the_floors_hold_in_the_copy(copy: Path) -> None:
+def test_import_contracts_hold(copy: Path) -> None:
     assert "4 kept, 0 broken" in lint(copy)
 
 
@@ -95,7 +95,7 @@ HEAVY = {
 
 
 @pytest.mark.parametrize("module", ["gofer.app.ingress", "gofer.app.functions.receiver"])
-def test_ingress_loads_nothing_heavy(module: str) -> None:
+def test_ingress_and_receiver_function_load_no_heavy_module(module: str) -> None:
     program = f"import sys, {module}; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "gofer.runtime.receive" in loaded
@@ -128,13 +128,13 @@ def found(names: set[str], outside: str, of=attributes) -> list[str]:
     ]
 
 
-def test_only_app_reads_the_environment() -> None:
+def test_only_app_settings_read_the_environment() -> None:
     environment = {"os.environ", "os.getenv", "os.environb"}
     assert found(environment, "app/") == []
     assert found(environment, "nowhere") == ["app/settings.py"]
 
 
-def test_only_outside_reads_clocks_and_draws_random_numbers() -> None:
+def test_only_values_outside_reads_clocks_and_random_numbers() -> None:
     names = {"time.time", "time.monotonic", "datetime.now", "datetime.utcnow", "uuid.uuid4", "random.random"}
     names |= {"secrets.token_hex", "secrets.token_bytes"}
     # A key is drawn once per installation.
@@ -147,14 +147,14 @@ def test_only_the_owned_run_and_the_claim_append_to_a_journal() -> None:
     assert found({"claim"}, "nowhere", calls) == ["engine/subagent_owner.py", "runtime/receive.py"]
 
 
-def test_only_the_two_steps_make_calls_and_no_call_has_an_effect_elsewhere() -> None:
+def test_only_the_two_steps_make_tool_calls() -> None:
     steps = ["engine/own_step.py", "engine/working_step.py"]
     assert found({"make_calls"}, "nowhere", calls) == steps
     assert found({"attempt"}, "nowhere", calls) == ["engine/effects.py", *steps]
     assert found({"carry_out"}, "nowhere", calls) == ["engine/step.py"]
 
 
-def test_imports_stand_at_the_top_and_none_is_hidden() -> None:
+def test_imports_are_at_the_top_of_each_module() -> None:
     hidden = [
         f"{path.relative_to(SOURCE)}:{inner.lineno}"
         for path in MODULES

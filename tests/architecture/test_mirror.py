@@ -1,4 +1,4 @@
-"""The rooms of the tests: unit tests mirror the source, every support module has a reader, nothing lies flat."""
+"""Folders of the tests: unit tests mirror the source, and every support module has a reader."""
 
 import ast
 from collections import defaultdict
@@ -12,13 +12,13 @@ ROOMS = ("unit", "contracts", "journeys", "survival", "architecture")
 READERS = ("conftest", *ROOMS, "benchmarks", "generators")
 
 
-def test_each_unit_test_stands_in_the_room_of_the_module_that_it_is_named_for() -> None:
+def test_unit_test_file_is_in_the_folder_of_the_tested_module() -> None:
     tests = [path.relative_to(TESTS / "unit") for path in (TESTS / "unit").rglob("test_*.py")]
     assert tests
     assert strays(tests, rooms()) == []
 
 
-def test_a_unit_test_outside_its_room_is_found() -> None:
+def test_unit_test_in_a_wrong_folder_is_found() -> None:
     source = {Path("engine"): {"step", "script_run"}, Path(): {"engine"}}
     beside = [Path("engine/test_step.py"), Path("engine/test_script_run_files.py"), Path("test_engine.py")]
     assert strays(beside, source) == []
@@ -26,24 +26,24 @@ def test_a_unit_test_outside_its_room_is_found() -> None:
     assert strays(elsewhere, source) == [str(path) for path in elsewhere]
 
 
-def test_only_conftest_lies_flat_in_the_folder_of_tests() -> None:
+def test_folder_of_tests_holds_no_module_but_conftest() -> None:
     assert [path.name for path in TESTS.glob("*.py")] == ["conftest.py"]
 
 
-def test_only_tests_and_their_fixtures_lie_in_the_rooms_of_tests() -> None:
+def test_folders_hold_tests_and_conftest_only() -> None:
     for room in ROOMS:
         others = [path for path in (TESTS / room).rglob("*.py") if not path.name.startswith(("test_", "conftest."))]
         assert others == []
 
 
-def test_each_support_module_is_read_by_a_test_or_a_generator() -> None:
+def test_support_modules_are_used_by_a_test_or_a_generator() -> None:
     files = {_name(path): path for path in TESTS.rglob("*.py")}
     support = {name for name in files if name.startswith("support.")}
     assert support
     assert support - reached(files) == set()
 
 
-def test_a_support_module_that_only_its_neighbour_reads_is_found(tmp_path: Path) -> None:
+def test_support_module_used_only_by_an_unused_neighbour_is_found(tmp_path: Path) -> None:
     texts = {
         "unit.test_a": "from support.read import x\nfrom support import by_package\n",
         "support.read": "import support.through\n",

@@ -1,4 +1,4 @@
-"""Neighbouring fields of one type are passed by keyword: by position, an exchange of two of them is no error."""
+"""Neighbouring fields of one type are passed by keyword: by position, swapping two of them would be no error."""
 
 import ast
 from collections import defaultdict
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 NEIGHBOURS = 3
-"""Fields of one type beside each other from which on a call has to name them."""
+"""This many adjacent fields of one type have to be passed by keyword."""
 TABLES = {"Kind", "Rule", "Brevity"}
 """Rows of tables, which are read column by column."""
 
@@ -25,7 +25,7 @@ def modules() -> Mapping[Path, ast.Module]:
 
 
 def fields(node: ast.ClassDef) -> Sequence[Field]:
-    """The fields that a dataclass takes by position; none for any other class."""
+    """Return the fields that a dataclass takes by position, and none for another class."""
     marks = [ast.unparse(decorator) for decorator in node.decorator_list]
     if not any(mark.startswith("dataclass") and "kw_only=True" not in mark for mark in marks):
         return ()
@@ -35,14 +35,14 @@ def fields(node: ast.ClassDef) -> Sequence[Field]:
 
 
 def of_one_type(passed: Sequence[Field]) -> bool:
-    """Whether as many fields as may not stand beside each other have one type."""
+    """Whether too many adjacent fields have one type."""
     types = [annotation for _, annotation in passed]
     runs = (types[at : at + NEIGHBOURS] for at in range(len(types) - NEIGHBOURS + 1))
     return any(len(set(run)) == 1 for run in runs)
 
 
 def by_position(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
-    """Each call that passes neighbours of one type by position; names that two classes share are left alone."""
+    """Yield each call that passes neighbours of one type by position. Classes that share a name are skipped."""
     classes: dict[str, list[Sequence[Field]]] = defaultdict(list)
     for tree in trees.values():
         for node in ast.walk(tree):
@@ -59,7 +59,7 @@ def by_position(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
                 yield f"{name} at {path}:{node.lineno}"
 
 
-def test_neighbours_of_one_type_are_passed_by_keyword() -> None:
+def test_neighbouring_fields_of_one_type_are_passed_by_keyword() -> None:
     found = [one for one in by_position(modules()) if one.split()[0] not in TABLES]
     assert found == []
 
@@ -68,7 +68,7 @@ def test_neighbours_of_one_type_are_passed_by_keyword() -> None:
     ("call", "found"),
     [("A(1, 'a', 'b', 'c')", True), ("A(1, 'a', 'b', third='c')", False), ("A(*given)", False), ("B(1, 2, 3)", False)],
 )
-def test_a_call_by_position_is_found(call: str, found: bool) -> None:
+def test_call_with_neighbouring_fields_by_position_is_found(call: str, found: bool) -> None:
     text = f"""
 @dataclass(frozen=True)
 class A:

@@ -1,4 +1,4 @@
-"""The packages of the functions run alone: nothing is lacking, and nothing heavy is at a door."""
+"""Packages of the Lambda functions: complete, reproducible and light for receivers."""
 
 import os
 import re
@@ -33,12 +33,12 @@ HEAVY = {"boto3", "openai", "pydantic", "yaml", "httpx2", "starlette", "lxml", "
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The package of a handler, made once."""
+    """Build the package of a handler, once per handler."""
 
     @cache
     def made(handler: str) -> Path:
         target = tmp_path_factory.mktemp("packages") / handler
-        # Compiling takes longer than everything else: once is enough.
+        # Compiling takes longer than all other steps, so it is done once.
         PACKAGE.package(handler, target, uv="", bytecode=handler == "slack", take=linked)
         if handler != "slack":
             borrow_bytecode(target)
@@ -53,26 +53,26 @@ def packaged(request: pytest.FixtureRequest, package: Callable[[str], Path]) -> 
 
 
 def alone(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Runs code with a package and the standard library, as the runtime does: no site-packages, nothing inherited."""
+    """Run code with a package and the standard library, as Lambda does: no site-packages, no inherited environment."""
     told = {**STAGE, "PYTHONPATH": str(folder), "LAMBDA_TASK_ROOT": str(folder), "PATH": os.environ["PATH"]}
     words = [sys.executable, "-S", "-s", "-B", "-c", code]
     return subprocess.run(words, cwd=folder, env=told, capture_output=True, text=True, check=False)
 
 
-def test_a_package_has_everything_its_handler_imports(packaged: tuple[str, Path]) -> None:
+def test_package_holds_every_import_of_the_handler(packaged: tuple[str, Path]) -> None:
     handler, folder = packaged
     done = alone(folder, f"import handlers.{handler}; print(callable(handlers.{handler}.handler))")
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_no_package_has_simulators_commands_or_another_handler(packaged: tuple[str, Path]) -> None:
+def test_package_has_no_simulators_commands_or_other_handlers(packaged: tuple[str, Path]) -> None:
     handler, folder = packaged
     assert not (folder / "gofer_simulators").exists()
     assert not (folder / "gofer" / "cli").exists()
     assert {path.stem for path in (folder / "handlers").glob("*.py")} == {"__init__", handler}
 
 
-def test_a_package_brings_the_compiled_workflows(packaged: tuple[str, Path]) -> None:
+def test_package_holds_the_compiled_workflows(packaged: tuple[str, Path]) -> None:
     _, folder = packaged
     compiled, catalog = read_compiled((folder / "compiled.json").read_bytes()), load_catalog(ROOT / "agents")
     assert set(compiled.to_json()) == {"routes", "hooks", "schedules"}
@@ -80,7 +80,7 @@ def test_a_package_brings_the_compiled_workflows(packaged: tuple[str, Path]) -> 
     assert len(compiled.schedules) == len(catalog.schedules())
 
 
-def test_the_tools_of_a_company_are_deployed_with_the_worker_alone(tmp_path: Path) -> None:
+def test_company_tools_are_packaged_with_the_worker_only(tmp_path: Path) -> None:
     made = program()
     made.ROOT = tmp_path / "company"
     made.ROOT.mkdir()
@@ -94,7 +94,7 @@ def test_the_tools_of_a_company_are_deployed_with_the_worker_alone(tmp_path: Pat
         assert (tmp_path / handler / "tools" / "oncall.py").exists() == (handler == "worker")
 
 
-def test_a_door_brings_nothing_heavy(packaged: tuple[str, Path]) -> None:
+def test_receiver_package_is_small_and_has_no_heavy_library(packaged: tuple[str, Path]) -> None:
     handler, folder = packaged
     found = HEAVY & {path.name for path in folder.iterdir()}
     assert found == set() or handler not in ("slack", "webhook")
@@ -106,13 +106,13 @@ import sys
 from gofer.files.child_wire import Packet
 from gofer.files.sandbox.interpreter import run
 
-# Lambda's own interpreter stands where no package is.
+# Lambda's own interpreter is outside of the package.
 sys.executable = "/var/lang/bin/python3.13"
 print(run(Packet({"parts": [{"name": "", "code": "6 * 7"}], "files": []})).data.decode())
 """
 
 
-def test_the_worker_brings_the_interpreter_of_the_sandbox_and_no_other_program(
+def test_worker_package_holds_the_sandbox_interpreter_and_no_other_program(
     package: Callable[[str], Path],
 ) -> None:
     folder = package("worker")
@@ -122,7 +122,7 @@ def test_the_worker_brings_the_interpreter_of_the_sandbox_and_no_other_program(
     assert not (package("slack") / "bin").exists()
 
 
-def test_a_program_can_still_be_run_when_it_comes_out_of_its_archive(tmp_path: Path) -> None:
+def test_packaged_program_stays_executable_in_the_archive(tmp_path: Path) -> None:
     (tmp_path / "package" / "bin").mkdir(parents=True)
     for name, mode in (("monty", 0o755), ("notes", 0o644)):
         (tmp_path / "package" / "bin" / name).write_text("")
@@ -142,7 +142,7 @@ touch "$2/botocore/data/endpoints.json" "$2/botocore/data/s3/x.json" "$2/bin/uvi
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_libraries_come_from_the_network_only_when_they_are_not_here_yet(
+def test_packaging_downloads_only_libraries_missing_in_the_cache(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], *, cached: bool
 ) -> None:
     uv, said = tmp_path / "uv", tmp_path / "said"
@@ -163,21 +163,21 @@ def test_libraries_come_from_the_network_only_when_they_are_not_here_yet(
     }
 
 
-def test_a_package_of_a_function_that_is_not_there_is_refused() -> None:
+def test_package_of_an_unknown_function_is_refused() -> None:
     with pytest.raises(SystemExit, match="There is no handler for OtherFunction"):
         PACKAGE.handler_of("OtherFunction")
 
 
-def test_bytecode_is_never_checked_and_stands_for_every_module(package: Callable[[str], Path]) -> None:
+def test_package_holds_unchecked_bytecode_of_every_module(package: Callable[[str], Path]) -> None:
     modules = list((package("slack") / "gofer").rglob("*.py"))
     assert len(modules) > 50
     for path in modules:
         (compiled,) = (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc")
-        # Flags of PEP 552: by hash, and not to be checked.
+        # Flags of PEP 552: hash-based and unchecked.
         assert int.from_bytes(compiled.read_bytes()[4:8], "little") == 0b01
 
 
-def test_the_same_files_are_the_same_archive(tmp_path: Path) -> None:
+def test_archive_of_equal_files_is_byte_identical(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name / "package").mkdir(parents=True)
         (tmp_path / name / "package" / "b.py").write_text("1")
@@ -188,7 +188,7 @@ def test_the_same_files_are_the_same_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(set(PACKAGE.KINDS.values())))
-def test_what_is_packed_is_what_was_tested_by_its_hash_and_from_no_named_registry(kind: str) -> None:
+def test_packaged_libraries_are_the_tested_versions_pinned_by_hash(kind: str) -> None:
     text = (ROOT / f"locks/{kind}.lock").read_text()
     tested = set(re.findall(r"^([a-z0-9._-]+==\S+)", (ROOT / "locks/runtime.lock").read_text(), re.MULTILINE))
     packed = set(re.findall(r"^([a-z0-9._-]+==\S+)", text, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""What runs on GitHub holds no key, may do little, and deploys only when more than prompts changed."""
+"""GitHub pipelines: no stored keys, few permissions, and a deployment only when more than prompts changed."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def jobs(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_actions_are_pinned_by_their_hash_and_no_key_is_kept_on_github(path: Path) -> None:
+def test_github_actions_are_pinned_by_hash_and_use_no_stored_key(path: Path) -> None:
     text = path.read_text()
     used = re.findall(r"uses: (\S+)(.*)", text)
     assert used != []
@@ -35,7 +35,7 @@ def test_actions_are_pinned_by_their_hash_and_no_key_is_kept_on_github(path: Pat
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_job_may_read_the_repository_and_at_most_prove_who_it_is(path: Path) -> None:
+def test_github_job_may_read_the_repository_and_at_most_get_an_identity_token(path: Path) -> None:
     told = yaml.safe_load(path.read_text())["permissions"]
     assert told in ({}, {"contents": "read"})
     for job in jobs(path).values():
@@ -44,7 +44,7 @@ def test_a_job_may_read_the_repository_and_at_most_prove_who_it_is(path: Path) -
             assert "checkout" not in step.get("uses", "") or step["with"]["persist-credentials"] is False
 
 
-def test_only_deploying_has_the_role_to_deploy_and_only_after_all_tests() -> None:
+def test_deploy_role_is_used_by_the_deploy_job_after_all_tests_only() -> None:
     roles = {
         name: [
             step["with"]["role-to-assume"] for step in job.get("steps", ()) if "credentials@" in step.get("uses", "")
@@ -62,7 +62,7 @@ def test_only_deploying_has_the_role_to_deploy_and_only_after_all_tests() -> Non
     assert jobs(DEPLOY)["test"]["uses"] == "./.github/workflows/test.yml"
 
 
-def test_prompts_are_checked_before_they_are_published_and_nothing_else_is_done_for_them() -> None:
+def test_changed_prompts_are_checked_and_published_without_a_deployment() -> None:
     code = "needs.decide.outputs.code == 'true'"
     assert [name for name, job in jobs(DEPLOY).items() if job.get("if") == code] == ["test", "deploy"]
     said = [step["run"] for step in jobs(DEPLOY)["publish"]["steps"] if "run" in step]
@@ -76,7 +76,7 @@ cat "$(dirname "$0")/deployed"
 
 
 class Repository:
-    """A repository of which something is deployed."""
+    """A repository with a deployed commit."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -118,13 +118,13 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_a_push_of_prompts_subagents_and_skills_only_publishes(repository: Repository) -> None:
+def test_push_of_prompts_subagents_and_skills_only_publishes(repository: Repository) -> None:
     repository.commit("agents/a.md", "subagents/b.yaml", "skills/c/SKILL.md")
     repository.commit("agents/new.yaml", "agents/übergabe.md")
     assert repository.decision() == "code=false"
 
 
-def test_a_push_without_any_change_only_publishes(repository: Repository) -> None:
+def test_push_without_changes_only_publishes(repository: Repository) -> None:
     repository.commit()
     assert repository.decision() == "code=false"
 
@@ -132,42 +132,42 @@ def test_a_push_without_any_change_only_publishes(repository: Repository) -> Non
 @pytest.mark.parametrize(
     "path", ["src/code.py", "coordinators/a.py", "template.yaml", "x/agents/a.md", "agents-too/a.md"]
 )
-def test_a_push_that_touches_anything_else_too_deploys(repository: Repository, path: str) -> None:
+def test_push_with_any_other_file_deploys(repository: Repository, path: str) -> None:
     repository.commit("agents/a.md", path)
     assert repository.decision() == "code=true"
 
 
 @pytest.mark.parametrize("path", ["src/code.py", "coordinators/a.py"])
-def test_a_file_that_was_moved_to_prompts_was_taken_from_code(repository: Repository, path: str) -> None:
+def test_push_that_moves_code_to_prompts_deploys(repository: Repository, path: str) -> None:
     repository.git("mv", path, "agents/moved.py")
     repository.commit()
     assert repository.decision() == "code=true"
 
 
-def test_code_of_an_overtaken_push_is_deployed_by_the_next_one(repository: Repository) -> None:
+def test_code_of_an_overtaken_push_is_deployed_by_the_next_push(repository: Repository) -> None:
     repository.commit("src/code.py")
     repository.commit("agents/a.md")
     assert repository.decision() == "code=true"
 
 
 @pytest.mark.parametrize("said", ["", "None", "0" * 40, "HEAD"])
-def test_it_deploys_when_nobody_knows_what_is_deployed(repository: Repository, said: str) -> None:
+def test_push_deploys_when_the_deployed_commit_is_unknown(repository: Repository, said: str) -> None:
     repository.deployed(said)
     assert repository.decision() == "code=true"
 
 
-def test_it_deploys_when_aws_does_not_say_what_is_deployed(repository: Repository) -> None:
+def test_push_deploys_when_aws_does_not_answer(repository: Repository) -> None:
     (repository.tools / "deployed").unlink()
     assert repository.decision() == "code=true"
 
 
-def test_the_roles_for_github_are_clean_and_for_one_environment_of_one_repository() -> None:
+def test_github_roles_pass_the_linter_and_are_bound_to_one_environment() -> None:
     path = ROOT / "deploy" / "github.yaml"
     assert [str(match) for match in lint_file(path, ManualArgs(regions=["eu-west-1"]))] == []
     assert "repo:${Repository}:environment:${Stage}" in path.read_text()
 
 
-def test_the_roles_for_github_change_nothing_of_lambda_that_is_not_the_stacks() -> None:
+def test_github_roles_cannot_change_lambda_resources_outside_the_stack() -> None:
     roles = of_type(yaml_parse((ROOT / "deploy" / "github.yaml").read_text()), "AWS::IAM::Role")
     statements = [
         statement
@@ -183,7 +183,7 @@ def test_the_roles_for_github_change_nothing_of_lambda_that_is_not_the_stacks() 
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "deploy").glob("*.toml")), ids=lambda path: path.stem)
-def test_each_stage_has_one_file_with_parameters_that_the_template_takes(path: Path) -> None:
+def test_stage_file_has_parameters_that_the_template_accepts(path: Path) -> None:
     told = tomllib.loads(path.read_text())["default"]["deploy"]["parameters"]
     given = dict(line.split("=", 1) for line in told["parameter_overrides"])
     parameters = written()["Parameters"]

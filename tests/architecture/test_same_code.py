@@ -1,4 +1,4 @@
-"""Commits that only move, rename or reword are told from those that change what the code does."""
+"""`make same-code`: commits that only move, rename or reword code, and commits that change it."""
 
 import pytest
 
@@ -31,12 +31,12 @@ def changed(file: str, old: str, new: str) -> list[str]:
     return lines({**BEFORE, file: BEFORE[file].replace(old, new)})
 
 
-def test_prose_imports_and_layout_are_not_looked_at() -> None:
+def test_docstrings_comments_and_imports_are_not_compared() -> None:
     assert changed("src/a.py", '"""Say words."""', '"""Return words as JSON."""  # A comment.') == []
     assert changed("src/a.py", "import json", "import json as json\n") == []
 
 
-def test_a_module_that_was_moved_and_renamed_within_is_the_same() -> None:
+def test_moved_and_renamed_code_counts_as_the_same() -> None:
     text = BEFORE["src/a.py"].replace("LIMIT", "MOST").replace("spoken", "as_json")
     assert lines({"src/room/words.py": text, "src/b.py": BEFORE["src/b.py"]}) == [
         "moved     src/a.py -> src/room/words.py (2)",
@@ -45,14 +45,14 @@ def test_a_module_that_was_moved_and_renamed_within_is_the_same() -> None:
     ]
 
 
-def test_a_module_that_was_divided_may_repeat_its_logger() -> None:
+def test_divided_module_may_repeat_the_logger() -> None:
     text = "import logging\n\n_log = logging.getLogger(__name__)\n\n"
     assert lines({**BEFORE, "src/b.py": text, "src/c.py": f"{text}def noted(text):\n    _log.info(text)\n"}) == [
         "moved     src/b.py -> src/c.py (1)"
     ]
 
 
-def test_a_sentence_with_its_values_in_another_order_is_a_rewording() -> None:
+def test_error_text_with_reordered_values_is_reported_as_reworded() -> None:
     (line,) = changed("src/a.py", "{len(words)} words are more than {limit}", "at most {limit} words, not {len(words)}")
     assert line.startswith("reworded  ' words are more than ' -> 'at most  words, not '")
 
@@ -66,11 +66,11 @@ def test_a_sentence_with_its_values_in_another_order_is_a_rewording() -> None:
         ("dumps(words", "dumps(limit"),
     ],
 )
-def test_anything_else_is_named(old: str, new: str) -> None:
+def test_changed_code_is_reported_as_removed_and_added(old: str, new: str) -> None:
     assert {line.split()[0] for line in changed("src/a.py", old, new)} == {"REMOVED", "ADDED"}
 
 
-def test_a_name_that_another_thing_had_is_marked() -> None:
+def test_swapped_names_are_reported_as_changed_code() -> None:
     assert changed("src/b.py", "noted(text):\n    _log.info(text)", "noted(_log):\n    _log.info(_log)") != []
     text = "def noted(text, other):\n    return text - other\n"
     swapped = "def noted(text, other):\n    return other - text\n"

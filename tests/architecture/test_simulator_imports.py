@@ -1,4 +1,4 @@
-"""The simulators could leave Gofer: they import values of it, and no code that a run goes through."""
+"""Imports of the simulators: only values of Gofer, and no other vendor."""
 
 import ast
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_simulators_import_only_values_of_gofer() -> None:
     assert {name for name in own if not f"{name}.".startswith("gofer_simulators.")} == VALUES
 
 
-def test_no_vendor_imports_another_one() -> None:
+def test_simulator_of_a_vendor_imports_no_other_vendor() -> None:
     vendors = {"github", "jira", "notion", "slack"}
     for vendor in vendors:
         imported = {name for path in (FOLDER / vendor).rglob("*.py") for name in _imports(path)}
@@ -23,7 +23,7 @@ def test_no_vendor_imports_another_one() -> None:
         assert not below & (vendors - {vendor})
 
 
-def test_what_all_vendors_share_imports_none_of_them() -> None:
+def test_shared_simulator_modules_import_no_vendor() -> None:
     for path in FOLDER.glob("*.py"):
         assert not [name for name in _imports(path) if name.startswith("gofer_simulators.") and name.count(".") > 1]
 

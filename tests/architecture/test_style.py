@@ -66,24 +66,24 @@ FOLDERS = (
 
 
 @pytest.mark.parametrize("measure", PER_1000_LINES)
-def test_each_measure_of_the_source_stays_below_its_ceiling(measure: str) -> None:
+def test_measure_of_the_source_stays_below_the_ceiling(measure: str) -> None:
     assert today().per_1000_lines(measure) <= PER_1000_LINES[measure]
 
 
-def test_docstrings_name_their_actors() -> None:
+def test_docstrings_use_few_indefinite_pronouns() -> None:
     assert today().pronouns_per_1000_words() <= PRONOUNS_PER_1000_WORDS
 
 
-def test_test_names_name_their_feature() -> None:
+def test_unclear_test_names_stay_below_the_ceiling() -> None:
     assert today().unclear_tests <= UNCLEAR_TEST_NAMES
 
 
 @pytest.mark.parametrize("word", WORD_CEILINGS)
-def test_words_that_the_glossary_replaced_stay_out_of_new_text(word: str) -> None:
+def test_replaced_glossary_words_stay_below_their_ceilings(word: str) -> None:
     assert word_counts()[word] <= WORD_CEILINGS[word], f"say it with the glossary's word instead of {word!r}"
 
 
-def test_each_measure_is_counted() -> None:
+def test_measures_of_code_are_counted() -> None:
     source = """\'\'\'Who is it?\'\'\'
 a, b = 1, 2
 c = (1 if a else 2) if b else 3
@@ -132,7 +132,7 @@ def test_documents_and_test_names_are_counted() -> None:
         ("put off", "put_off, put off"),
     ],
 )
-def test_each_word_is_found_in_prose_and_in_names(word: str, text: str) -> None:
+def test_replaced_glossary_word_is_found_in_prose_and_in_names(word: str, text: str) -> None:
     assert re.findall(WORDS[word], text.lower())
     assert not re.findall(WORDS[word], "beside, occasionally, give upper, output offset")
 

@@ -1,4 +1,4 @@
-"""The template is what docs/deploy.md promises: clean as it is written and as CloudFormation gets it, and narrow."""
+"""The template of the stack: linter, and rules for permissions, alarms, state and throttling."""
 
 import json
 from collections.abc import Callable
@@ -22,16 +22,16 @@ def lint(path: Path) -> list[str]:
     return [str(match) for match in lint_file(path, ManualArgs(regions=["eu-west-1"]))]
 
 
-def test_the_template_is_clean_as_it_is_written() -> None:
+def test_template_as_written_passes_the_linter() -> None:
     assert lint(TEMPLATE) == []
 
 
-def test_the_template_is_clean_as_cloudformation_gets_it(tmp_path: Path) -> None:
+def test_transformed_template_passes_the_linter(tmp_path: Path) -> None:
     (tmp_path / "template.json").write_text(json.dumps(CLOUD))
     assert lint(tmp_path / "template.json") == []
 
 
-def test_what_only_shows_after_the_transform_is_found(tmp_path: Path) -> None:
+def test_mistake_visible_only_after_the_transform_is_found(tmp_path: Path) -> None:
     template = written()
     template["Resources"]["WorkerFunction"]["Properties"]["Events"]["QueueMessages"]["Properties"]["Queue"] = {
         "Fn::GetAtt": ["Kueue", "Arn"]
@@ -41,7 +41,7 @@ def test_what_only_shows_after_the_transform_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_rule_holds(rule: str) -> None:
+def test_template_rule_holds(rule: str) -> None:
     assert RULES[rule](CLOUD) == []
 
 
@@ -136,11 +136,11 @@ BROKEN: list[tuple[str, Callable[[Json], object]]] = [
 
 
 @pytest.mark.parametrize(("rule", "broken"), BROKEN)
-def test_each_rule_finds_what_breaks_it(rule: str, broken: Callable[[Json], object]) -> None:
+def test_broken_template_rule_is_found(rule: str, broken: Callable[[Json], object]) -> None:
     template = written()
     broken(template)
     assert RULES[rule](transformed(template)) != []
 
 
-def test_each_rule_is_tried() -> None:
+def test_each_template_rule_has_a_broken_example() -> None:
     assert {rule for rule, _ in BROKEN} == set(RULES)

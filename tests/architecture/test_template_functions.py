@@ -1,4 +1,4 @@
-"""What the template has for each function: what it is told, what it may do, who reaches it; and what operators get."""
+"""Functions of the template: variables, permissions, routes, schedules, alarms and outputs."""
 
 import io
 import json
@@ -32,7 +32,7 @@ CLOUD = transformed()
 HANDLERS = {*PATHS, "webhook", "schedule", "worker", "dashboard"}
 
 
-def test_each_handler_has_a_function_and_each_function_a_handler() -> None:
+def test_handlers_and_functions_of_the_template_match() -> None:
     there = {path.stem for path in (ROOT / "handlers").glob("*.py")} - {"__init__"}
     named = {function["Handler"] for function in functions(CLOUD).values()}
     assert there == HANDLERS
@@ -40,11 +40,11 @@ def test_each_handler_has_a_function_and_each_function_a_handler() -> None:
 
 
 @pytest.mark.parametrize("source", ["jira", "github"])
-def test_the_printed_block_is_what_the_template_has(source: str) -> None:
+def test_printed_source_resources_occur_in_the_template(source: str) -> None:
     assert source_resources(BY_SOURCE[source]) in (ROOT / "template.yaml").read_text()
 
 
-def test_each_function_is_built_by_its_target_in_the_makefile() -> None:
+def test_function_is_built_by_a_make_target() -> None:
     built = {name for name, one in written()["Resources"].items() if one["Type"] == "AWS::Serverless::Function"}
     assert built == {f"{name.capitalize()}Function" for name in HANDLERS}
     for name in built:
@@ -52,7 +52,7 @@ def test_each_function_is_built_by_its_target_in_the_makefile() -> None:
     assert "\nbuild-%:" in (ROOT / "Makefile").read_text()
 
 
-def test_the_same_variables_are_told_to_every_function() -> None:
+def test_functions_have_the_same_variables() -> None:
     told = {
         "GOFER_STAGE": "Stage",
         "GOFER_PARAMETERS": "/gofer/Stage/",
@@ -65,7 +65,7 @@ def test_the_same_variables_are_told_to_every_function() -> None:
         "POWERTOOLS_SERVICE_NAME": "gofer-Stage",
         "POWERTOOLS_METRICS_NAMESPACE": "Gofer",
     }
-    # Translated for one stage: its name stands where the parameter stood.
+    # Transformed for one stage: its name replaces the parameter.
     for function in functions(CLOUD).values():
         variables = {name: spelled(value) for name, value in function["Environment"]["Variables"].items()}
         assert variables == told
@@ -123,19 +123,19 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
 
 
 @pytest.mark.parametrize("function", sorted(functions(CLOUD)))
-def test_each_function_may_do_what_it_does_and_nothing_else(function: str) -> None:
+def test_function_role_has_exactly_the_needed_permissions(function: str) -> None:
     allowed = permissions(CLOUD, role(functions(CLOUD)[function]))
     assert {action: of for action, of in allowed.items() if not action.startswith(("logs:", "ssm:"))} == LET[function]
 
 
 def granted(function: str) -> set[str]:
-    """The settings that a function may read from Parameter Store."""
+    """Return the settings that a function may read from Parameter Store."""
     allowed = permissions(CLOUD, role(functions(CLOUD)[function]))
     assert allowed["ssm:GetParameters"] == allowed["ssm:GetParameter"]
     return {one.removeprefix("ssm:parameter/gofer/Stage/") for one in allowed["ssm:GetParameters"]}
 
 
-def test_no_door_reads_the_tokens_of_workers_or_the_secret_of_another_door() -> None:
+def test_receiver_reads_neither_worker_tokens_nor_secrets_of_other_receivers() -> None:
     for function in (f"{source.capitalize()}Function" for source in (*PATHS, "webhook")):
         own = function.removesuffix("Function").upper()
         others = {name for name in granted(function) if not name.startswith(own)} - {"INSTALLATION_KEY"}
@@ -144,7 +144,7 @@ def test_no_door_reads_the_tokens_of_workers_or_the_secret_of_another_door() -> 
 
 
 def asked_by(handler: str) -> set[str]:
-    """The parameters that a function asks for, by its code."""
+    """Return the parameters that the code of a function reads."""
     match handler:
         case "worker":
             return {*SYSTEMS, "MODEL_KEY_*"}
@@ -159,12 +159,12 @@ def asked_by(handler: str) -> set[str]:
 
 
 @pytest.mark.parametrize("handler", sorted(HANDLERS))
-def test_each_function_may_read_the_settings_it_asks_for_and_no_others(handler: str) -> None:
+def test_function_may_read_exactly_the_settings_in_use(handler: str) -> None:
     assert granted(f"{handler.capitalize()}Function") == asked_by(handler)
 
 
 class Heard(dict[str, str]):
-    """An environment that remembers what it was asked for."""
+    """An environment that records the names that are read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,10 +176,10 @@ class Heard(dict[str, str]):
 
 
 ELSEWHERE = {"GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED"}
-"""Settings of one machine, and what functions are told by variables."""
+"""Settings of one machine, and those that functions get as variables."""
 
 
-def test_every_setting_can_be_given_to_some_function() -> None:
+def test_each_setting_is_readable_by_a_function() -> None:
     heard = Heard()
     read_settings(heard)
     reachable = set[str]().union(*map(granted, functions(CLOUD)))
@@ -188,11 +188,11 @@ def test_every_setting_can_be_given_to_some_function() -> None:
     assert reachable - names == {KEY, "WEBHOOK_SECRET", "WEBHOOK_SECRET_*", "MODEL_KEY_*"}
 
 
-# --- The way in -----------------------------------------------------------------------------------------------------
+# --- Routes and schedules -------------------------------------------------------------------------------------------
 
 
 def routes() -> dict[str, str]:
-    """The function behind each method and path of the API."""
+    """Return the function behind each method and path of the API."""
     (api,) = of_type(CLOUD, "AWS::ApiGatewayV2::Api").values()
     return {
         f"{method.upper()} {path}": next(
@@ -203,7 +203,7 @@ def routes() -> dict[str, str]:
     }
 
 
-def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
+def test_api_routes_on_aws_equal_the_paths_of_the_embedded_server() -> None:
     receivers = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
     pages |= {f"POST {SIGN_OUT}": "DashboardFunction"}
@@ -211,7 +211,7 @@ def test_each_source_reaches_its_door_where_it_would_on_one_machine() -> None:
     assert routes() == receivers | others | pages
 
 
-def test_sweeps_and_purges_are_begun_and_the_published_schedules_stand_apart() -> None:
+def test_sweep_and_purge_schedules_are_separate_from_published_ones() -> None:
     schedules = of_type(CLOUD, "AWS::Scheduler::Schedule").values()
     told = {one["Target"]["Input"]: one["ScheduleExpression"] for one in schedules}
     assert told == {'{"sweep": true}': "rate(1 minutes)", '{"purge": true}': "cron(17 3 * * ? *)"}
@@ -224,17 +224,17 @@ def test_sweeps_and_purges_are_begun_and_the_published_schedules_stand_apart() -
     }
 
 
-def test_the_worker_is_given_up_for_dead_only_after_it_had_to_hand_over() -> None:
+def test_worker_timeout_alarm_fires_only_after_the_hand_over_time() -> None:
     timeout = functions(CLOUD)["WorkerFunction"]["Timeout"]
     alarm = of_type(CLOUD, "AWS::CloudWatch::Alarm")["WorkerTimeoutsAlarm"]
     assert (timeout - LEAVE / 2) * 1000 < alarm["Threshold"] < timeout * 1000
 
 
-def test_sqs_gives_up_when_the_worker_does() -> None:
+def test_sqs_receive_limit_equals_that_of_the_worker() -> None:
     assert of_type(CLOUD, "AWS::SQS::Queue")["Queue"]["RedrivePolicy"]["maxReceiveCount"] == worker.RECEIVES
 
 
-def test_the_table_is_the_one_that_the_store_needs() -> None:
+def test_template_tables_equal_the_table_schema_of_the_store() -> None:
     tables = of_type(CLOUD, "AWS::DynamoDB::Table")
     table = tables["Table"]
     assert {key: table[key] for key in TABLE} == TABLE
@@ -242,7 +242,7 @@ def test_the_table_is_the_one_that_the_store_needs() -> None:
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
-def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> None:
+def test_deployed_functions_name_the_deployed_tables_and_bucket() -> None:
     cloud, code = moto_server.client("cloudformation"), moto_server.new_bucket()
     archive = io.BytesIO()
     zipfile.ZipFile(archive, "w").close()
@@ -264,7 +264,7 @@ def test_what_cloudformation_makes_of_it_is_what_the_functions_are_told() -> Non
         assert moto_server.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
 
 
-def test_alarms_on_runs_listen_to_what_functions_say(
+def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
@@ -291,10 +291,10 @@ def test_alarms_on_runs_listen_to_what_functions_say(
         assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}
 
 
-# --- What an operator gets ------------------------------------------------------------------------------------------
+# --- Outputs and parameters -----------------------------------------------------------------------------------------
 
 
-def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
+def test_stack_outputs_for_operators_exist_with_descriptions() -> None:
     outputs = CLOUD["Outputs"]
     receivers = {"SlackEventsUrl", "SlackInteractivityUrl", "JiraWebhookUrl", "NotionWebhookUrl", "GithubWebhookUrl"}
     state = {
@@ -313,14 +313,14 @@ def test_every_output_that_an_operator_needs_is_there_and_described() -> None:
     assert all(output.get("Description") for output in outputs.values())
 
 
-def test_the_command_line_finds_everything_below_the_prefix_of_a_stage() -> None:
+def test_stage_settings_are_stored_under_the_parameter_prefix() -> None:
     names = {spelled(one["Name"]) for one in of_type(CLOUD, "AWS::SSM::Parameter").values()}
     own = {"STAGE", "TABLE", "KEYS_TABLE", "BUCKET", "QUEUE_URL", "DEAD_LETTER_URL", "URL"}
     own |= {"SCHEDULE_GROUP", "SCHEDULE_ROLE", "SCHEDULE_TARGET"}
     assert names == {f"/gofer/Stage/GOFER_{name}" for name in own}
 
 
-def test_no_secret_is_a_parameter_of_the_stack() -> None:
+def test_stack_parameters_are_described_and_not_named_like_secrets() -> None:
     for name, parameter in written()["Parameters"].items():
         assert parameter.get("Description"), name
         assert not {"token", "secret", "key", "password"} & set(name.lower().split("_"))

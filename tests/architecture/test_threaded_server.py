@@ -1,4 +1,4 @@
-"""Servers that tests have beside them: what they still do when their test is over must not be seen by the next."""
+"""Threaded servers of the tests: no request or output outlives its test."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ from support.http.threaded_server import Requests, serving
 LINE = b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
 
 
-def test_who_left_before_the_answer_is_no_trouble_and_none_is_under_way_after_the_close(
+def test_threaded_server_finishes_requests_of_departed_clients_silently(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     asked, left = threading.Event(), threading.Event()
@@ -31,7 +31,7 @@ def test_who_left_before_the_answer_is_no_trouble_and_none_is_under_way_after_th
     assert capfd.readouterr().err == ""
 
 
-def test_a_connection_that_is_kept_for_later_keeps_no_server_open() -> None:
+def test_threaded_server_stops_despite_an_idle_connection() -> None:
     class Prompt(Requests):
         def take(self) -> None:
             self.reply(200, b"here")

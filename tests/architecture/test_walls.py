@@ -1,6 +1,6 @@
 """Each library, and each part of Gofer that few may use, is imported by the modules listed here and by no other.
 
-The tables state who may. The tests look for everyone who does, so a new module is found without being listed.
+The tables list the allowed importers. The tests search all modules, so a new one is found without being listed.
 """
 
 import ast
@@ -83,7 +83,7 @@ WHOLE: Mapping[str, Sequence[str]] = {
 """Parts with all of Gofer that they may import."""
 
 VENDORS = tuple(PATHS)
-"""Names that the engine and the runtime speak of nowhere: a vendor is known in its room and in the registry."""
+"""Names that the engine and the runtime do not contain: a vendor is known in its room and in the registry."""
 VENDORLESS = ("engine", "runtime")
 VENDORS_NAMED: Mapping[str, int] = {}
 """How often modules of these rooms still name a vendor; the figures may fall and never rise."""
@@ -114,12 +114,12 @@ MODULES = dict(sources())
 
 
 def within(name: str, parts: Sequence[str] | set[str]) -> bool:
-    """Return whether a dotted name is one of the parts, or stands in one."""
+    """Return whether a dotted name is one of the parts, or lies in one."""
     return any(f"{name}.".startswith(f"{part}.") for part in parts)
 
 
 def outside_library(name: str) -> str:
-    """Return the library that an import is of; empty for ours and for what stays in the process."""
+    """Return the library of an import, or an empty text for our own modules and for those without outside effects."""
     top = name.partition(".")[0]
     if top in ("gofer", "gofer_simulators", "handlers"):
         return ""
@@ -138,21 +138,21 @@ def strangers(part: str, may: Sequence[str]) -> set[str]:
     return {module for module in importers(part) if not within(module, may)}
 
 
-def test_every_library_has_a_row() -> None:
+def test_used_libraries_are_the_listed_ones() -> None:
     product = {module: names for module, names in MODULES.items() if not within(module, ["gofer_simulators"])}
     used = {library for names in product.values() for name in names if (library := outside_library(name))}
     assert used == set(LIBRARIES)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_library_is_imported_by_those_that_may(library: str) -> None:
+def test_library_is_imported_by_exactly_the_listed_modules(library: str) -> None:
     assert strangers(library, [*LIBRARIES[library], "gofer_simulators"]) == set()
     unused = [may for may in LIBRARIES[library] if not any(within(one, [may]) for one in importers(library))]
     assert unused == []
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_is_imported_by_those_that_may(part: str) -> None:
+def test_internal_package_is_imported_by_exactly_the_listed_modules(part: str) -> None:
     assert strangers(part, PARTS[part]) == set()
     unused = [may for may in PARTS[part] if not any(within(one, [may]) for one in importers(part))]
     assert unused == []
@@ -163,21 +163,21 @@ def reads(path: Path, name: str) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(ast.parse(path.read_text())))
 
 
-def test_the_engine_reaches_no_queue() -> None:
-    """The stores of a worker have a queue; what a run leaves for later is enqueued by its worker."""
+def test_engine_uses_no_queue() -> None:
+    """The stores of a worker include a queue, but only the worker enqueues."""
     rooms = [ROOT / "src/gofer" / room for room in ("engine", "tools", "sources")]
     assert [str(path) for room in rooms for path in sorted(room.rglob("*.py")) if reads(path, "queue")] == []
     assert reads(ROOT / "src/gofer/runtime/worker.py", "queue")
 
 
 @pytest.mark.parametrize("part", WHOLE)
-def test_a_part_imports_what_it_may_of_gofer(part: str) -> None:
+def test_internal_package_imports_only_the_listed_packages(part: str) -> None:
     ours = ["gofer", "gofer_simulators", "handlers"]
     names = {name for module, found in MODULES.items() if within(module, [part]) for name in found}
     assert {name for name in names if within(name, ours) and not within(name, WHOLE[part])} == set()
 
 
-def test_a_new_module_that_imports_a_client_and_the_simulators_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unlisted_importer_of_a_library_or_package_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODULES, "gofer.engine.new", {"httpx2", "gofer_simulators.slack"})
     assert strangers("httpx2", [*LIBRARIES["httpx2"], "gofer_simulators"]) == {"gofer.engine.new"}
     assert strangers("gofer_simulators", PARTS["gofer_simulators"]) == {"gofer.engine.new"}
@@ -188,19 +188,19 @@ def vendors_in(text: str) -> int:
     return sum(text.lower().count(vendor) for vendor in VENDORS)
 
 
-def test_every_vendor_with_a_room_is_one_that_the_engine_may_not_name() -> None:
+def test_listed_vendors_equal_the_vendor_sources() -> None:
     folders = {path.parent.name for path in (ROOT / "src" / "gofer" / "sources").glob("*/source.py")}
     assert folders - {"program", "schedule", "webhook"} == set(VENDORS)
 
 
-def test_the_engine_and_the_runtime_name_no_vendor() -> None:
+def test_engine_and_runtime_name_no_vendor() -> None:
     source = ROOT / "src" / "gofer"
     files = [path for room in VENDORLESS for path in sorted((source / room).rglob("*.py"))]
     counts = {path.relative_to(source).as_posix(): vendors_in(path.read_text()) for path in files}
     assert {name: count for name, count in counts.items() if count} == VENDORS_NAMED
 
 
-def test_a_vendor_is_found_in_names_strings_and_comments() -> None:
+def test_vendor_name_is_found_in_names_strings_and_comments() -> None:
     assert vendors_in('from gofer.sources.slack import parts\nx = "jira_get_issue"  # as Notion does\n') == 3
 
 
@@ -225,5 +225,5 @@ def naming(vendor: str) -> list[str]:
 
 
 @pytest.mark.parametrize("vendor", PATHS)
-def test_a_vendor_is_named_in_its_room_and_in_the_registries_only(vendor: str) -> None:
+def test_vendor_is_named_only_in_the_source_folder_and_the_registries(vendor: str) -> None:
     assert naming(vendor) == []

@@ -11,12 +11,12 @@ PRICES: Mapping[str, float] = json.loads(Path(__file__).with_name("aws_prices.js
 """USD for each unit; edit the file when AWS changes its list."""
 RUNS = 1_000_000
 AIM, ONE_AT_A_TIME = 200, 1_100
-"""USD of a million runs: what is aimed for, and what one run for each invocation costs."""
+"""USD per million runs: the aim, and the cost with one run per invocation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one run asks of AWS, on average."""
+    """Average requests of one run to AWS."""
 
     writes: float
     """Write units of DynamoDB."""
@@ -34,7 +34,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """What Lambda bills for one run."""
+    """Billed Lambda time of one run."""
 
     milliseconds: float
     """Billed milliseconds of the worker's environments, divided by the runs that they had in flight."""
@@ -47,7 +47,7 @@ class Compute:
 
 
 def usd_per_million(work: Work, compute: Compute) -> Mapping[str, float]:
-    """USD of a million runs, part by part; their sum is what it costs."""
+    """Return the USD of a million runs by part."""
     price = PRICES
     seconds = compute.milliseconds / 1_000 * compute.memory_mb / 1_024
     seconds_of_ingress = compute.ingress_milliseconds / 1_000 * compute.ingress_mb / 1_024
@@ -67,13 +67,13 @@ def usd_per_million(work: Work, compute: Compute) -> Mapping[str, float]:
 
 
 def usd_of(work: Work) -> float:
-    """USD a million of what is asked of the stores alone."""
+    """Return the USD per million runs for the requests to the stores."""
     parts = usd_per_million(work, Compute(0, 0, invocations=0))
     return sum(usd for name, usd in parts.items() if name.startswith(("DynamoDB", "S3", "SQS")))
 
 
 def memory_mb(function: str) -> int:
-    """What a function of template.yaml has, and what it pays for."""
+    """Return the memory of a function in template.yaml."""
     template = written()
     own = template["Resources"][function]["Properties"].get("MemorySize", template["Globals"]["Function"]["MemorySize"])
     return own if isinstance(own, int) else template["Parameters"][own["Ref"]]["Default"]

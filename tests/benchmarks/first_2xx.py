@@ -1,6 +1,6 @@
 """A cold process on its way to its first 2xx: the lightest front over an embedded state, and one mention.
 
-The mention comes as JSON on its input, signed elsewhere: what it takes to make one does not count here.
+The mention comes as JSON on its input, signed elsewhere, so that signing is not measured.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from gofer.values.secret import Secret
 
 
 class NoNetwork(Http):
-    """A front needs none."""
+    """HTTP without a network, which ingress does not need."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         raise AssertionError("a front sends nothing")

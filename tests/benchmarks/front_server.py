@@ -1,6 +1,6 @@
-"""The real HTTP front over the embedded state, in a process of its own.
+"""The real HTTP server over the embedded state, in a separate process.
 
-It prints its address; at the end of its input it prints the CPU seconds it took since and stops.
+It prints its address. At the end of its input it prints the CPU seconds used since then and stops.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Many runs at once in one worker process over SQLite: a model on loopback, tools that answer at once.
+"""Many runs at once in one worker process on SQLite, with a model on loopback and instant tools.
 
 Prints one JSON object: seconds of wall clock and CPU, the peak of memory in MB before and after, and transactions
 that wrote something, which are counted only when asked for because counting costs time.
@@ -36,7 +36,7 @@ from support.runtime.worker_parts import over
 
 
 class Counting(SqliteQueue):
-    """Says when so many queue messages were answered."""
+    """A queue that signals when the expected number of messages was acknowledged."""
 
     def expect(self, queue_messages: int) -> None:
         self.left, self.silent = queue_messages, asyncio.Event()
@@ -55,7 +55,7 @@ async def look(call: Call, said: Said) -> ToolResult:
 def staffed(
     made: MemoryWorker, store: SqliteStore, queue_messages: SqliteQueue, blobs: DirectoryBlobs, runs: int
 ) -> Worker:
-    """The worker of an office, over real stores, with the tool that the model asks for."""
+    """Return the worker of an office on real stores, with the tool that the model calls."""
     made.grant("look")
     worker = made.worker
     tools = {**worker.services.tools, "look": Tool("look", "looks", "read", Said, look)}
@@ -91,10 +91,10 @@ async def play(runs: int, base_url: str, folder: Path, counted: Transactions | N
 
 
 def memory() -> float:
-    """The most this process ever held, in MB."""
+    """Return the peak memory of this process in MB."""
     status = Path("/proc/self/status")
     if status.exists():
-        # Where there is one: getrusage also counts what the parent held when it started this process.
+        # Preferred where it exists: getrusage also counts the memory of the parent when it started this process.
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024 / 1e6
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6

@@ -1,7 +1,7 @@
-"""A model server in a process of its own that costs as little as possible: raw HTTP/1.1 over asyncio.
+"""A minimal model server in a separate process: raw HTTP/1.1 over asyncio.
 
-It asks for one `look` per turn until the conversation holds `turns` answers, then says that it is done. Each answer
-takes the seconds it is told to take.
+It calls `look` once per turn until the conversation holds `turns` answers, then finishes. Each answer
+takes the given number of seconds.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""One run on the stores of AWS in virtual time: what it asks of DynamoDB, S3 and SQS, with nothing left out.
+"""One run on the AWS stores in virtual time: all its requests to DynamoDB, S3 and SQS.
 
 Three turns of a model and seven tool calls in 58 seconds, as the run of which one at a time costs 1,100 USD a million.
 """
@@ -27,14 +27,14 @@ from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
 SECONDS = 58.0
 TURNS: Sequence[Sequence[str]] = (("look",) * 3, ("look", "write"), ("write", "write"))
-"""The tools of each turn; then it answers."""
+"""The tool calls of each turn before the answer."""
 RESULT = 1_500
 """Characters of a tool's result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a run asked for, and what its deletion did a month later."""
+    """The requests of a run, and those of its deletion a month later."""
 
     run: Work
     requests: Counter[str]
@@ -43,7 +43,7 @@ class Counted:
 
 
 class CountedBlobs(MemoryBlobs):
-    """Bodies in memory; what a warm process stored before is not stored again."""
+    """Bodies in memory, as in a warm process: a body stored before is not stored again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class CountedQueue(MemoryQueue):
 
 
 class SlowModel(ListModel):
-    """Takes its time."""
+    """A slow model."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         await asyncio.sleep((SECONDS - 5) / (len(TURNS) + 1))
@@ -100,7 +100,7 @@ async def act(call: Call, said: Said) -> ToolResult:
 
 
 def count() -> Counted:
-    """What the second run of a warm process asks for."""
+    """Count the requests of the second run in a warm process."""
     loop = VirtualLoop()
     return play(loop, _count(VirtualClock(loop)))
 
@@ -126,7 +126,7 @@ async def _count(clock: VirtualClock) -> Counted:
     purged = await Purger(Stores(made.store, blobs, MemoryQueue(clock)), clock).purge()
     assert (purged.deleted, purged.forgotten) == (2, 2)
     run, rest = after - before, _counters(table, blobs, queue) - after
-    # Of two runs, and so half of it is of one.
+    # Deletion covers two runs, so one run has half of it.
     return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 2, 0))
 
 

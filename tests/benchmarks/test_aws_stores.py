@@ -1,6 +1,6 @@
-"""What the stores of AWS cost: the time of a frame beside SQLite's, requests for each run, USD for a million runs.
+"""Costs of the AWS stores: time per frame relative to SQLite, requests per run, USD per million runs.
 
-moto answers in this process and in Python, so its times say what Gofer and boto3 need, not what AWS does.
+moto answers in this process and in Python, so the times are those of Gofer and boto3, not of AWS.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ FRAMES, SIZE, ROUNDS = 200, 2_000, 5
 
 
 async def appended(kind: str, folder: Path) -> float:
-    """Seconds for a frame that is written after the one before, the best of some rounds."""
+    """Return the seconds per frame of sequential writes, the best of some rounds."""
     folder.mkdir()
     best = float("inf")
     with all_stores(kind, folder, SetClock()) as (store, _):
@@ -30,7 +30,7 @@ async def appended(kind: str, folder: Path) -> float:
     return best
 
 
-def test_appending_a_frame(tmp_path: Path) -> None:
+def test_time_of_appending_a_frame_to_each_store(tmp_path: Path) -> None:
     timed = {kind: asyncio.run(appended(kind, tmp_path / kind)) for kind in ("table", "sqlite", "aws")}
     print(f"\na frame of {SIZE:,} bytes, one after the other, best of {ROUNDS}")
     for kind, seconds in timed.items():
@@ -38,7 +38,7 @@ def test_appending_a_frame(tmp_path: Path) -> None:
         print(f"  {named:26} {seconds * 1e6:8.0f} µs  {seconds / timed['sqlite']:6.1f} times SQLite")
 
 
-def test_requests_and_usd_of_a_run() -> None:
+def test_requests_and_usd_of_a_run_stay_below_the_limits() -> None:
     found = count()
     asked = found.requests
     print(f"\none run of {SECONDS:.0f} s, 3 turns and 7 calls, {found.frames} frames, in a warm process")

@@ -1,4 +1,4 @@
-"""What a cold process needs on its way to its first 2xx, and the modules that it is spent on.
+"""CPU of a cold process until its first 2xx, and the modules that take it.
 
 CPU of whole processes, user and system, the interpreter's own start included. boto3 is the yardstick: a function that
 talks to AWS loads it anyway. It is measured where it can be imported, and is no dependency.
@@ -45,7 +45,7 @@ def cpu_ms(start: Start, turn: int) -> float:
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
-def test_a_cold_process_to_its_first_2xx(tmp_path: Path) -> None:
+def test_cpu_of_a_cold_process_until_the_first_2xx(tmp_path: Path) -> None:
     starts = {
         "python -c pass": program("pass"),
         "import asyncio, sqlite3, hmac, json": program("import asyncio, sqlite3, hmac, json"),
@@ -63,7 +63,7 @@ def test_a_cold_process_to_its_first_2xx(tmp_path: Path) -> None:
         print(f"  {name:36} {median(times):6.1f}  best {min(times):6.1f}")
 
 
-def test_the_dearest_modules_on_the_way() -> None:
+def test_slowest_imports_until_the_first_2xx() -> None:
     command = [sys.executable, "-X", "importtime", "-c", "import gofer.app.ingress, gofer.app.embedded.state"]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(ROUNDS)]
     times: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The bytes of prompts that a run sends, against a loop that sends everything it ever saw."""
+"""Bytes of the prompts of a run, against a loop that sends all results on every call."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, 
 
 
 class Counting:
-    """A model that looks so often, then answers; it counts four bytes as a token."""
+    """A model that calls `look` this often, then answers; it counts four bytes as a token."""
 
     def __init__(self, looks: int) -> None:
         self.left, self.bodies = looks, list[bytes]()
@@ -41,7 +41,7 @@ class Counting:
 
 
 async def sent(results: Sequence[str]) -> list[bytes]:
-    """The bodies that a run sends when its calls give these results, one in each turn."""
+    """Return the bodies that a run sends when its calls give these results, one in each turn."""
     made: MemoryRun = memory_run()
     model, given = Counting(len(results)), iter(results)
     made.model = model  # type: ignore[assignment]
@@ -64,7 +64,7 @@ async def sent(results: Sequence[str]) -> list[bytes]:
 
 
 def everything(results: Sequence[str]) -> int:
-    """Bytes that a loop sends which appends each result and sends all of them again on every call."""
+    """Return the bytes of a loop that appends each result and sends all of them again on every call."""
     total, history = 0, 0
     for result in [*results, ""]:
         total += history
@@ -73,7 +73,7 @@ def everything(results: Sequence[str]) -> int:
 
 
 def shared(bodies: Sequence[bytes]) -> float:
-    """Bytes of all prompts that stand in the one before at the same place, as a share."""
+    """Return the share of prompt bytes that equal those of the previous prompt at the same place."""
     same = sum(common(one, other) for one, other in pairwise(bodies))
     return same / sum(map(len, bodies[1:]))
 
@@ -87,7 +87,7 @@ def common(one: bytes, other: bytes) -> int:
 
 
 def kept(bodies: Sequence[bytes]) -> float:
-    """The share of a prompt that the next one repeats from its first byte, on average."""
+    """Return the average share of a prompt that the next one repeats from its first byte."""
     return sum(common(one, other) / len(one) for one, other in pairwise(bodies)) / (len(bodies) - 1)
 
 
@@ -103,7 +103,7 @@ def kept(bodies: Sequence[bytes]) -> float:
         ),
     ],
 )
-def test_prompt_bytes_against_a_loop_that_sends_everything(
+def test_prompt_bytes_stay_far_below_a_loop_that_sends_all_results(
     name: str, results: list[str], most: int, most_weighted: int
 ) -> None:
     bodies = asyncio.run(sent(results))

@@ -1,7 +1,7 @@
-"""What do documents, previews and searches cost beside the fastest library alone? Ratios in one run.
+"""Documents, previews and searches against the fastest library alone: ratios of one run.
 
-Run with `make bench`. Extraction is measured as agents get it: through the helper process, limits and all. Nothing here
-asserts a time.
+Run with `make bench`. Extraction is measured as agents get it: through the helper process, with its limits.
+No test here asserts a time.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def sentence(words: int = 14) -> str:
 
 
 def best(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Seconds of the quickest of a few rounds."""
+    """Return the seconds of the quickest round."""
     times: list[float] = []
     for _ in range(rounds):
         begun = time.perf_counter()
@@ -106,7 +106,7 @@ DOCUMENTS: dict[str, tuple[Callable[[], bytes], Callable[[bytes], int], str]] = 
 }
 
 
-def test_documents_beside_the_fastest_library_alone() -> None:
+def test_document_extraction_time_against_the_fastest_library() -> None:
     async def play() -> None:
         children = Children()
         for name, (make, alone, against) in DOCUMENTS.items():
@@ -129,7 +129,7 @@ def test_documents_beside_the_fastest_library_alone() -> None:
     asyncio.run(play())
 
 
-def test_small_work_through_the_helper() -> None:
+def test_helper_process_time_for_small_documents() -> None:
     small = {
         "small DOCX": docx(paragraph("A few words.")),
         "small PDF": pdf([lines(["A few words."])]),
@@ -163,7 +163,7 @@ def test_small_work_through_the_helper() -> None:
     asyncio.run(play())
 
 
-def test_previews_beside_parsing_alone() -> None:
+def test_preview_time_against_json_parsing() -> None:
     records = [
         {
             "id": n,
@@ -197,7 +197,7 @@ def test_previews_beside_parsing_alone() -> None:
 PATTERNS = ("NEEDLE-99\\d+", "(?i)needle", "[a-f0-9]{40}", "(.*)(.*)(.*)NEEDLE", "(a+)+b", "(a?){50}a{50}b")
 
 
-def test_searches_beside_grep(tmp_path: Path) -> None:
+def test_search_time_against_grep_and_re2(tmp_path: Path) -> None:
     line = "2026-11-21 10:00:00 INFO worker-{} something ordinary happened to order {}\n"
     text = "".join(f"NEEDLE-{n}\n" if n % 5000 == 0 else line.format(n % 40, n) for n in range(1_400_000))
     data = text.encode()

@@ -1,4 +1,4 @@
-"""What Lambda bills for: cold starts of ingress and worker, and a run among others that wait for their models.
+"""Billed time on Lambda: cold starts of ingress and worker, and runs that share a worker.
 
 All of it on the real runtime client. Where a process begins it is CPU of the whole process, since that is what a small
 share of a core makes long; where something waits, wall time.
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 ROUNDS = 5
 LIBRARIES = sysconfig.get_paths()["purelib"]
 SECONDS = 2.0
-"""How long the model takes to answer."""
+"""Seconds until the model answers."""
 IN_FLIGHT = (1, 5, 10)
 
 
@@ -58,7 +58,7 @@ PROGRAMS = {
 
 
 def run(program: str, code: Path, **environment: str) -> str:
-    """What a program prints in a clean process that has the package's libraries."""
+    """Return the output of a program in a clean process that has the package's libraries."""
     clean = {"PYTHONPATH": f"{code}:{LIBRARIES}", "AWS_REGION": "eu-central-1", **environment}
     clean |= {"AWS_DEFAULT_REGION": "eu-central-1"}
     command = [sys.executable, "-S", "-s", "-c", program]
@@ -66,7 +66,7 @@ def run(program: str, code: Path, **environment: str) -> str:
 
 
 def cpu_ms(program: str, code: Path, **environment: str) -> float:
-    """CPU of a process of its own that runs a program, user and system."""
+    """Return the CPU milliseconds of a new process that runs a program, user and system."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run(program, code, PYTHONDONTWRITEBYTECODE="1", **environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -74,7 +74,7 @@ def cpu_ms(program: str, code: Path, **environment: str) -> float:
 
 
 def only_python_compiled(code: Path, cache: Path) -> str:
-    """A cache of bytecode with Python's own modules in it: what Lambda has of a package that was built without any."""
+    """Return a bytecode cache of Python's own modules only, as Lambda has it for a package without bytecode."""
     tell = "import sys; print('\\n'.join(n for n in sys.modules if n.partition('.')[0] in sys.stdlib_module_names))"
     names = {name for program in PROGRAMS.values() for name in run(f"{program}\n{tell}", code).split()}
     wanted = ", ".join(sorted(names - {"__main__"}))
@@ -82,7 +82,7 @@ def only_python_compiled(code: Path, cache: Path) -> str:
     return str(cache)
 
 
-def test_cold_starts(code: Path, tmp_path: Path) -> None:
+def test_cold_start_cpu_of_ingress_stays_below_boto3_with_four_clients(code: Path, tmp_path: Path) -> None:
     bare = only_python_compiled(code, tmp_path)
     with_bytecode: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     without: dict[str, list[float]] = {name: [] for name in PROGRAMS}
@@ -100,7 +100,7 @@ def test_cold_starts(code: Path, tmp_path: Path) -> None:
     assert median(with_bytecode["ingress"]) < median(with_bytecode["boto3 and four clients"])
 
 
-async def test_cold_start_to_the_first_answer_on_the_runtime_client(everything: Code) -> None:
+async def test_cold_start_time_to_the_first_answer_on_the_runtime_client(everything: Code) -> None:
     inits: dict[str, list[float]] = {"slack": [], "worker": []}
     firsts: dict[str, list[float]] = {"slack": [], "worker": []}
     async with stage(everything, model(0.0)) as made:
@@ -121,7 +121,7 @@ async def test_cold_start_to_the_first_answer_on_the_runtime_client(everything: 
 
 
 def model(seconds: float) -> Starlette:
-    """A model that thinks for a while and then says one thing."""
+    """Return a model that gives one answer after this time."""
 
     async def complete(request: Request) -> Response:
         json.loads(await request.body())
@@ -136,14 +136,14 @@ def model(seconds: float) -> Starlette:
 
 @pytest.fixture(scope="module")
 def counted() -> Counted:
-    """What one run asks of the stores, with nothing left out."""
+    """Return all requests of one run to the stores."""
     return count()
 
 
-async def test_billed_milliseconds_and_usd_of_a_run_among_others(everything: Code, counted: Counted) -> None:
+async def test_billed_time_and_usd_of_a_run_fall_with_runs_in_flight(everything: Code, counted: Counted) -> None:
     billed: dict[int, float] = {}
     async with stage(everything, model(SECONDS)) as made:
-        # Warm: what a cold start costs is told above.
+        # Warm: the test above measures cold starts.
         await made.ask("@Gofer hello")
         await made.work()
         while await made.poll():

@@ -1,4 +1,4 @@
-"""What does the harness cost beside a bare loop that goes around the client's transform? Ratios in one run.
+"""CPU and bytes of the harness against a bare loop without the transform of the client: ratios of one run.
 
 Run with `make bench`. Nothing here asserts a time; byte counts are exact and are asserted.
 """
@@ -62,7 +62,7 @@ def make_room(result: str) -> MemoryRun:
 
 
 async def bare(client: AsyncOpenAI, made: MemoryRun, result: str) -> None:
-    """The least a loop can do with the SDK: append, send, act."""
+    """Run the smallest loop over the SDK: append, send, act."""
     messages: list[object] = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "please"}]
     tools = [tool.schema() for tool in made.tools.values()]
     while True:
@@ -92,7 +92,7 @@ async def bare(client: AsyncOpenAI, made: MemoryRun, result: str) -> None:
 
 
 async def gofer(made: MemoryRun) -> None:
-    """One run, from its claim to its end."""
+    """Run Gofer once, from the claim to the end."""
     step = await made.step()
     step.note(MessageReceived("please"))
     ending = await coordinate(step, made.bundle(), PROVENANCE)
@@ -109,7 +109,7 @@ async def cpu_ms_per_call(work: Callable[[], Coroutine[None, None, None]]) -> fl
 
 
 async def measure(base_url: str, folder: Path) -> dict[str, list[float]]:
-    """Bare, memory and SQLite take turns, so that a busy machine is busy for all of them."""
+    """Measure bare, memory and SQLite in turns, so that a busy machine slows all of them."""
     result = "x" * 200
     measured: dict[str, list[float]] = {"bare": [], "memory": [], "sqlite": []}
     async with loopback.client() as http:
@@ -126,7 +126,7 @@ async def measure(base_url: str, folder: Path) -> dict[str, list[float]]:
     return {kind: times[1:] for kind, times in measured.items()}
 
 
-def test_harness_cpu_per_model_call(tmp_path: Path) -> None:
+def test_harness_cpu_per_model_call_against_a_bare_loop(tmp_path: Path) -> None:
     async def play() -> dict[str, list[float]]:
         async with model_server(TURNS) as base_url:
             return await measure(base_url, tmp_path)
@@ -140,7 +140,7 @@ def test_harness_cpu_per_model_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("result_bytes", [200, 1_000, 4_000])
-def test_journal_bytes_against_unique_content(result_bytes: int) -> None:
+def test_journal_bytes_per_turn_do_not_grow_with_the_run(result_bytes: int) -> None:
     ratios: dict[int, float] = {}
     per_turn: dict[int, float] = {}
     for turns in (30, 200):
@@ -152,7 +152,7 @@ def test_journal_bytes_against_unique_content(result_bytes: int) -> None:
 
 
 async def bytes_of_a_run(turns: int, result_bytes: int) -> tuple[int, int]:
-    """Bytes of all frames, and of everything in them that nothing else in them tells."""
+    """Return the bytes of all frames, and of their unique content."""
     made = make_room("x" * result_bytes)
     async with model_server(turns) as base_url, loopback.client() as http:
         made.model = OpenAIModel(AsyncOpenAI(api_key="k", base_url=base_url, http_client=http))  # type: ignore[assignment]
@@ -168,7 +168,7 @@ async def bytes_of_a_run(turns: int, result_bytes: int) -> tuple[int, int]:
     return stored + len(bundle), len(content) + len(bundle)
 
 
-def test_prompts_share_every_byte_up_to_the_tail() -> None:
+def test_consecutive_prompts_share_all_bytes_before_the_tail() -> None:
     bodies = asyncio.run(prompts_of_a_run())
     shared = [common(one, other) / len(one) for one, other in pairwise(bodies)]
     tails = [len(body) - body.rindex(b',{"content":"[Gofer') for body in bodies]
@@ -195,6 +195,6 @@ async def prompts_of_a_run() -> list[bytes]:
 
 
 def common(one: bytes, other: bytes) -> int:
-    """How many bytes two prompts share from the first on."""
+    """Return the length of the common prefix of two prompts."""
     length = min(len(one), len(other))
     return next((i for i in range(length) if one[i] != other[i]), length)

@@ -1,7 +1,7 @@
-"""The time of a signed mention to its 2xx on SQLite, and how many are taken in a second.
+"""Ingress on SQLite: time from a signed mention to its 2xx, and mentions per second.
 
-Beside them stands what the disk needs for one small write that waits for it: an event makes three of them, and
-events that come together share theirs. Nothing here asserts a time; that every event is accepted is asserted.
+The time of one small durable write is printed beside them: an event makes three of them, and
+concurrent events share theirs. No test asserts a time; each asserts that every event is accepted.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ NOTHING: Mapping[str, Conditions] = {
     "a channel of its own each": lambda i: {"channel_id": [f"C{i:08}"]},
     "ten in its channel": lambda i: {"bot": ["true"], "channel_id": [f"C{i:08}" if i >= 10 else "C0GENERA0"]},
 }
-"""Conditions of the workflow with a number, none of which a mention in #general meets."""
+"""Conditions of the workflow with a number; a mention in #general matches none of them."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Measured:
 
 
 async def flow(requests: Sequence[RawRequest], senders: Sequence[Send], measured: Measured) -> None:
-    """Sends all requests, each sender one after the other."""
+    """Send all requests; each sender sends one after the other."""
     left = iter(requests)
 
     async def work(send: Send) -> None:
@@ -87,14 +87,14 @@ def into(ingress: Ingress) -> Send:
     return send
 
 
-def test_a_raw_request_to_its_2xx(tmp_path: Path) -> None:
+def test_time_of_a_raw_request_to_the_2xx(tmp_path: Path) -> None:
     measured = {(workflows, at_once): Measured() for workflows in WORKFLOWS for at_once in AT_ONCE}
 
     async def play() -> None:
         with open_state(tmp_path, SystemClock()) as state:
             fronts = {workflows: into(front_of(state.store, state.queue, workflows)) for workflows in WORKFLOWS}
             await flow(mentions(0, EVENTS), [fronts[10]] * 8, Measured())
-            # All take turns, so that a busy machine is busy for all of them.
+            # Measured in turns, so that a busy machine slows all of them.
             for turn, (workflows, at_once) in enumerate(list(measured) * ROUNDS, start=1):
                 requests = mentions(turn * EVENTS, EVENTS)
                 await flow(requests, [fronts[workflows]] * at_once, measured[workflows, at_once])
@@ -108,7 +108,7 @@ def test_a_raw_request_to_its_2xx(tmp_path: Path) -> None:
         print(f"  CPU of an event with 10,000 workflows to one with 10, {at_once:2} at once: {grown:.2f}")
 
 
-def test_an_event_that_starts_nothing_costs_the_same_with_ten_thousand_workflows() -> None:
+def test_cpu_of_an_event_without_a_match_by_number_of_workflows() -> None:
     asyncio.run(refuse_in_turns())
 
 
@@ -136,7 +136,7 @@ async def refuse_in_turns() -> None:
 
 
 def without_reason(front: Ingress, requests: Sequence[RawRequest]) -> float:
-    """Seconds of CPU for an event whose sender would be told nothing: no near miss, no line in the log."""
+    """Return the seconds of CPU for an event without a matching workflow, an explanation and a log line."""
     began = time.process_time()
     for request in requests:
         receiver = front.receivers[request.path]
@@ -148,7 +148,7 @@ def without_reason(front: Ingress, requests: Sequence[RawRequest]) -> float:
 
 
 @pytest.mark.parametrize("at_once", AT_ONCE)
-def test_events_that_come_together_share_their_transactions(tmp_path: Path, at_once: int) -> None:
+def test_concurrent_events_share_transactions(tmp_path: Path, at_once: int) -> None:
     counted = Transactions()
 
     async def play() -> None:
@@ -160,11 +160,11 @@ def test_events_that_come_together_share_their_transactions(tmp_path: Path, at_o
 
     asyncio.run(play())
     print(f"\ntransactions an event, {at_once} at once: {counted.written / EVENTS:.2f}")
-    # How many share one is a matter of luck; that some do is not.
+    # The number of events per transaction varies, but some always share one.
     assert counted.written == 3 * EVENTS if at_once == 1 else counted.written < EVENTS
 
 
-def test_the_same_through_the_local_http_front(tmp_path: Path) -> None:
+def test_time_of_a_request_to_the_2xx_through_the_http_server(tmp_path: Path) -> None:
     print("\nthe same through the HTTP front in a process of its own")
     for at_once in AT_ONCE:
         folder, measured = tmp_path / str(at_once), Measured()
@@ -187,7 +187,7 @@ def test_the_same_through_the_local_http_front(tmp_path: Path) -> None:
 
 
 async def visit(url: str, at_once: int, measured: Measured) -> None:
-    """All rounds over as many connections that stay open."""
+    """Send all rounds over this many open connections."""
     address = urlsplit(url)
     lines = [await asyncio.open_connection(address.hostname, address.port) for _ in range(at_once)]
     for turn in range(ROUNDS):
@@ -209,7 +209,7 @@ def over(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Send:
 
 
 def disk(folder: Path) -> str:
-    """What one write of a page that waits for the disk takes there."""
+    """Describe the time of one durable page write in a folder."""
     times: list[float] = []
     with (folder / "disk").open("wb") as file:
         for _ in range(100):

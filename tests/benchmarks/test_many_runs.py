@@ -29,7 +29,7 @@ def in_a_process(runs: int, url: str, folder: Path, mode: str) -> Found:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
 
 
-def test_many_runs_at_once(tmp_path: Path) -> None:
+def test_time_cpu_and_memory_of_many_runs_at_once(tmp_path: Path) -> None:
     timed: dict[int, list[Found]] = {runs: [] for runs in RUNS}
     counted: dict[int, Found] = {}
 

@@ -1,4 +1,4 @@
-"""What the benchmarks send and count: signed mentions, times, and the transactions of a database."""
+"""Traffic of the benchmarks: signed mentions, percentiles and counted transactions."""
 
 import json
 import sqlite3
@@ -30,7 +30,7 @@ MENTION = json.loads((ROOT / "tests" / "events" / "slack_app_mention.json").read
 
 
 def mentions(first: int, count: int) -> list[RawRequest]:
-    """Signed deliveries of as many mentions, each in a thread of its own, by their number."""
+    """Return signed deliveries of numbered mentions, each in its own thread."""
     return [_mention(first + i) for i in range(count)]
 
 
@@ -50,18 +50,18 @@ def _mention(n: int) -> RawRequest:
 
 
 def system() -> Outside:
-    """The machine's own clocks and chance, and no network."""
+    """Return the clocks and randomness of the machine, without a network."""
     return Outside(AnsweringHttp(unreachable), SystemClock(), random_id, make_outside().random, random_key)
 
 
 def front_of(store: Store, queue: Queue, workflows: int = 1) -> Ingress:
-    """A front over given stores; of so many workflows for mentions each has a channel of its own, but one."""
+    """Return ingress over given stores, with one workflow for the mentions and the others each for another channel."""
     others: Routes = [(f"workflow-{i}", {"channel_id": [f"C{i:08}"]}) for i in range(workflows - 1)]
     return _front([*others, ("answer-here", {})], store, queue)
 
 
 def front_without_match(workflows: int, where: Callable[[int], Mapping[str, Sequence[str]]]) -> Ingress:
-    """A front of so many workflows for mentions, with the conditions that `where` gives to each number."""
+    """Return ingress with this many workflows for mentions, with the conditions that `where` gives each number."""
     routes = [(f"workflow-{i}", where(i)) for i in range(workflows)]
     return _front(routes, MemoryStore(), MemoryQueue(SystemClock()))
 
@@ -80,7 +80,7 @@ class Transactions:
     _writes: bool = field(default=False)
 
     def watch(self, connection: sqlite3.Connection) -> None:
-        """Begins; costs time, so that nothing is timed meanwhile."""
+        """Start counting; counting takes time, so do not measure time meanwhile."""
         connection.set_trace_callback(self._see)
 
     def _see(self, statement: str) -> None:
@@ -92,5 +92,5 @@ class Transactions:
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The time that so many percent of all stay under."""
+    """Return the time below which this percentage of all times lies."""
     return sorted(times)[min(len(times) - 1, len(times) * percent // 100)]

@@ -1,4 +1,4 @@
-"""The promises of `journal/blob_store.py`, kept by every store of bodies."""
+"""The contract of `journal/blob_store.py`, for every blob store."""
 
 from pathlib import Path
 
@@ -23,21 +23,21 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
     return MemoryBlobs() if request.param == "memory" else DirectoryBlobs(tmp_path / "blobs")
 
 
-async def test_a_body_comes_back_byte_for_byte(blobs: Blobs) -> None:
+async def test_body_is_stored_byte_for_byte(blobs: Blobs) -> None:
     key = blob_key("run1", BODY)
     await blobs.put(key, BODY)
     await blobs.put(key, BODY)
     assert await blobs.get(key) == BODY
 
 
-async def test_create_only(blobs: Blobs) -> None:
+async def test_stored_body_is_never_replaced(blobs: Blobs) -> None:
     key = blob_key("run1", BODY)
     await blobs.put(key, BODY)
     await blobs.put(key, b"something else")
     assert await blobs.get(key) == BODY
 
 
-async def test_whole_or_absent(blobs: Blobs) -> None:
+async def test_missing_or_truncated_body_is_corrupt(blobs: Blobs) -> None:
     key = blob_key("run1", BODY)
     with pytest.raises(Corrupt, match="missing"):
         await blobs.get(key)
@@ -46,7 +46,7 @@ async def test_whole_or_absent(blobs: Blobs) -> None:
         await blobs.get(key)
 
 
-async def test_what_was_stored_already_is_not_sent_to_s3_again_until_it_was_dropped() -> None:
+async def test_body_already_stored_is_not_sent_to_s3_again_until_dropped() -> None:
     blobs, requests = S3Blobs(aws(), client("s3"), new_bucket()), aws().requests
     key, before = blob_key("run1", BODY), requests["put_object"]
     for _ in range(3):
@@ -57,13 +57,13 @@ async def test_what_was_stored_already_is_not_sent_to_s3_again_until_it_was_drop
     assert (requests["put_object"], await blobs.get(key)) == (before + 2, BODY)
 
 
-async def test_a_bucket_that_is_not_there_is_named() -> None:
+async def test_missing_bucket_is_reported() -> None:
     blobs = S3Blobs(aws(), client("s3"), "nowhere-at-all")
     with pytest.raises(ConfigError, match="GOFER_BUCKET"):
         await blobs.put(blob_key("run1", BODY), BODY)
 
 
-async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:
+async def test_changed_body_file_is_corrupt_and_left_in_place(tmp_path: Path) -> None:
     blobs = DirectoryBlobs(tmp_path)
     key = blob_key("run1", BODY)
     await blobs.put(key, BODY)
@@ -73,7 +73,7 @@ async def test_a_changed_file_is_reported_not_read(tmp_path: Path) -> None:
     assert list((tmp_path / "run1").iterdir()) == [tmp_path / key]
 
 
-async def test_a_body_that_could_not_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_unreadable_body_is_a_temporary_error_and_leaves_no_other_file(tmp_path: Path) -> None:
     blobs = DirectoryBlobs(tmp_path)
     key = blob_key("run1", BODY)
     (tmp_path / key).mkdir(parents=True)  # a folder where the file should be: the rename fails
@@ -83,13 +83,13 @@ async def test_a_body_that_could_not_be_written_leaves_nothing_behind(tmp_path: 
     assert [path.name for path in (tmp_path / "run1").iterdir()] == [key.rpartition("/")[2]]
 
 
-async def test_a_folder_that_cannot_be_written_means_try_later(tmp_path: Path) -> None:
+async def test_unwritable_body_folder_is_a_temporary_error(tmp_path: Path) -> None:
     (tmp_path / "run1").write_bytes(b"a file where a folder should be")
     with pytest.raises(TemporaryError, match="check the disk"):
         await DirectoryBlobs(tmp_path).put(blob_key("run1", BODY), BODY)
 
 
-async def test_a_dropped_folder_is_gone_and_the_others_are_not(blobs: Blobs) -> None:
+async def test_dropped_run_loses_only_bodies_of_that_run(blobs: Blobs) -> None:
     mine, theirs = blob_key("run1", BODY), blob_key("run10", BODY)
     await blobs.put(mine, BODY)
     await blobs.put(theirs, BODY)
@@ -100,15 +100,15 @@ async def test_a_dropped_folder_is_gone_and_the_others_are_not(blobs: Blobs) -> 
     assert await blobs.get(theirs) == BODY
 
 
-async def test_a_dropped_folder_leaves_no_file_not_even_a_half_written_one(tmp_path: Path) -> None:
+async def test_dropped_run_leaves_no_half_written_file(tmp_path: Path) -> None:
     blobs = DirectoryBlobs(tmp_path)
     await blobs.put(blob_key("run1", BODY), BODY)
-    (tmp_path / "run1" / ".half").write_bytes(b"aside")
+    (tmp_path / "run1" / ".half").write_bytes(b"half a body")
     await blobs.drop("run1")
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_folder_that_cannot_be_removed_means_try_later(tmp_path: Path) -> None:
+async def test_body_folder_that_cannot_be_removed_is_a_temporary_error(tmp_path: Path) -> None:
     (tmp_path / "run1" / "in the way").mkdir(parents=True)
     with pytest.raises(TemporaryError, match="check the disk"):
         await DirectoryBlobs(tmp_path).drop("run1")

@@ -1,4 +1,4 @@
-"""What an examiner of the tables and of every version in the bucket finds of a private run that was deleted."""
+"""A deleted private run on AWS: no table row and no object version reveals its contents."""
 
 import pytest
 
@@ -22,14 +22,14 @@ def items(table: str) -> bytes:
 
 
 def versions(bucket: str) -> list[bytes]:
-    """Every version of every object, also of those that were deleted."""
+    """Return every version of every object, deleted objects included."""
     s3 = client("s3")
     found = s3.list_object_versions(Bucket=bucket).get("Versions", [])
     place = [{"Bucket": bucket, "Key": one["Key"], "VersionId": one["VersionId"]} for one in found]
     return [s3.get_object(**one)["Body"].read() for one in place]
 
 
-async def test_of_a_deleted_private_run_no_table_and_no_version_of_a_body_opens_anything() -> None:
+async def test_deleted_private_run_cannot_be_decrypted_from_tables_or_object_versions() -> None:
     clock = new_clock("aws")
     cloud = MotoCloud(clock)
     client("s3").put_bucket_versioning(Bucket=cloud.bucket, VersioningConfiguration={"Status": "Enabled"})

@@ -1,4 +1,4 @@
-"""The promises of `stores/queue.py`, kept by every queue."""
+"""The contract of `stores/queue.py`, for every queue."""
 
 import asyncio
 from collections.abc import Iterator
@@ -29,67 +29,69 @@ def queue(kind: str, tmp_path: Path, clock: SetClock) -> Iterator[Queue]:
         yield made
 
 
-each_ring_is_one_bell = pytest.mark.parametrize("kind", ["memory", "sqlite"], indirect=True)
-"""SQS cannot tell that two messages name one run: docs/decisions/0017-sqs-may-hold-several-messages-for-one-run.md."""
+one_message_per_run = pytest.mark.parametrize("kind", ["memory", "sqlite"], indirect=True)
+"""SQS cannot merge two messages name one run: docs/decisions/0017-sqs-may-hold-several-messages-for-one-run.md."""
 
 
-async def heard(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
+async def received(queue: Queue, limit: int = 10) -> list[tuple[str, int]]:
     return [(queue_message.run, queue_message.receives) for queue_message in await queue.receive(limit, 120, 0)]
 
 
-async def test_rung_is_heard_until_it_is_acknowledged(queue: Queue, clock: SetClock) -> None:
+async def test_queue_message_is_received_again_until_acknowledged(queue: Queue, clock: SetClock) -> None:
     await queue.enqueue("r")
-    assert await heard(queue) == [("r", 1)]
-    assert await heard(queue) == []
+    assert await received(queue) == [("r", 1)]
+    assert await received(queue) == []
     clock.advance(121)
     (queue_message,) = await queue.receive(10, 120, 0)
     assert (queue_message.run, queue_message.receives) == ("r", 2)
     await queue.acknowledge(queue_message)
     clock.advance(1000)
-    assert await heard(queue) == []
+    assert await received(queue) == []
 
 
-async def test_every_run_rung_for_is_heard_and_no_more_than_asked_for(queue: Queue) -> None:
+async def test_each_enqueued_run_is_received_within_the_limit(queue: Queue) -> None:
     for run in ("a", "b", "c", "d"):
         await queue.enqueue(run)
-    first = await heard(queue, 3)
-    second = await heard(queue, 3)
+    first = await received(queue, 3)
+    second = await received(queue, 3)
     assert len(first) == 3
     assert sorted(first + second) == [("a", 1), ("b", 1), ("c", 1), ("d", 1)]
 
 
-@each_ring_is_one_bell
-async def test_rings_that_nobody_heard_yet_are_one_bell(queue: Queue, clock: SetClock) -> None:
+@one_message_per_run
+async def test_repeated_enqueues_of_a_run_are_one_queue_message(queue: Queue, clock: SetClock) -> None:
     for _ in range(3):
         await queue.enqueue("r")
     await queue.enqueue("r", delay=30)
-    assert await heard(queue) == [("r", 1)]
-    # Held by nobody any more, and nothing of what it counted is forgotten.
+    assert await received(queue) == [("r", 1)]
+    # Visible again, with its count of receives.
     clock.advance(121)
     await queue.enqueue("r")
-    assert await heard(queue) == [("r", 2)]
+    assert await received(queue) == [("r", 2)]
 
 
-async def test_a_bell_that_is_due_later_does_not_delay_a_ring(queue: Queue, clock: SetClock) -> None:
+async def test_delayed_queue_message_does_not_delay_an_earlier_one(queue: Queue, clock: SetClock) -> None:
     await queue.enqueue("r", delay=60)
     await queue.enqueue("r", delay=30)
     clock.advance(30)
-    assert await heard(queue) == [("r", 1)]
+    assert await received(queue) == [("r", 1)]
     clock.advance(30)
-    assert await heard(queue) == [("r", 1)]
+    assert await received(queue) == [("r", 1)]
 
 
-async def test_a_ring_while_a_bell_is_held_is_heard_whatever_becomes_of_that(queue: Queue) -> None:
+async def test_enqueue_while_a_message_is_held_survives_the_acknowledgement(queue: Queue) -> None:
     await queue.enqueue("r")
     (held,) = await queue.receive(10, 120, 0)
     await queue.enqueue("r")
     await queue.acknowledge(held)
-    assert await heard(queue) == [("r", 1)]
+    assert await received(queue) == [("r", 1)]
 
 
-@each_ring_is_one_bell
+@one_message_per_run
 @pytest.mark.parametrize("late", ["acknowledge", "move_to_dead_letters", "extend"])
-async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: SetClock, late: str) -> None:
+async def test_expired_receipt_cannot_remove_a_redelivered_queue_message(
+    queue: Queue, clock: SetClock, late: str
+) -> None:
     await queue.enqueue("r")
     (mine,) = await queue.receive(10, 120, 0)
     clock.advance(121)
@@ -99,11 +101,11 @@ async def test_who_held_a_bell_too_long_takes_no_ring_away(queue: Queue, clock: 
     assert theirs.receives == 2
     await deal_with(queue, mine, late)
     clock.advance(121)
-    assert await heard(queue) == [("r", 3)]
+    assert await received(queue) == [("r", 3)]
     assert list(await queue.dead_letters(10)) == []
 
 
-async def test_old_dead_letters_are_forgotten(queue: Queue, clock: SetClock) -> None:
+async def test_old_dead_letters_are_deleted(queue: Queue, clock: SetClock) -> None:
     for run in ("old", "new"):
         await queue.enqueue(run)
         for queue_message in await queue.receive(10, 60, 0):
@@ -123,26 +125,26 @@ async def deal_with(queue: Queue, queue_message: QueueMessage, how: str) -> None
             await queue.extend(queue_message, 1_000)
 
 
-async def test_a_delayed_ring_is_heard_later(queue: Queue, clock: SetClock) -> None:
+async def test_delayed_queue_message_is_received_after_the_delay(queue: Queue, clock: SetClock) -> None:
     await queue.enqueue("r", delay=30)
     clock.advance(29)
-    assert await heard(queue) == []
+    assert await received(queue) == []
     clock.advance(1)
-    assert await heard(queue) == [("r", 1)]
+    assert await received(queue) == [("r", 1)]
 
 
-async def test_an_extended_bell_stays_away_longer(queue: Queue, clock: SetClock) -> None:
+async def test_extended_queue_message_stays_invisible_longer(queue: Queue, clock: SetClock) -> None:
     await queue.enqueue("r")
     (queue_message,) = await queue.receive(10, 120, 0)
     clock.advance(100)
     await queue.extend(queue_message, 120)
     clock.advance(100)
-    assert await heard(queue) == []
+    assert await received(queue) == []
     clock.advance(21)
-    assert await heard(queue) == [("r", 2)]
+    assert await received(queue) == [("r", 2)]
 
 
-async def test_two_listeners_never_hold_the_same_bell(queue: Queue) -> None:
+async def test_concurrent_receives_never_return_the_same_queue_message(queue: Queue) -> None:
     for i in range(20):
         await queue.enqueue(f"r{i}")
     batches = await asyncio.gather(*(queue.receive(3, 120, 0) for _ in range(10)))
@@ -150,7 +152,7 @@ async def test_two_listeners_never_hold_the_same_bell(queue: Queue) -> None:
     assert sorted(runs) == sorted(f"r{i}" for i in range(20))
 
 
-async def test_a_waiting_listener_hears_a_ring_at_once(queue: Queue) -> None:
+async def test_waiting_receive_returns_a_new_queue_message_at_once(queue: Queue) -> None:
     listening = asyncio.create_task(queue.receive(1, 120, 30))
     await asyncio.sleep(0.02)
     await queue.enqueue("r")
@@ -159,7 +161,7 @@ async def test_a_waiting_listener_hears_a_ring_at_once(queue: Queue) -> None:
     assert queue_message.run == "r"
 
 
-async def test_a_bell_that_is_given_up_is_a_dead_letter(queue: Queue, clock: SetClock) -> None:
+async def test_buried_queue_message_becomes_one_dead_letter(queue: Queue, clock: SetClock) -> None:
     for run in ("a", "b"):
         await queue.enqueue(run)
     for queue_message in await queue.receive(10, 60, 0):

@@ -202,7 +202,7 @@ async def slack(wire: Wire) -> object:
 
 
 def refused_worlds() -> list[str]:
-    """The sentence about each of some wrong worlds."""
+    """Return the error message for each wrong world."""
     loaders: list[tuple[Callable[..., object], Mapping[str, object]]] = [
         (GitHubSimulator, {"user": "gofer[bot]", "repositories": [{"full_name": 1}]}),
         (GitHubSimulator, {"users": [{"login": "ada", "age": 7}]}),
@@ -243,7 +243,7 @@ def _refusal(load: Callable[..., object], world: Mapping[str, object]) -> str:
 
 
 def played(story: Story) -> list[object]:
-    """Every line that a story brings onto the wire, and the state that it leaves."""
+    """Return every line that a story sends or receives, and the final state."""
     wire = Wire()
 
     async def run() -> None:
@@ -258,7 +258,7 @@ STORIES: Mapping[str, Story] = {"github": github, "jira": jira, "notion": notion
 
 
 @pytest.mark.parametrize("vendor", STORIES)
-def test_answers_deliveries_and_states_stay_as_they_were_recorded(vendor: str) -> None:
+def test_simulator_answers_deliveries_and_states_equal_the_recorded_bytes(vendor: str) -> None:
     recorded = json.loads(FILE.read_text("utf-8"))[vendor]
     lines = played(STORIES[vendor])
     assert len(lines) == len(recorded)
@@ -266,7 +266,7 @@ def test_answers_deliveries_and_states_stay_as_they_were_recorded(vendor: str) -
         assert line == known
 
 
-def test_wrong_worlds_are_refused_in_the_recorded_sentences() -> None:
+def test_simulator_refuses_wrong_worlds_with_the_recorded_messages() -> None:
     assert refused_worlds() == json.loads(FILE.read_text("utf-8"))["refused worlds"]
 
 

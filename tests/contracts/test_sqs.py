@@ -1,4 +1,4 @@
-"""What SQS makes of bells that other queues do not: what nobody can understand, and what nobody answers."""
+"""SQS where it differs from other queues: malformed messages, dead letters and long delays."""
 
 import json
 
@@ -16,11 +16,13 @@ def cloud() -> MotoCloud:
     return MotoCloud(MotoClock())
 
 
-NO_DOORBELLS = ["", " ", "not json", "[]", "null", "{}", '{"run": ""}', '{"run": 7}', '{"runs": "r"}', "[" * 100_000]
+MALFORMED = ["", " ", "not json", "[]", "null", "{}", '{"run": ""}', '{"run": 7}', '{"runs": "r"}', "[" * 100_000]
 
 
-@pytest.mark.parametrize("body", NO_DOORBELLS[1:])
-async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_heard(cloud: MotoCloud, body: str) -> None:
+@pytest.mark.parametrize("body", MALFORMED[1:])
+async def test_malformed_sqs_message_becomes_a_dead_letter_and_the_next_is_received(
+    cloud: MotoCloud, body: str
+) -> None:
     client("sqs").send_message(QueueUrl=cloud.url, MessageBody=body)
     await cloud.queue.enqueue("r")
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
@@ -30,13 +32,13 @@ async def test_what_is_no_doorbell_becomes_a_dead_letter_and_the_next_one_is_hea
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
 
-@pytest.mark.parametrize("body", NO_DOORBELLS)
-def test_only_an_object_with_a_run_is_a_doorbell(body: str) -> None:
+@pytest.mark.parametrize("body", MALFORMED)
+def test_sqs_message_body_is_a_json_object_with_a_run(body: str) -> None:
     assert run_of(body) is None
     assert run_of(json.dumps({"run": "r", "more": body})) == "r"
 
 
-async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: MotoCloud) -> None:
+async def test_sqs_message_received_too_often_becomes_a_dead_letter(cloud: MotoCloud) -> None:
     await cloud.queue.enqueue("r")
     for times in range(1, RECEIVES + 1):
         (queue_message,) = await cloud.queue.receive(10, 120, 0)
@@ -48,7 +50,7 @@ async def test_a_bell_that_nobody_ever_answers_becomes_a_dead_letter(cloud: Moto
     assert letter.at > 0
 
 
-async def test_dead_letters_are_looked_at_and_left_where_they_are(cloud: MotoCloud) -> None:
+async def test_listing_dead_letters_of_sqs_removes_no_message(cloud: MotoCloud) -> None:
     for number in range(25):
         client("sqs").send_message(QueueUrl=cloud.dead, MessageBody=json.dumps({"run": f"r{number}", "at": number}))
     for _ in range(2):
@@ -57,7 +59,7 @@ async def test_dead_letters_are_looked_at_and_left_where_they_are(cloud: MotoClo
     assert [letter.run for letter in await cloud.queue.dead_letters(30)] == ["r24"]
 
 
-async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longer(cloud: MotoCloud) -> None:
+async def test_sqs_message_delay_is_limited_to_the_maximum_of_sqs(cloud: MotoCloud) -> None:
     await cloud.queue.enqueue("r", delay=86_400)
     cloud.clock.advance(LONGEST_DELAY - 5)
     assert list(await cloud.queue.receive(10, 120, 0)) == []
@@ -65,7 +67,7 @@ async def test_a_bell_for_much_later_is_heard_when_sqs_can_hold_it_back_no_longe
     assert [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)] == ["r"]
 
 
-async def test_a_bell_that_is_still_held_back_is_not_rung_for_again_until_it_was_heard(cloud: MotoCloud) -> None:
+async def test_delayed_sqs_message_is_not_sent_again_until_received(cloud: MotoCloud) -> None:
     for _ in range(3):
         await cloud.queue.enqueue("r", delay=60)
         cloud.clock.advance(10)
@@ -79,7 +81,7 @@ async def test_a_bell_that_is_still_held_back_is_not_rung_for_again_until_it_was
 
 
 @pytest.mark.parametrize("late", ["acknowledge", "move_to_dead_letters", "extend"])
-async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoCloud, late: str) -> None:
+async def test_expired_receipt_cannot_remove_another_sqs_message(cloud: MotoCloud, late: str) -> None:
     await cloud.queue.enqueue("r")
     (mine,) = await cloud.queue.receive(10, 120, 0)
     cloud.clock.advance(121)
@@ -94,7 +96,7 @@ async def test_who_held_a_bell_too_long_takes_no_other_ring_away(cloud: MotoClou
     assert "r" in [queue_message.run for queue_message in await cloud.queue.receive(10, 120, 0)]
 
 
-async def test_a_queue_that_is_not_there_is_named(cloud: MotoCloud) -> None:
+async def test_missing_sqs_queue_is_reported(cloud: MotoCloud) -> None:
     queue = SqsQueue(aws(), client("sqs"), f"{cloud.url}-nowhere", cloud.dead, cloud.clock)
     with pytest.raises(ConfigError, match="GOFER_QUEUE_URL"):
         await queue.enqueue("r")

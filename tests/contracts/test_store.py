@@ -1,4 +1,4 @@
-"""The promises of `journal/store.py`, kept by every store."""
+"""The contract of `journal/store.py`, for every store."""
 
 import asyncio
 import sqlite3
@@ -27,14 +27,14 @@ def head(run: str, accepted_at: int, conversation: str = "c1", **changes: object
     return Head(run=run, workflow="answer-here", conversation=conversation, accepted_at=accepted_at, **changes)
 
 
-async def test_a_claim_has_a_key_and_the_first_one_stands(store: Store) -> None:
+async def test_first_claim_of_a_run_wins_and_sets_the_key(store: Store) -> None:
     assert await store.key("r") is None
     assert await store.claim("r", b"mine", b"my key") is None
     assert await store.claim("r", b"theirs", b"their key") == b"mine"
     assert (list(await store.frames("r")), await store.key("r")) == ([b"mine"], b"my key")
 
 
-async def test_one_of_many_claims_stands_with_its_own_key(store: Store) -> None:
+async def test_one_of_many_concurrent_claims_wins_and_sets_the_key(store: Store) -> None:
     claims = {f"frame {i}".encode(): f"key {i}".encode() for i in range(50)}
     results = await asyncio.gather(*(store.claim("r", frame, key) for frame, key in claims.items()))
     assert sum(standing is None for standing in results) == 1
@@ -42,7 +42,7 @@ async def test_one_of_many_claims_stands_with_its_own_key(store: Store) -> None:
     assert await store.key("r") == claims[frame]
 
 
-async def test_claims_without_a_head_are_found_once_they_are_old(store: Store) -> None:
+async def test_old_claims_without_a_head_are_listed(store: Store) -> None:
     for run, at in (("new", 30), ("old", 10), ("listed", 10), ("older", 5)):
         await store.claim(run, b"one", b"key", at)
     await store.create_head(head("listed", 10))
@@ -52,14 +52,14 @@ async def test_claims_without_a_head_are_found_once_they_are_old(store: Store) -
     assert list(await store.unlisted(31, 10)) == ["old", "new"]
 
 
-async def test_the_position_is_the_fence(store: Store) -> None:
+async def test_frame_position_is_written_once(store: Store) -> None:
     await store.claim("r", b"one", b"key")
     assert await store.create("r", 2, b"mine") is None
     assert await store.create("r", 2, b"theirs") == b"mine"
     assert list(await store.frames("r")) == [b"one", b"mine"]
 
 
-async def test_the_fence_holds_when_many_write_at_once(store: Store) -> None:
+async def test_frame_position_is_written_once_by_concurrent_writers(store: Store) -> None:
     await store.claim("r", b"one", b"key")
     results = await asyncio.gather(*(store.create("r", 2, f"{i}".encode()) for i in range(50)))
     winners = [i for i, standing in enumerate(results) if standing is None]
@@ -67,14 +67,14 @@ async def test_the_fence_holds_when_many_write_at_once(store: Store) -> None:
     assert {standing for standing in results if standing is not None} == {f"{winners[0]}".encode()}
 
 
-async def test_our_own_frame_is_shown_when_it_is_written_again(store: Store) -> None:
+async def test_frame_written_again_is_returned_as_the_existing_one(store: Store) -> None:
     await store.claim("r", b"one", b"key")
     assert await store.claim("r", b"one", b"key") == b"one"
     await store.create("r", 2, b"mine")
     assert await store.create("r", 2, b"mine") == b"mine"
 
 
-async def test_readers_see_a_prefix(store: Store) -> None:
+async def test_frames_have_no_gaps(store: Store) -> None:
     with pytest.raises(ValueError, match="gap"):
         await store.create("r", 1, b"only a claim begins a run")
     await store.claim("r", b"one", b"key")
@@ -84,7 +84,7 @@ async def test_readers_see_a_prefix(store: Store) -> None:
     assert list(await store.frames("r")) == [b"one", b"two"]
 
 
-async def test_frames_are_kept_apart_by_run_and_byte_for_byte(store: Store) -> None:
+async def test_frames_are_separate_by_run_and_stored_byte_for_byte(store: Store) -> None:
     body = bytes(range(256)) * 500
     await store.claim("a", body, b"key a")
     await store.claim("b", b"b", b"key b")
@@ -94,7 +94,7 @@ async def test_frames_are_kept_apart_by_run_and_byte_for_byte(store: Store) -> N
     assert list(await store.frames("nobody")) == []
 
 
-async def test_a_head_is_created_once_and_replaced_by_its_owner(store: Store) -> None:
+async def test_head_is_created_once_and_replaced_by_the_owner(store: Store) -> None:
     await store.create_head(head("r", 1))
     await store.put_head(head("r", 1, status="done", private=False, reason="because", updated_at=9))
     await store.create_head(head("r", 1))
@@ -102,7 +102,7 @@ async def test_a_head_is_created_once_and_replaced_by_its_owner(store: Store) ->
     assert await store.head("nobody") is None
 
 
-async def test_a_head_keeps_how_many_frames_its_run_is_known_to_have(store: Store) -> None:
+async def test_head_stores_the_number_of_frames(store: Store) -> None:
     await store.create_head(head("r", 1, frames=1))
     assert await store.head("r") == head("r", 1, frames=1)
     await store.put_head(head("r", 1, status="running", frames=7))
@@ -116,7 +116,7 @@ async def test_heads_are_listed_newest_first(store: Store) -> None:
     assert [item.run for item in await store.heads(2, private=True)] == ["c", "b"]
 
 
-async def test_private_runs_are_listed_only_when_asked_for_and_take_no_place(store: Store) -> None:
+async def test_private_runs_are_listed_on_request_and_do_not_count_towards_the_limit(store: Store) -> None:
     await store.create_head(head("public", 1, private=False))
     for n in range(5):
         await store.create_head(head(f"private{n}", 10 + n))
@@ -124,7 +124,7 @@ async def test_private_runs_are_listed_only_when_asked_for_and_take_no_place(sto
     assert len(await store.heads(10, private=True)) == 6
 
 
-async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store) -> None:
+async def test_oldest_runnable_run_of_a_conversation_is_next(store: Store) -> None:
     await store.create_head(head("late", 30))
     await store.create_head(head("early", 10))
     await store.create_head(head("elsewhere", 1, conversation="c2"))
@@ -139,7 +139,7 @@ async def test_the_oldest_runnable_run_of_a_conversation_comes_next(store: Store
     assert await store.oldest_runnable("nothing") is None
 
 
-async def test_the_newest_ended_run_of_a_workflow_in_a_conversation_is_the_previous_one(store: Store) -> None:
+async def test_previous_run_is_the_newest_finished_one_of_the_workflow_and_conversation(store: Store) -> None:
     await store.create_head(head("first", 10, status="done"))
     await store.create_head(head("second", 20, status="failed"))
     await store.create_head(head("under way", 25, status="running"))
@@ -152,7 +152,7 @@ async def test_the_newest_ended_run_of_a_workflow_in_a_conversation_is_the_previ
     assert await store.previous("c1", "answer-here", 10) is None
 
 
-async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: Store) -> None:
+async def test_unfinished_runs_without_progress_are_listed_oldest_first(store: Store) -> None:
     await store.create_head(head("new", 900))
     await store.create_head(head("old", 100))
     await store.put_head(head("alive", 50, status="running", updated_at=950))
@@ -163,7 +163,7 @@ async def test_unfinished_runs_that_stand_still_are_found_oldest_first(store: St
     assert [item.run for item in await store.unfinished(901, 1)] == ["old"]
 
 
-async def test_unfinished_runs_are_found_page_by_page(store: Store) -> None:
+async def test_unfinished_runs_are_listed_page_by_page(store: Store) -> None:
     for run, at in (("b", 2), ("a", 2), ("d", 1), ("c", 3), ("e", 2)):
         await store.create_head(head(run, at))
     found: list[str] = []
@@ -175,20 +175,20 @@ async def test_unfinished_runs_are_found_page_by_page(store: Store) -> None:
     assert [item.run for item in await store.unfinished(3, 9, after=head("a", 2))] == ["b", "e"]
 
 
-async def test_what_is_parked_until_later_does_not_stand_still_before(store: Store) -> None:
+async def test_parked_run_is_not_listed_as_unfinished_before_the_wake_time(store: Store) -> None:
     await store.put_head(head("parked", 60, status="parked", updated_at=200, wakes_at=900))
     assert await store.head("parked") == head("parked", 60, status="parked", updated_at=200, wakes_at=900)
     assert list(await store.unfinished(900, 10)) == []
     assert [item.run for item in await store.unfinished(901, 10)] == ["parked"]
 
 
-async def test_all_leases_can_be_dropped_by_who_knows_that_their_holders_are_dead(store: Store) -> None:
+async def test_all_leases_are_dropped_at_once(store: Store) -> None:
     await store.lease("c1", "dead", NOON, 60)
     await store.drop_leases()
     assert await store.lease("c1", "alive", NOON, 60)
 
 
-async def test_a_lease_has_one_holder_until_it_ends(store: Store) -> None:
+async def test_lease_has_one_holder_until_expiry(store: Store) -> None:
     assert await store.lease("c1", "me", NOON, 60)
     assert not await store.lease("c1", "you", NOON + 59, 60)
     assert await store.lease("c1", "me", NOON + 59, 60)
@@ -198,7 +198,7 @@ async def test_a_lease_has_one_holder_until_it_ends(store: Store) -> None:
     assert await store.lease("c2", "me", NOON, 60)
 
 
-async def test_only_its_holder_releases_a_lease(store: Store) -> None:
+async def test_lease_is_released_by_the_holder_only(store: Store) -> None:
     await store.lease("c1", "me", NOON, 60)
     await store.release("c1", "you")
     assert not await store.lease("c1", "you", NOON, 60)
@@ -206,12 +206,12 @@ async def test_only_its_holder_releases_a_lease(store: Store) -> None:
     assert await store.lease("c1", "you", NOON, 60)
 
 
-async def test_one_of_many_gets_a_free_lease(store: Store) -> None:
+async def test_free_lease_goes_to_one_of_many_concurrent_workers(store: Store) -> None:
     taken = await asyncio.gather(*(store.lease("c1", f"w{i}", NOON, 60) for i in range(20)))
     assert sum(taken) == 1
 
 
-async def test_the_inbox_keeps_items_once_and_in_order(store: Store) -> None:
+async def test_inbox_stores_items_once_and_in_order(store: Store) -> None:
     await store.put_item("r", InboxItem("2", b"second"))
     await store.put_item("r", InboxItem("1", b"first"))
     await store.put_item("r", InboxItem("1", b"again"))
@@ -222,7 +222,7 @@ async def test_the_inbox_keeps_items_once_and_in_order(store: Store) -> None:
     assert list(await store.items("other")) == [InboxItem("1", b"theirs")]
 
 
-async def test_written_is_durable(tmp_path: Path) -> None:
+async def test_sqlite_rows_survive_closing_the_store(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as first:
         await first.claim("r", b"one", b"key")
         await first.create("r", 2, b"two")
@@ -235,14 +235,14 @@ async def test_written_is_durable(tmp_path: Path) -> None:
 
 
 async def full(store: Store, run: str = "r") -> None:
-    """A run that has everything a run can have."""
+    """Store a run with frames, a head, an inbox item and a key."""
     await store.claim(run, b"one", b"key")
     await store.create(run, 2, b"two")
     await store.create_head(head(run, 1, status="done"))
     await store.put_item(run, InboxItem("1", b"item"))
 
 
-async def test_a_destroyed_key_is_gone_for_good(store: Store) -> None:
+async def test_destroyed_run_key_cannot_be_set_again(store: Store) -> None:
     await full(store)
     await full(store, "other")
     for _ in range(2):
@@ -253,7 +253,7 @@ async def test_a_destroyed_key_is_gone_for_good(store: Store) -> None:
     assert await store.key("other") == b"key"
 
 
-async def test_an_emptied_run_keeps_its_positions_and_nothing_else(store: Store) -> None:
+async def test_emptied_run_keeps_only_the_frame_positions(store: Store) -> None:
     await full(store)
     await full(store, "other")
     for _ in range(2):
@@ -267,7 +267,7 @@ async def test_an_emptied_run_keeps_its_positions_and_nothing_else(store: Store)
     assert await store.claim("nobody", b"one", b"key") is None
 
 
-async def test_a_forgotten_run_was_never_there(store: Store) -> None:
+async def test_forgotten_run_leaves_no_row_and_can_be_claimed_again(store: Store) -> None:
     await full(store)
     await full(store, "other")
     for _ in range(2):
@@ -278,7 +278,7 @@ async def test_a_forgotten_run_was_never_there(store: Store) -> None:
     assert await store.claim("r", b"anew", b"another key") is None
 
 
-async def test_only_retain_changes_what_becomes_of_a_run_and_only_from_what_is(store: Store) -> None:
+async def test_retention_changes_only_through_retain_and_from_the_expected_state(store: Store) -> None:
     await store.create_head(head("r", 1))
     assert await store.retain("r", "due", "kept") == "kept"
     assert await store.retain("r", "due", "kept") == "kept"
@@ -290,7 +290,7 @@ async def test_only_retain_changes_what_becomes_of_a_run_and_only_from_what_is(s
     assert await store.retain("nobody", "due", "kept") is None
 
 
-async def test_runs_that_ended_are_found_oldest_first(store: Store) -> None:
+async def test_finished_runs_are_listed_by_retention_oldest_first(store: Store) -> None:
     await store.create_head(head("new", 900, status="done"))
     await store.create_head(head("old", 100, status="failed", private=False))
     await store.create_head(head("touched", 50, status="done", updated_at=950))
@@ -304,7 +304,7 @@ async def test_runs_that_ended_are_found_oldest_first(store: Store) -> None:
     assert [item.run for item in await store.ended("kept", 951, 10)] == ["kept"]
 
 
-async def test_scrubbed_files_hold_nothing_of_what_was_removed(tmp_path: Path) -> None:
+async def test_scrubbed_sqlite_files_hold_no_deleted_bytes(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as store:
         await store.claim("r", b"a frame of some length", b"a key of some length")
         await store.put_item("r", InboxItem("1", b"an item of some length"))
@@ -316,7 +316,7 @@ async def test_scrubbed_files_hold_nothing_of_what_was_removed(tmp_path: Path) -
     assert (tmp_path / "gofer.db").exists()
 
 
-async def test_a_log_that_somebody_else_reads_is_scrubbed_another_time(tmp_path: Path) -> None:
+async def test_scrub_is_a_temporary_error_while_another_process_reads(tmp_path: Path) -> None:
     with any_store("sqlite", tmp_path) as store:
         await store.claim("r", b"one", b"key")
         reader = sqlite3.connect(tmp_path / "gofer.db", isolation_level=None)
@@ -329,7 +329,7 @@ async def test_a_log_that_somebody_else_reads_is_scrubbed_another_time(tmp_path:
         await store.scrub()
 
 
-async def test_what_a_run_used_stands_once_keeps_its_time_and_never_shrinks(store: Store) -> None:
+async def test_usage_of_a_run_is_one_row_with_the_first_time_and_the_highest_cost(store: Store) -> None:
     await store.put_usage([])
     await store.put_usage([Usage("ada", "r", 10, 0.0), Usage("w", "r", 10, 0.0)])
     await store.put_usage([Usage("ada", "r", 99, 0.25)])
@@ -349,7 +349,7 @@ async def test_usage_is_listed_by_time_dropped_by_run_and_expires(store: Store) 
     assert [row.run for row in await store.usage("ada", 0)] == ["a", "c"]
 
 
-async def test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which(store: Store) -> None:
+async def test_concurrent_memo_exchange_has_one_winner_returned_to_all(store: Store) -> None:
     told = await asyncio.gather(*(store.exchange_memo("k", None, f"run{i}", 10) for i in range(5)))
     (first,) = set(told)
     assert await store.memo("k") == first
@@ -361,7 +361,7 @@ async def test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_tol
     assert await store.memo("k") == "next"
 
 
-async def test_a_memo_is_what_was_written_last_and_expires_from_then(store: Store) -> None:
+async def test_memo_holds_the_last_value_and_expires_from_the_last_write(store: Store) -> None:
     assert await store.memo("k") is None
     await store.put_memo("k", "first", 10)
     await store.put_memo("other", "theirs", 10)
@@ -371,7 +371,7 @@ async def test_a_memo_is_what_was_written_last_and_expires_from_then(store: Stor
     assert (await store.memo("k"), await store.memo("other")) == ("second", None)
 
 
-async def test_a_hidden_run_leaves_the_lists_and_nothing_else_of_its_head_changes(store: Store) -> None:
+async def test_hidden_run_leaves_the_lists_and_is_otherwise_unchanged(store: Store) -> None:
     for run, status in (("parked", "parked"), ("ended", "done")):
         await store.create_head(Head(run, "w", "c", 1, private=False))
         await store.put_head(Head(run, "w", "c", 1, status, private=False, updated_at=5, reason="why", frames=3))

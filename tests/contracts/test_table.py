@@ -1,4 +1,4 @@
-"""What `stores/aws/table.py` asks of DynamoDB, kept by the table in memory as by moto's."""
+"""The contract of `stores/aws/table.py`, for the table in memory and for moto's DynamoDB."""
 
 import asyncio
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def table(request: pytest.FixtureRequest) -> Table:
     return MemoryTable() if request.param == "memory" else new_table()
 
 
-async def test_an_item_comes_back_with_its_types(table: Table) -> None:
+async def test_table_item_is_read_back_with_the_same_types(table: Table) -> None:
     assert await table.get(KEY) is None
     assert await table.write(Put(ITEM)) is None
     found = await table.get(KEY)
@@ -55,7 +55,7 @@ async def test_an_item_comes_back_with_its_types(table: Table) -> None:
 
 
 @pytest.mark.parametrize("usd", [0.0, 1e-7, 0.1 + 0.2, 123456789.123456789])
-async def test_a_number_comes_back_as_it_was(table: Table, usd: float) -> None:
+async def test_table_number_is_read_back_unchanged(table: Table, usd: float) -> None:
     await table.write(Put({"pk": "p", "sk": "s", "usd": usd}))
     assert await table.get(KEY) == {"pk": "p", "sk": "s", "usd": usd}
 
@@ -75,14 +75,14 @@ CONDITIONS: Sequence[tuple[Condition, bool, bool]] = [
     (Both([OneOf("owner", ["me"]), AtMost("until", 1)]), False, False),
     (Either([Both([Absent(), Exists()]), OneOf("owner", ["me"])]), False, True),
 ]
-"""A condition, and whether it holds where nothing stands and where something does."""
+"""A condition, and whether it holds without and with an existing item."""
 STANDING: Item = {"pk": "p", "sk": "s", "owner": "me", "until": 10}
 WRITES = (Put({"pk": "p", "sk": "s", "new": 1}), Update(KEY, {"new": 1}), Delete(KEY))
 
 
 @pytest.mark.parametrize(("when", "on_nothing", "on_something"), CONDITIONS)
 @pytest.mark.parametrize("how", WRITES, ids=lambda write: type(write).__name__)
-async def test_a_write_is_done_if_its_condition_holds_and_else_shows_what_stands(
+async def test_conditional_write_is_done_or_returns_the_existing_item(
     table: Table, when: Condition, on_nothing: bool, on_something: bool, how: Write
 ) -> None:
     write = type(how)(**{name: getattr(how, name) for name in how.__dataclass_fields__ if name != "when"}, when=when)
@@ -94,7 +94,7 @@ async def test_a_write_is_done_if_its_condition_holds_and_else_shows_what_stands
         assert await table.get(KEY) == STANDING
 
 
-async def test_an_update_changes_what_it_names_and_makes_what_is_missing(table: Table) -> None:
+async def test_table_update_sets_defaults_and_removes_attributes(table: Table) -> None:
     change = Update(KEY, {"status": "done"}, {"retention": "due"}, ("key", "missing"))
     await table.write(change)
     assert await table.get(KEY) == {"pk": "p", "sk": "s", "status": "done", "retention": "due"}
@@ -103,14 +103,14 @@ async def test_an_update_changes_what_it_names_and_makes_what_is_missing(table: 
     assert await table.get(KEY) == {"pk": "p", "sk": "s", "status": "done", "retention": "kept", "size": 1}
 
 
-async def test_one_of_many_that_write_at_once_finds_the_place_free(table: Table) -> None:
+async def test_one_of_many_concurrent_writes_meets_the_condition(table: Table) -> None:
     writes = [Put({"pk": "p", "sk": "s", "who": n}, Absent()) for n in range(20)]
     told = await asyncio.gather(*map(table.write, writes))
     (winner,) = [n for n, refused in enumerate(told) if refused is None]
     assert {refused.stored["who"] for refused in told if refused and refused.stored} == {winner}
 
 
-async def test_a_transaction_writes_all_or_nothing_and_shows_what_was_in_the_way(table: Table) -> None:
+async def test_table_transaction_writes_all_or_none_and_returns_the_conflict(table: Table) -> None:
     mine, other = Put({"pk": "p", "sk": "a"}), Put({"pk": "q", "sk": "b", "n": 1}, Absent())
     assert await table.transact([mine, other, Delete(Key("p", "gone"))]) is None
     assert await table.transact([Delete(Key("p", "a")), Put({"pk": "q", "sk": "b", "n": 2}, Absent())]) == Refused(
@@ -126,18 +126,18 @@ def mine_at(sk: str) -> Put:
     return Put({"pk": "p", "sk": sk})
 
 
-async def test_a_transaction_writes_no_item_twice(table: Table) -> None:
+async def test_table_transaction_may_not_write_an_item_twice(table: Table) -> None:
     with pytest.raises(TemporaryError):
         await table.transact([Put({"pk": "p", "sk": "s"}), Delete(KEY)])
 
 
-async def test_what_no_item_can_hold_is_not_written(table: Table) -> None:
+async def test_item_above_the_size_limit_is_not_written(table: Table) -> None:
     with pytest.raises(TemporaryError):
         await table.write(Put({"pk": "p", "sk": "s", "raw": bytes(410_000)}))
     assert await table.get(KEY) is None
 
 
-async def test_a_partition_is_read_in_order_from_here_to_there(table: Table) -> None:
+async def test_table_partition_is_queried_in_order_within_bounds(table: Table) -> None:
     for sk in ("b#2", "a#1", "b#1", "c", "b#3"):
         await table.write(mine_at(sk))
     await table.write(Put({"pk": "other", "sk": "b#1"}))
@@ -148,7 +148,7 @@ async def test_a_partition_is_read_in_order_from_here_to_there(table: Table) -> 
     assert list(await table.query(prefixed("nobody", "b#"))) == []
 
 
-async def test_a_partition_larger_than_a_page_is_read_to_its_end(table: Table) -> None:
+async def test_table_partition_larger_than_a_page_is_read_completely(table: Table) -> None:
     puts = [Put({"pk": "p", "sk": f"{n:02}", "raw": bytes([n]) * 300_000}) for n in range(9)]
     await asyncio.gather(*map(table.write, puts))
     found = await table.query(Span("p", FIRST, LAST))
@@ -156,7 +156,7 @@ async def test_a_partition_larger_than_a_page_is_read_to_its_end(table: Table) -
     assert len(await table.query(Span("p", FIRST, LAST), limit=7)) == 7
 
 
-async def test_many_are_read_and_removed_whether_they_are_there_or_not(table: Table) -> None:
+async def test_batches_of_items_are_read_and_deleted_missing_ones_included(table: Table) -> None:
     keys = [Key("p", f"{n:03}") for n in range(130)]
     await asyncio.gather(*(table.write(mine_at(key.sk)) for key in keys[:120]))
     assert {item["sk"] for item in await table.get_all(keys)} == {key.sk for key in keys[:120]}
@@ -165,7 +165,7 @@ async def test_many_are_read_and_removed_whether_they_are_there_or_not(table: Ta
     assert [item["sk"] for item in await table.query(Span("p", FIRST, LAST))] == ["000"]
 
 
-async def test_the_index_shows_what_has_its_attributes_by_keys_only(table: Table) -> None:
+async def test_table_index_lists_keys_of_items_with_index_attributes(table: Table) -> None:
     for sk, sort in (("a", "2"), ("b", "1"), ("c", "3")):
         await table.write(Put({"pk": "p", "sk": sk, "gsi_pk": "i", "gsi_sk": sort, "more": "m"}))
     await table.write(mine_at("unseen"))
@@ -183,14 +183,14 @@ async def test_the_index_shows_what_has_its_attributes_by_keys_only(table: Table
     assert [(line.key.sk, line.sort) for line in await table.index(everything, limit=9)] == [("a", "4")]
 
 
-async def test_a_scan_finds_one_sort_key_everywhere(table: Table) -> None:
+async def test_table_scan_finds_one_sort_key_in_all_partitions(table: Table) -> None:
     for pk in ("p", "q"):
         for sk in ("lease", "head"):
             await table.write(Put({"pk": pk, "sk": sk}))
     assert {key.pk for key in await table.scan("lease")} == {"p", "q"}
 
 
-async def test_the_index_in_memory_lags_and_keeps_the_order_of_what_was_written() -> None:
+async def test_memory_table_index_lags_and_keeps_the_order_of_writes() -> None:
     now, lags = [0.0], iter([5.0, 1.0, 0.0])
     table = MemoryTable(lambda: now[0], lambda: next(lags))
     for sort in ("1", "2", "3"):
@@ -225,7 +225,7 @@ def any_write(draw: st.DrawFn) -> Write:
 
 @given(st.lists(st.lists(any_write(), min_size=1, max_size=3, unique_by=lambda write: write.key), max_size=8))
 @examples(0.3)
-def test_whatever_is_written_the_table_in_memory_and_motos_say_the_same(batches: list[list[Write]]) -> None:
+def test_memory_table_and_moto_agree_on_any_writes(batches: list[list[Write]]) -> None:
     async def play(table: Table) -> list[object]:
         said: list[object] = []
         for batch in batches:
@@ -239,6 +239,6 @@ def test_whatever_is_written_the_table_in_memory_and_motos_say_the_same(batches:
     asyncio.run(both())
 
 
-async def test_a_table_that_is_not_there_is_named() -> None:
+async def test_missing_table_is_reported() -> None:
     with pytest.raises(ConfigError, match="GOFER_TABLE"):
         await DynamoTable(aws(), client("dynamodb"), "nowhere", "no-keys").get(KEY)

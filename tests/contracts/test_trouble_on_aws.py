@@ -1,4 +1,4 @@
-"""State that is damaged, newer or poisonous on the stores of AWS: it is seen, nothing is dropped, the queue goes on."""
+"""Damaged, newer or poisonous state on the AWS stores: reported, never dropped, and not in the way of other runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ class Serverless:
         self.memory_worker.worker = worker_over(self.memory_worker.worker, queue=self.cloud.queue)
 
     async def run_with(self, run: str, *entries: Sequence[object]) -> None:
-        """A claimed run to whose journal somebody added frames."""
+        """Claim a run and append frames to its journal."""
         await self.memory_worker.accept(run, private=False)
         for frame in entries:
             journal, _ = await open_journal(run, self.cloud.store, self.cloud.blobs, Pen("lost", make_outside()))
@@ -48,7 +48,7 @@ class Serverless:
             await journal.commit()
 
     async def settle(self) -> None:
-        """Hears every bell, and every one that comes back, until there is none."""
+        """Receive every queue message, redelivered ones included, until there is none."""
         quiet = 0
         while quiet < 3:
             quiet = 0 if await self.memory_worker.work_once() else quiet + 1
@@ -60,7 +60,7 @@ class Serverless:
         return head.reason if head.status == "needs_attention" else ""
 
 
-async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
+async def test_run_is_answered_on_the_stores_of_aws() -> None:
     made = Serverless(says("Hello."))
     await made.memory_worker.accept("run1", private=False)
     await made.settle()
@@ -68,7 +68,7 @@ async def test_a_run_goes_from_claim_to_answer_on_the_stores_of_aws() -> None:
     assert list(await made.cloud.queue.dead_letters(9)) == []
 
 
-async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one() -> None:
+async def test_run_with_a_frame_of_a_newer_gofer_becomes_a_dead_letter_and_stays_unchanged() -> None:
     made = Serverless(says("Hello."))
     await made.memory_worker.accept("run1", private=False)
     (first,) = await made.cloud.store.frames("run1")
@@ -79,7 +79,7 @@ async def test_a_frame_of_a_newer_gofer_is_a_dead_letter_and_stays_for_that_one(
     assert letter.run == "run1"
     head = await made.cloud.store.head("run1")
     assert head is not None
-    # What lists show of a run that waits for another worker.
+    # The list row of a run that waits for a newer worker.
     assert (head.status, head.reason) == (
         "queued",
         "another version of Gofer wrote its journal; finish the run with that version",
@@ -96,7 +96,7 @@ def body_of(folder: str, made: Serverless) -> str:
 LONG = MessageReceived("user", "x" * 20_000)
 
 
-async def test_a_run_whose_body_is_missing_needs_attention_and_the_next_is_answered() -> None:
+async def test_run_with_a_missing_body_needs_attention_and_the_next_run_is_answered() -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [LONG])
     client("s3").delete_object(Bucket=made.cloud.bucket, Key=body_of("run1", made))
@@ -106,7 +106,7 @@ async def test_a_run_whose_body_is_missing_needs_attention_and_the_next_is_answe
     assert await made.memory_worker.status("run2") == "done"
 
 
-async def test_a_run_whose_body_has_another_hash_needs_attention_and_the_next_is_answered() -> None:
+async def test_run_with_a_changed_body_needs_attention_and_the_next_run_is_answered() -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [LONG])
     client("s3").put_object(Bucket=made.cloud.bucket, Key=body_of("run1", made), Body=b"something else")
@@ -117,7 +117,7 @@ async def test_a_run_whose_body_has_another_hash_needs_attention_and_the_next_is
 
 
 @pytest.mark.parametrize("frame", [b"", b"no frame", "text"], ids=["empty", "bytes", "text"])
-async def test_a_run_whose_frame_was_changed_needs_attention_and_the_next_is_answered(frame: bytes | str) -> None:
+async def test_run_with_a_changed_frame_needs_attention_and_the_next_run_is_answered(frame: bytes | str) -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [RunOwned()])
     await made.cloud.table.write(Update(frame_key("run1", 2), {"frame": frame}))
@@ -127,7 +127,7 @@ async def test_a_run_whose_frame_was_changed_needs_attention_and_the_next_is_ans
     assert await made.memory_worker.status("run2") == "done"
 
 
-async def test_a_run_that_lost_a_frame_needs_attention_and_the_next_is_answered() -> None:
+async def test_run_with_a_lost_frame_needs_attention_and_the_next_run_is_answered() -> None:
     made = Serverless(says("Hello."))
     await made.run_with("run1", [RunOwned()], [RunOwned()])
     await made.cloud.table.delete_all([frame_key("run1", 2)])
@@ -138,7 +138,7 @@ async def test_a_run_that_lost_a_frame_needs_attention_and_the_next_is_answered(
 
 
 class Deadly:
-    """A model whose answer nobody survives, until there is another one."""
+    """A model that kills the worker that asks it, while `kills` is set."""
 
     def __init__(self, then: Answer) -> None:
         self.kills = True
@@ -150,7 +150,7 @@ class Deadly:
         return self.then
 
 
-async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes_on() -> None:
+async def test_run_that_kills_workers_fails_as_poison_and_the_conversation_goes_on() -> None:
     made, model = Serverless(), Deadly(says("Hello."))
     worker = made.memory_worker.worker
     made.memory_worker.worker = replace(worker, services=replace(worker.services, model=model))
@@ -159,7 +159,7 @@ async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes
     while await made.memory_worker.status("run1") != "failed":
         lost += sum(isinstance(result, Crashed) for result in await made.memory_worker.work_once_or_crash())
         made.clock.advance(181)
-        # By then SQS has made a dead letter of its bell.
+        # By then SQS has made a dead letter of its queue message.
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
     head = await made.cloud.store.head("run1")
     assert head is not None
@@ -170,7 +170,7 @@ async def test_a_conversation_that_kills_its_workers_ends_with_a_reason_and_goes
     assert await made.memory_worker.status("run2") == "done"
 
 
-async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_attention() -> None:
+async def test_run_that_kills_workers_while_loading_needs_attention() -> None:
     made, told = Serverless(), list[str]()
 
     class Deadly(DynamoStore):
@@ -189,7 +189,7 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
         await made.memory_worker.work_once_or_crash()
         made.clock.advance(121)
         await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(180)
-    # Its alarm, its place in the lists, and nobody who rings for it any more.
+    # The alarm is counted, lists show the reason, and the sweeper no longer enqueues the run.
     assert (told, await made.attention("run1")) == (
         ["poison"],
         "it cannot be continued: 10 workers in a row crashed before they had read its journal",
@@ -197,7 +197,7 @@ async def test_a_run_that_kills_its_workers_before_they_have_read_it_needs_atten
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 0
 
 
-async def test_a_bell_whose_worker_is_lost_each_time_is_a_dead_letter_and_its_run_is_still_found() -> None:
+async def test_run_is_found_by_the_sweeper_after_lost_workers_made_a_dead_letter() -> None:
     made = Serverless()
     await made.memory_worker.accept("run1")
     for _ in range(RECEIVES):
@@ -212,7 +212,7 @@ DAMAGE = [{"status": 7}, {"accepted_at": -1}, {"updated_at": 10**15}, {"private"
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: next(iter(damage)))
-async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
+async def test_damaged_head_is_left_out_of_lists_and_logged(
     damage: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
     made = Serverless()
@@ -226,7 +226,7 @@ async def test_a_head_that_is_no_head_is_left_out_of_lists_and_named(
         await made.cloud.store.head("run1")
 
 
-async def test_a_key_that_is_no_bytes_is_damage() -> None:
+async def test_run_key_of_a_wrong_type_is_corrupt() -> None:
     made = Serverless()
     await made.memory_worker.accept("run1")
     await made.cloud.table.write(Update(key_key("run1"), {"key": encode("text").decode()}))
@@ -234,7 +234,7 @@ async def test_a_key_that_is_no_bytes_is_damage() -> None:
         await read_journal("run1", made.cloud.store, made.cloud.blobs)
 
 
-async def test_an_item_of_a_type_that_gofer_never_writes_is_damage() -> None:
+async def test_table_item_of_an_unknown_type_is_corrupt() -> None:
     made = Serverless()
     await made.cloud.table.write(Put({"pk": "run#r", "sk": "head"}))
     item = {"pk": {"S": "run#r"}, "sk": {"S": "head"}, "run": {"L": []}}

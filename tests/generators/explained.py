@@ -89,7 +89,7 @@ def made_in_tests() -> Iterator[Payload]:
     for number, (body, *_) in enumerate(_values(_receiver("jira"), nothing), start=1):
         name = f"jira, body {number} of {body.get('webhookEvent') or 'no type'}"
         yield Payload(name, "jira", json.dumps(body).encode())
-    for payload, *_ in _values(_module("check/test_explain"), "test_whatever_is_ignored_has_a_reason"):
+    for payload, *_ in _values(_module("check/test_explain"), "test_ignored_payload_is_explained_with_a_reason"):
         yield _inline("slack", "slack", _told(payload), payload)
     yield from _made_for_github(_receiver("github"), nothing)
     yield Payload("the press of a button", "slack", json.dumps(PRESS).encode())

@@ -1,6 +1,6 @@
-"""A backup and a restore that are killed at any moment leave nothing that is taken for a whole one.
+"""Backup and restore killed at any file system call: the result is complete or refused.
 
-The process kills itself by SIGKILL right before one of the things that it asks of the file system.
+The process kills itself with SIGKILL right before one of its file system calls.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from support.crashes.spread import spread
 from support.stand_ins import SetClock, make_outside, mention
 
 QUICK = 4
-"""What nobody guesses need not be dear to guess."""
+"""A low cost of key derivation, to keep the tests fast."""
 PASSPHRASE = Secret("correct horse battery staple")
 ASKED = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.truncate", "sqlite3.connect")
-"""What a process asks of the file system, by the names of Python's audit events."""
+"""File system calls, by the names of Python's audit events."""
 RUNS = ("run1", "run2", "secret")
 KILLED = -signal.SIGKILL
 
@@ -61,7 +61,7 @@ def restore(root: Path) -> None:
 
 
 def forked(work: Callable[[Path], None], root: Path, die_at: int = 0) -> tuple[int, int]:
-    """Do the work in a process of its own; give its exit code and how often it asked something."""
+    """Do the work in a forked process; return its exit code and its number of file system calls."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -105,7 +105,7 @@ def texts(data: Path) -> Sequence[str]:
 WORDS = [f"the words of {run}" for run in RUNS]
 
 
-def test_a_killed_backup_leaves_nothing_that_a_restore_takes(tmp_path: Path, everywhere: bool) -> None:
+def test_killed_backup_is_complete_or_refused_by_a_restore(tmp_path: Path, everywhere: bool) -> None:
     asyncio.run(fill(tmp_path / "state"))
     code, asked = forked(backup, tmp_path)
     assert (code, asked > 20) == (0, True)
@@ -113,7 +113,7 @@ def test_a_killed_backup_leaves_nothing_that_a_restore_takes(tmp_path: Path, eve
     for n in spread(everywhere, range(1, asked + 1), 5):
         assert forked(backup, tmp_path, n)[0] == KILLED
         if (tmp_path / "backup").exists():
-            # Killed after it got its name: it is whole.
+            # Killed after the final rename: the backup is complete.
             assert forked(restore, tmp_path)[0] == 0
             assert texts(tmp_path / "restored") == WORDS
             shutil.rmtree(tmp_path / "restored")
@@ -128,7 +128,7 @@ def test_a_killed_backup_leaves_nothing_that_a_restore_takes(tmp_path: Path, eve
     assert texts(tmp_path / "state") == WORDS
 
 
-def test_a_killed_restore_is_refused_or_whole_and_can_be_run_again(tmp_path: Path, everywhere: bool) -> None:
+def test_killed_restore_is_complete_or_refused_and_can_be_repeated(tmp_path: Path, everywhere: bool) -> None:
     asyncio.run(fill(tmp_path / "state"))
     backup(tmp_path)
     code, asked = forked(restore, tmp_path)

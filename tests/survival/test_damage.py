@@ -1,6 +1,6 @@
-"""Bytes that were changed, cut, swapped or are of a newer Gofer are reported as such, and never read as less.
+"""Damaged or newer state: changed, cut, swapped and newer bytes are reported, and never read as a shorter journal.
 
-The specimen is the state of a real run, made through the whole of Gofer; each test damages copies of it.
+The specimen is the state of real runs; each test damages copies of it.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ Frames = list[bytes]
 
 @dataclass(frozen=True)
 class Specimen:
-    """The folder of a Gofer that was shut down, a copy made while it was open, and what its runs were."""
+    """The state folder of a stopped Gofer, a copy made while it was open, and its runs."""
 
     folder: Path
     open_folder: Path
@@ -54,10 +54,10 @@ class Specimen:
     run: str
     """The demo's run."""
     long: str
-    """A run with values so large that they stand in bodies."""
+    """A run with values large enough to be stored as bodies."""
 
     def copy(self, to: Path) -> Path:
-        """A copy of the closed folder that may be damaged."""
+        """Return a copy of the closed folder, to be damaged."""
         shutil.copytree(self.folder, to)
         return to
 
@@ -89,7 +89,7 @@ def specimen(tmp_path_factory: pytest.TempPathFactory) -> Specimen:
 
 
 async def read(specimen: Specimen, run: str, stored: Sequence[bytes]) -> None:
-    """Reads frames as the journal of a run of which the head knows how many there were."""
+    """Read frames as the journal of a run whose head has the number of frames."""
     store = MemoryStore()
     key = specimen.keys[run]
     for n, frame in enumerate(stored, start=1):
@@ -100,7 +100,7 @@ async def read(specimen: Specimen, run: str, stored: Sequence[bytes]) -> None:
 
 @settings(max_examples=300)
 @given(st.data())
-async def test_a_changed_byte_or_a_cut_in_any_frame_is_named_with_its_run_and_frame(
+async def test_changed_or_cut_frame_is_reported_with_run_and_frame_number(
     specimen: Specimen, data: st.DataObject
 ) -> None:
     run = data.draw(st.sampled_from(sorted(specimen.frames)))
@@ -114,22 +114,22 @@ async def test_a_changed_byte_or_a_cut_in_any_frame_is_named_with_its_run_and_fr
         await read(specimen, run, stored)
 
 
-async def test_frames_removed_anywhere_are_noticed_and_the_whole_journal_is_not(specimen: Specimen) -> None:
+async def test_frames_removed_anywhere_are_detected(specimen: Specimen) -> None:
     for run, stored in specimen.frames.items():
         await read(specimen, run, stored)
         for begin in range(len(stored)):
             for end in range(begin + 1, len(stored) + 1):
-                # A gap is named where it is; a lost end, with where it begins.
+                # A gap is reported at its place, a lost end after the last remaining frame.
                 named = f"after frame {begin}:" if end == len(stored) else f"at frame {begin + 1}:"
                 with pytest.raises(Corrupt, match=f"Run {run} is damaged {named}"):
                     await read(specimen, run, [*stored[:begin], *stored[end:]])
 
 
-# --- What a person at a terminal, a reader of the page and a worker make of it ------------------------------------
+# --- The reports of `gofer trace`, the pages and a worker -----------------------------------------------------------
 
 
 def rewritten(seal: Seal, stored: Frames, n: int, **changes: object) -> Frames:
-    """The journal with frame `n` as a writer would have made it that had other things to say there."""
+    """Return the journal with frame `n` validly written with other fields."""
     made = stored[: n - 1]
     for frame in open_chain(stored, seal)[n - 1 :]:
         previous = frame_hash(made[-1]) if made else GENESIS
@@ -192,7 +192,7 @@ NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
 
 
 def rewrite(folder: Path, run: str, change: Callable[[Seal, Frames], Frames]) -> None:
-    """Changes the frames of a run in the file."""
+    """Change the frames of a run in the database."""
     with closing(KeyFile(folder / "keys")) as keys:
         key = keys.get(run)
     assert key is not None
@@ -211,7 +211,7 @@ def stored_frames(folder: Path) -> list[tuple[object, ...]]:
 async def check_everywhere(
     folder: Path, run: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`gofer trace` says it in one sentence, the page is not there, a worker touches nothing and asks for a person."""
+    """Check that `gofer trace` reports it, the page is absent, and a worker changes nothing and marks the run."""
     before = stored_frames(folder)
     await check_trace(folder, run, said, capsys, monkeypatch)
     make_runnable(folder, run)
@@ -237,13 +237,13 @@ async def check_trace(
 
 
 def make_runnable(folder: Path, run: str) -> None:
-    """The head as it is while a run is under way, so that a worker takes it up at the start."""
+    """Set the head to a running run, so that a worker takes it over at startup."""
     with closing(sqlite3.connect(folder / "gofer.db")) as connection, connection:
         connection.execute("UPDATE heads SET status = 'running' WHERE run = ?", (run,))
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-async def test_damage_is_told_to_everybody_and_the_run_is_left_alone(
+async def test_damaged_journal_is_reported_by_cli_pages_and_worker_and_left_unchanged(
     specimen: Specimen,
     kind: str,
     tmp_path: Path,
@@ -257,7 +257,7 @@ async def test_damage_is_told_to_everybody_and_the_run_is_left_alone(
 
 
 @pytest.mark.parametrize("kind", NEWER)
-async def test_a_run_of_a_newer_gofer_is_left_to_that_one(
+async def test_journal_of_a_newer_gofer_is_left_unchanged_and_finished_by_the_newer_one(
     specimen: Specimen,
     kind: str,
     tmp_path: Path,
@@ -284,7 +284,7 @@ async def test_a_run_of_a_newer_gofer_is_left_to_that_one(
 
 
 @pytest.mark.parametrize("kind", ["missing", "changed", "cut"])
-async def test_a_damaged_body_is_told_to_everybody_and_the_run_is_left_alone(
+async def test_damaged_body_is_reported_by_cli_pages_and_worker_and_left_unchanged(
     specimen: Specimen,
     kind: str,
     tmp_path: Path,
@@ -301,10 +301,10 @@ async def test_a_damaged_body_is_told_to_everybody_and_the_run_is_left_alone(
     await check_everywhere(folder, specimen.long, said, capsys, monkeypatch)
 
 
-async def test_what_is_whole_is_read_and_continued_by_all_of_them(
+async def test_intact_journal_is_read_by_cli_and_pages_and_resumed_by_a_worker(
     specimen: Specimen, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tests above must not pass because nothing can be read at all."""
+    """Without this, the tests above would also pass if no journal could be read at all."""
     folder = specimen.copy(tmp_path / "state")
     monkeypatch.setenv("GOFER_DATA", str(folder))
     assert await asyncio.to_thread(main, ["trace", specimen.long, "--json"]) == 0
@@ -328,7 +328,7 @@ class Bench:
         self.blobs = DirectoryBlobs(specimen.folder / "blobs")
 
     async def opened(self, database: bytes, log: bytes = b"") -> list[str]:
-        """Opens these bytes as a database; says of each run what came of it, or what was said of the whole file."""
+        """Open these bytes as a database; return a verdict for each run, or one for the whole file."""
         for suffix in ("-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self.path.write_bytes(database)
@@ -361,17 +361,17 @@ class Bench:
 
 @pytest.fixture
 def bench(specimen: Specimen) -> Iterator[Bench]:
-    # In memory where that is possible: thousands of files are opened, and no power cut is waited for.
+    # In memory where possible: thousands of files are opened, and no power cut is simulated.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield Bench(specimen, Path(folder))
 
 
 @pytest.mark.parametrize("how", ["changed", "cut"])
-async def test_a_torn_log_leaves_what_was_written_until_there(
+async def test_torn_write_ahead_log_keeps_the_frames_before_the_tear(
     everywhere: bool, specimen: Specimen, bench: Bench, how: str
 ) -> None:
-    """SQLite checks each page of its log: a torn one and all after it were not written, as after a power cut."""
+    """SQLite checks each page of its log: a torn page and all later ones count as not written, as after a power cut."""
     database = (specimen.open_folder / "gofer.db").read_bytes()
     log = (specimen.open_folder / "gofer.db-wal").read_bytes()
     seen: list[list[str]] = []
@@ -383,7 +383,7 @@ async def test_a_torn_log_leaves_what_was_written_until_there(
     assert not any("refused" in verdicts for verdicts in seen)
 
 
-async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journal(
+async def test_changed_byte_of_the_database_is_reported_or_harmless(
     everywhere: bool, specimen: Specimen, bench: Bench
 ) -> None:
     raw = (specimen.folder / "gofer.db").read_bytes()
@@ -394,7 +394,7 @@ async def test_a_changed_byte_anywhere_in_the_file_is_reported_or_harms_no_journ
     assert seen == {"refused", "reported", "whole"}
 
 
-async def test_a_changed_byte_anywhere_in_the_file_of_keys_is_reported_and_harms_no_other_run(
+async def test_changed_byte_of_the_key_file_is_reported_or_harmless_for_each_run(
     everywhere: bool, specimen: Specimen, bench: Bench
 ) -> None:
     database = (specimen.folder / "gofer.db").read_bytes()

@@ -1,4 +1,4 @@
-"""A full disk is a clean stop: nothing is lost, nothing is sent without an intent, and room is all it takes to go on.
+"""A full disk: runs stop without loss, send no request without an intent, and resume once there is space.
 
 The disk is a limit on the pages of the file, a connection that refuses every write, or a folder that cannot be
 written. No test waits: the clock is moved to where the queue message comes back or the sweeper enqueues it.
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.anyio
 T = TypeVar("T")
 SCHEMA = journal_sqlite.SCHEMA + queue_sqlite.SCHEMA
 RESUMED_WITHIN = 2 * VISIBILITY_SECONDS + 180
-"""Seconds after there is room again: the message comes back, a parked run is received again, or the sweeper acted."""
+"""Seconds after there is space again: the queue message is redelivered, a parked run resumes, or the sweeper acts."""
 
 
 class MovableClock(SystemClock):
@@ -62,14 +62,14 @@ class MovableClock(SystemClock):
 
 
 class Unverified(SlackReceiver):
-    """Slack's receiver, which verifies nothing."""
+    """Slack's receiver without verification."""
 
     def verify(self, request: RawRequest, now: float) -> None:
         return
 
 
 def reading_only(work: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.Connection], T]:
-    """The same work on a connection that refuses to write."""
+    """Return the same work on a connection that refuses to write."""
 
     def refused(connection: sqlite3.Connection) -> T:
         connection.execute("PRAGMA query_only=ON")
@@ -82,7 +82,7 @@ def reading_only(work: Callable[[sqlite3.Connection], T]) -> Callable[[sqlite3.C
 
 
 class Disk(Database):
-    """A database whose disk fills up: from one of its jobs on, or for one alone, nothing can be written any more."""
+    """A database whose disk fills up: from job `full_at` on, `jobs` jobs cannot write."""
 
     def __init__(self, path: Path, full_at: int = 0, jobs: int = 10**9) -> None:
         super().__init__(path, SCHEMA)
@@ -108,7 +108,7 @@ class Disk(Database):
 
 @dataclass
 class Desk:
-    """One question and the Gofer that is to answer it, with a disk of its own."""
+    """One question and the Gofer that answers it, with its own disk."""
 
     made: Company
     asked: Message
@@ -119,14 +119,14 @@ class Desk:
     accepted: bool = False
 
     async def deliver(self) -> int:
-        """Slack delivers the mention; gives the status it is answered with."""
+        """Deliver the mention as Slack does; return the status."""
         envelope = json.dumps(self.made.slack.envelopes(self.asked)[0]).encode()
         reply = await self.ingress.receive(RawRequest("POST", "/slack/events", [], envelope))
         self.accepted = self.accepted or reply.status == 200
         return reply.status
 
     async def answer_due(self) -> None:
-        """What the worker and the sweeper do when they wake: answer due messages, enqueue runs without progress."""
+        """Run the worker and the sweeper once: handle due messages, enqueue runs without progress."""
         try:
             await Sweeper(self.worker.services.store, self.worker.queue, self.clock).sweep(180)
             for queue_message in await self.worker.queue.receive(100, VISIBILITY_SECONDS, 0):
@@ -153,7 +153,7 @@ class Desk:
         return [item.entry for run in runs for item in await read_journal(run, store, self.worker.services.blobs)]
 
     def answers(self) -> Sequence[Message]:
-        """What was said after the question, before the next one."""
+        """Return the messages between this question and the next one."""
         thread = self.made.thread(self.asked)
         after = [message for message in thread if message.ts > self.asked.ts]
         people = [index for index, message in enumerate(after) if message.user != self.made.slack.workspace.bot.user]
@@ -179,7 +179,7 @@ async def desk(made: Company, disk: Disk, blobs: Blobs | None = None) -> AsyncIt
 
 
 async def stops_cleanly(there: Desk) -> None:
-    """The disk is full: what is not stored is not accepted, and nothing is sent that no intent speaks of."""
+    """Check the full disk: no event is accepted without being stored, and no call is sent without an intent."""
     status = await there.deliver()
     assert status in (200, 503)
     for _ in range(3):
@@ -190,7 +190,7 @@ async def stops_cleanly(there: Desk) -> None:
 
 
 async def goes_on(there: Desk) -> None:
-    """There is room again: one answer, one delivery of it, within the time a queue message takes to come back."""
+    """Check the recovery: one answer, delivered once, within the time of a redelivery."""
     if not there.accepted:
         assert await there.deliver() == 200
     assert await there.seconds_until_it_ended() <= RESUMED_WITHIN
@@ -202,14 +202,14 @@ async def goes_on(there: Desk) -> None:
 
 
 def small_pages(path: Path) -> Path:
-    """A file that grows in small steps, so that a limit on its pages can fall anywhere in a run."""
+    """Return a database that grows in small steps, so that a page limit can fall anywhere in a run."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("PRAGMA page_size=512; PRAGMA journal_mode=WAL; VACUUM;")
     return path
 
 
-async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there_is_room(
+async def test_run_stops_cleanly_at_every_disk_size_and_ends_when_there_is_space(
     everywhere: bool, tmp_path: Path
 ) -> None:
     stopped = 0
@@ -230,8 +230,8 @@ async def test_at_every_size_of_the_disk_a_run_stops_cleanly_and_ends_when_there
 
 
 @pytest.mark.parametrize("jobs", [1, 10**9], ids=["one write", "every write from there on"])
-async def test_whatever_cannot_be_written_the_run_is_not_lost(everywhere: bool, tmp_path: Path, jobs: int) -> None:
-    """Frames, heads, leases and queue messages alike: at each of them the disk is full, once or until it is not."""
+async def test_run_survives_a_full_disk_at_every_write(everywhere: bool, tmp_path: Path, jobs: int) -> None:
+    """The disk is full at each write of a frame, head, lease or queue message, once or until there is space."""
     async with company(tmp_path / "simulators", work=False) as made:
         for full_at in spread(everywhere, range(1, 1_000), 3, jobs % 2):
             folder = tmp_path / str(full_at)
@@ -245,7 +245,7 @@ async def test_whatever_cannot_be_written_the_run_is_not_lost(everywhere: bool, 
     assert full_at > 20
 
 
-async def test_what_cannot_be_stored_is_not_accepted_and_nobody_hears_of_it(tmp_path: Path) -> None:
+async def test_delivery_on_a_full_disk_is_refused_and_stores_no_row(tmp_path: Path) -> None:
     async with (
         company(tmp_path / "simulators", work=False) as made,
         desk(made, Disk(tmp_path / "gofer.db", full_at=1)) as there,
@@ -255,11 +255,11 @@ async def test_what_cannot_be_stored_is_not_accepted_and_nobody_hears_of_it(tmp_
         assert list(await there.journal()) == []
         assert list(await there.worker.services.store.heads(9, private=True)) == []
         assert list(await there.worker.queue.receive(9, 1, 0)) == []
-        # Slack comes again, as it does after any 5xx.
+        # Slack delivers again, as after any 5xx.
         await goes_on(there)
 
 
-async def test_a_folder_of_bodies_that_cannot_be_written_stops_the_run_until_it_can(tmp_path: Path) -> None:
+async def test_unwritable_body_folder_stops_the_run_until_writable(tmp_path: Path) -> None:
     async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
         in_its_place = tmp_path / "blobs"
         in_its_place.write_text("a file where a folder should be")
@@ -271,8 +271,8 @@ async def test_a_folder_of_bodies_that_cannot_be_written_stops_the_run_until_it_
         await goes_on(there)
 
 
-async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
-    """Its loop and the sweeper's: neither ends because nothing can be written, and both go on by themselves."""
+async def test_worker_and_sweeper_keep_serving_through_a_full_disk(tmp_path: Path) -> None:
+    """Neither the loop of the worker nor that of the sweeper ends, and both recover by themselves."""
     async with company(tmp_path / "simulators", work=False) as made, desk(made, Disk(tmp_path / "gofer.db")) as there:
         assert await there.deliver() == 200
         there.disk.fill()
@@ -294,7 +294,7 @@ async def test_a_worker_serves_on_through_a_full_disk(tmp_path: Path) -> None:
         await goes_on(there)
 
 
-def test_files_that_may_not_grow_stop_a_real_process_cleanly_and_room_is_all_it_needs(tmp_path: Path) -> None:
+def test_process_with_a_file_size_limit_stops_cleanly_and_resumes_with_space(tmp_path: Path) -> None:
     """With RLIMIT_FSIZE the operating system refuses the write itself: of SQLite's log, or of a body."""
     process = subprocess.run(
         [sys.executable, "-m", "support.crashes.full_disk_gofer", str(tmp_path), "40", "100", "200"],

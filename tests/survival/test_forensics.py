@@ -1,4 +1,4 @@
-"""A private run whose processes are killed: what an examiner of the disk finds of it, meanwhile and afterwards."""
+"""A killed private run: the disk reveals no contents, before and after the run ends."""
 
 import json
 import signal
@@ -32,7 +32,7 @@ SAYS = f"""
 """
 
 
-async def test_of_a_private_run_that_was_killed_anywhere_no_examiner_finds_anything(
+async def test_private_run_killed_anywhere_leaves_no_readable_contents_on_disk(
     everywhere: bool, tmp_path: Path
 ) -> None:
     async with loopback.client() as http:
@@ -56,7 +56,7 @@ async def test_of_a_private_run_that_was_killed_anywhere_no_examiner_finds_anyth
 
 
 async def examine(state: Path, told: dict[str, str], event: Path) -> None:
-    """What the killed process left, then what is left when the run is over."""
+    """Search the disk after the kill, and again after the end of the run."""
     killed = files(state)
     clock = SystemClock()
     with read_state(state, clock) as opened:

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def systems(scripts: Sequence[Script]) -> AsyncIterator[tuple[SlackSimulator, dict[str, str]]]:
-    """A simulated Slack and an offline model that outlive each Gofer, with the environment that leads there."""
+    """Yield a simulated Slack and the environment that leads to it and to an offline model; both outlive each Gofer."""
     async with loopback.client() as http:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=http)
         async with serve(slack.app) as slack_url, serve(offline_model(scripts)) as model_url:
@@ -48,14 +48,14 @@ async def systems(scripts: Sequence[Script]) -> AsyncIterator[tuple[SlackSimulat
 
 
 async def gofer(folder: Path, environment: dict[str, str], event: Path, when: str, n: int, root: Path = ROOT) -> int:
-    """Runs a Gofer that may kill itself; gives its exit code."""
+    """Run a Gofer that may kill itself; return its exit code."""
     code = await ended_with(live, {**environment, "GOFER_DATA": str(folder / "state")}, root, event, when, n)
     assert code in (0, -signal.SIGKILL)
     return code
 
 
 async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:
-    """A new question in the thread of the deploy, and its payload."""
+    """Post a question in the thread of the deploy; return it with the file of its payload."""
     deploy, incident = slack.workspace.timeline("C0DEPLOY0")[0], slack.workspace.timeline("C0INCID00")[0]
     link = slack.workspace.permalink(incident)
     text = slack.typed(f"@Gofer does what was decided in {link} block this deploy?")
@@ -66,7 +66,7 @@ async def ask(slack: SlackSimulator, folder: Path) -> tuple[Message, Path]:
     return asked, event
 
 
-async def test_killed_at_every_journal_boundary_a_run_ends_with_exactly_one_answer(
+async def test_run_killed_at_every_journal_boundary_ends_with_exactly_one_answer(
     everywhere: bool, tmp_path: Path
 ) -> None:
     kills = 0
@@ -94,9 +94,7 @@ LONG = """\
 """.format("\\n\\n".join(f"Service {n} is fine. " + "word " * 170 for n in range(34)))
 
 
-async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_there_once(
-    everywhere: bool, tmp_path: Path
-) -> None:
+async def test_long_answer_killed_between_messages_is_posted_once_per_message(everywhere: bool, tmp_path: Path) -> None:
     kills = 0
     async with systems(load_scripts(LONG, "three messages")) as (slack, environment):
         # Claim, reading, status, model, the first message; then the intents of two more and the end.
@@ -114,7 +112,7 @@ async def test_killed_between_the_messages_of_a_long_answer_each_of_them_stands_
 
 
 def check_parts(slack: SlackSimulator, asked: Message) -> None:
-    """Exactly three messages of the bot after the question, which together name each service once, in order."""
+    """Check that three bot messages follow the question and together name each service once, in order."""
     thread = slack.workspace.replies(slack.workspace.parent(asked))
     after = thread[thread.index(asked) + 1 :]
     assert [message.user for message in after] == [slack.workspace.bot.user] * 3
@@ -131,7 +129,7 @@ async def ended(folder: Path) -> list[object]:
 
 
 def check(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
-    """The world of an undisturbed run: one answer to this question, one delivery in its journal."""
+    """Check the state of an undisturbed run: one answer to this question, one delivery in its journal."""
     parent = slack.workspace.parent(asked)
     bot = slack.workspace.bot.user
     thread = slack.workspace.replies(parent)
@@ -149,12 +147,10 @@ WORD = """\
 """
 
 
-async def test_killed_at_every_journal_boundary_a_script_has_done_everything_once(
-    everywhere: bool, tmp_path: Path
-) -> None:
+async def test_script_killed_at_every_journal_boundary_has_each_effect_once(everywhere: bool, tmp_path: Path) -> None:
     kills = 0
     async with systems(load_scripts(WORD, "one word")) as (slack, environment):
-        # Before that stand the claim, the reading and the status, as in every run.
+        # The claim, the reading and the status come first, as in every run.
         for n in range(4, 100):
             codes = []
             for when in sides(everywhere, n):
@@ -171,7 +167,7 @@ async def test_killed_at_every_journal_boundary_a_script_has_done_everything_onc
 
 
 def check_script(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
-    """One reaction, one note and one answer, which names the number of the note."""
+    """Check for one reaction, one note and one answer with the number of the note."""
     bot, thread = slack.workspace.bot.user, slack.workspace.replies(slack.workspace.parent(asked))
     (question,) = [message for message in thread if message.ts == asked.ts]
     after = thread[thread.index(question) + 1 :]
@@ -200,8 +196,8 @@ approve: {tools: [slack_post_message], by: "@leads"}
 """
 
 
-async def test_killed_after_any_frame_what_was_approved_happens_once(everywhere: bool, tmp_path: Path) -> None:
-    """The frames from the first question to the model's last word; those around them are any run's."""
+async def test_approved_tool_call_killed_after_any_frame_happens_once(everywhere: bool, tmp_path: Path) -> None:
+    """The frames from the first question to the model's last answer; the others are tested above."""
     agents = tmp_path / "agents"
     agents.mkdir()
     (agents / "answer-here.yaml").write_text(WORKFLOW)

@@ -1,8 +1,8 @@
-"""Every shipped workflow, killed with SIGKILL at its writes to the journal: at a spread, before and after in turns.
+"""Every shipped workflow, killed with SIGKILL before or after a sample of its writes to the journal.
 
 With `--everywhere`, as in `make test-long`, right before and right after each.
 
-The simulated systems live on in this process; what is in them afterwards has to be what an undisturbed run leaves.
+The simulated systems survive in this process; their final state must equal that after an undisturbed run.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from support.crashes.spread import sides, spread
 
 pytestmark = pytest.mark.anyio
 TOGETHER = 3
-"""Kills at a time: most of each is waiting."""
+"""Kills in parallel: each spends most of its time waiting."""
 MANY = 24
-"""Writes of a workflow from which on fewer of them are enough for `make test`."""
+"""With this many writes or more, `make test` samples fewer of them."""
 
 
 async def accepted(made: Company, workflow: str) -> Sequence[RunAccepted]:
-    """What the front let in for a workflow, in order; nobody works there."""
+    """Return the runs that ingress accepted for a workflow, in order; no worker runs."""
     for system in made.embedded.simulated.systems.values():
         await system.settled()
     heads = await made.embedded.state.store.heads(100, private=True)
@@ -39,7 +39,7 @@ async def accepted(made: Company, workflow: str) -> Sequence[RunAccepted]:
 
 
 def without_notices(state: object) -> object:
-    """A world without notices of what was filed before.
+    """Return a state without the notices about earlier issues.
 
     Slack confirms nothing about a message that only one person sees: after a kill it may be shown to all instead.
     """
@@ -57,7 +57,7 @@ def _is_notice(one: object) -> bool:
 
 
 def plain(state: object) -> str:
-    """A world without what two undisturbed runs have of their own: ids of runs, times, addresses."""
+    """Return a state without run ids, times and addresses, which differ between undisturbed runs."""
     text = json.dumps(without_notices(state), indent=1, sort_keys=True, ensure_ascii=False)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://here", text)
     text = re.sub(r"\b[0-9a-f]{24}\b|(?<=run )[0-9a-f]{8}\b", "RUN", text)
@@ -66,12 +66,12 @@ def plain(state: object) -> str:
     text = re.sub(r"/p\d{16}", "/pTS", text)
     moments: dict[str, str] = {}
     edited = re.sub(r'"edited_ts": "[^"]*"', '"edited_ts": true', text)
-    # By first appearance: what is a reply to what stays visible.
+    # Numbered by first appearance, so that replies keep their parents.
     return re.sub(r"\b\d{10}\.\d{6}\b", lambda found: moments.setdefault(found[0], f"ts {len(moments)}"), edited)
 
 
 async def world_after(folder: Path, what: str, when: str = "never", n: int = 0) -> tuple[int, str]:
-    """How the first Gofer ended, and the world once another one has gone on from there."""
+    """Return the exit code of the first Gofer, and the state after a second one has continued."""
     workflow, act = ACTS[what]
     async with company(folder, work=False) as made:
         await act(made)
@@ -86,13 +86,13 @@ async def world_after(folder: Path, what: str, when: str = "never", n: int = 0) 
         return code, after
 
 
-def test_no_shipped_workflow_is_left_out() -> None:
+def test_every_shipped_workflow_is_covered() -> None:
     shipped = {file.stem for file in (ROOT / "agents").glob("*.yaml")} - {"defaults"}
     assert {workflow for workflow, _ in ACTS.values()} == shipped
 
 
 @pytest.mark.parametrize("what", ACTS)
-async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_an_undisturbed_run(
+async def test_killed_workflow_leaves_the_state_of_an_undisturbed_run(
     everywhere: bool, tmp_path: Path, what: str
 ) -> None:
     code, undisturbed = await world_after(tmp_path / "never", what)
@@ -107,7 +107,7 @@ async def test_killed_at_every_journal_boundary_a_workflow_leaves_the_world_of_a
 
     count = writes(tmp_path / "never" / "mortal")
     assert count >= 5
-    # Workflows begin on different sides of different writes.
+    # Each workflow starts with another write and another side.
     shift = list(ACTS).index(what)
     places = spread(everywhere, range(1, count + 1), 2 if count < MANY else 4, shift % 2)
     await asyncio.gather(*(killed(when, n) for n in places for when in sides(everywhere, (n + shift) // 2)))

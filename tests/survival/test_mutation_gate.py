@@ -1,4 +1,4 @@
-"""Each rule that keeps the promises is missed by a test with a name when it is taken out of the source."""
+"""The mutation gate: each rule taken out of the source fails the test that is named for it."""
 
 import re
 from collections.abc import Mapping
@@ -15,23 +15,23 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Verdict]:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rule)
-def test_a_rule_taken_out_of_the_source_is_missed_by_its_test(mutant: Mutant, said: Mapping[str, Verdict]) -> None:
-    # 1 means that tests ran and failed; a node that is not there, or a copy that was not used, is another code.
+def test_rule_taken_out_of_the_source_fails_the_named_test(mutant: Mutant, said: Mapping[str, Verdict]) -> None:
+    # 1 means that tests ran and failed; a missing node or an unused copy gives another code.
     assert said[mutant.rule].code == 1, said[mutant.rule].said
 
 
-def test_with_all_rules_in_place_the_same_tests_pass(tmp_path: Path) -> None:
+def test_named_tests_pass_with_all_rules_in_place(tmp_path: Path) -> None:
     tests = sorted({mutant.test for mutant in MUTANTS})
     verdict = judged(copied(tmp_path), tests)
     passed = re.search(r"(\d+) passed", verdict.said)
-    # Some of the tests are several, by their parameters.
+    # Parametrized tests count several times.
     assert verdict.code == 0, verdict.said
     assert passed is not None
     assert int(passed[1]) >= len(tests)
 
 
-def test_tests_that_would_not_run_on_the_copy_are_no_verdict(tmp_path: Path) -> None:
-    """Without the package in the copy the editable one would be found, and everything would seem to be fine."""
+def test_verdict_needs_tests_that_run_on_the_copy(tmp_path: Path) -> None:
+    """Without the package in the copy, Python would find the editable one, and the tests would pass."""
     copy = copied(tmp_path)
     (copy / "gofer").rename(copy / "elsewhere")
     assert judged(copy, [MUTANTS[0].test]).code not in (0, 1)

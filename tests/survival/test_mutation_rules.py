@@ -1,6 +1,6 @@
-"""The table of the mutation gate still applies: each rule has its text in the source and a test that exists.
+"""The table of the mutation gate: each rule has its text in the source and a named test.
 
-`make test` looks at the table, and `make test-long` takes each rule out.
+`make test` checks the table, and `make test-long` takes each rule out.
 """
 
 import ast
@@ -21,7 +21,7 @@ def defined_in(file: str) -> set[str]:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rule)
-def test_a_rule_has_its_text_in_the_source_and_a_test_that_exists(mutant: Mutant) -> None:
+def test_mutation_rule_has_text_in_the_source_and_an_existing_test(mutant: Mutant) -> None:
     before = Path(ROOT / "src" / "gofer" / mutant.file).read_text()
     after = without_its_rule(mutant)
     assert after != before
@@ -30,11 +30,11 @@ def test_a_rule_has_its_text_in_the_source_and_a_test_that_exists(mutant: Mutant
     assert test.partition("[")[0] in defined_in(file)
 
 
-def test_every_rule_is_named_once() -> None:
+def test_mutation_rule_names_are_unique() -> None:
     assert len({mutant.rule for mutant in MUTANTS}) == len(MUTANTS)
 
 
-def test_a_mutant_whose_text_is_gone_from_the_source_says_so() -> None:
-    lost = replace(MUTANTS[0], source="a line that nobody wrote")
+def test_mutant_without_a_text_in_the_source_is_reported() -> None:
+    lost = replace(MUTANTS[0], source="a line that does not exist")
     with pytest.raises(ValueError, match="has what keeps 'the fence' 0 times"):
         without_its_rule(lost)

@@ -1,4 +1,4 @@
-"""A crashed run resumes within three minutes, wherever its worker dies, on the semantics of DynamoDB and SQS."""
+"""Crashed owners: their runs resume within three minutes, on the semantics of DynamoDB and SQS."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ def quiet() -> Iterator[None]:
 
 
 class OneCrash(Schedule):
-    """A schedule in which nothing fails but one worker, once, at a time that the seed decides."""
+    """A schedule with a single fault: one worker crashes, at a time drawn from the seed."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, "dynamodb")
@@ -55,12 +55,12 @@ class OneCrash(Schedule):
 
     @property
     def waits(self) -> Sequence[float]:
-        """Seconds that each run was without an owner which the dead machine had in its hands."""
+        """Return the seconds without an owner for each run of the dead machine."""
         crash, dead = (START + self.at) * 1000, f"m{self.victim}-"
         found: list[float] = []
         for journal in self.journals:
             last = next((recorded for recorded in reversed(journal) if recorded.at <= crash), None)
-            # What was parked or handed over or had ended was in nobody's hands.
+            # Runs that were parked, handed over or finished had no owner.
             if (
                 last
                 and last.owner.startswith(dead)
@@ -70,7 +70,7 @@ class OneCrash(Schedule):
         return found
 
 
-def test_a_crashed_run_resumes_within_three_minutes(everywhere: bool) -> None:
+def test_crashed_run_resumes_within_three_minutes(everywhere: bool) -> None:
     waits: list[float] = []
     seeds = range(SCHEDULES) if everywhere else range(SCHEDULES // 2)
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""Every promise holds on every schedule; and each rule that keeps them is missed when it is taken away.
+"""Simulated schedules: every promise holds, and breaking a rule that keeps one is detected.
 
 A failing seed is played again with `python -m pytest tests/survival --seed N --store memory|sqlite|dynamodb`.
 """
@@ -36,12 +36,12 @@ HAPPENS = (
     *("asked", "ignored", "stopped", "told", "scripted", "cancelled", "takeovers", "handovers", "unknown"),
     *("delegated", "compacted"),
 )
-"""What some schedules of many come to, beside decisions."""
+"""Events that occur in some of many schedules, beside decisions."""
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Thousands of simulated failures are logged as what they are; here nobody reads them."""
+    """Silence the log lines of thousands of simulated failures."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -52,7 +52,7 @@ def played(seeds: Sequence[int], kind: str, rules: Rules | None = None) -> dict[
 
 
 def hold(seeds: Sequence[int], kinds: Sequence[str]) -> None:
-    """Whether all promises hold on schedules that take turns on some stores."""
+    """Check that all promises hold on schedules that alternate between stores."""
     accepted, seen = 0, Counter[str]()
     for seed in seeds:
         kind = kinds[seed % len(kinds)]
@@ -60,15 +60,15 @@ def hold(seeds: Sequence[int], kinds: Sequence[str]) -> None:
         assert report.violations == [], f"replay with --seed {seed} --store {kind}"
         accepted += report.runs
         seen += report.decided + Counter({name: getattr(report, name) for name in HAPPENS})
-    # Now and then every machine that took a delivery of one event died: nobody was told that it was accepted.
+    # Occasionally each machine that received an event died before it answered: the event was not accepted.
     assert len(seeds) < 100 or accepted > 2.9 * len(seeds)
-    # A simulation in which nothing happens breaks no promise.
+    # An idle simulation would break no promise.
     missing = {"approved", "denied", "expired", *HAPPENS} - seen.keys()
     assert missing == set() or len(seeds) < 200
 
 
-def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """200 in `make test`, 100,000 in `make test-long`; memory and SQLite take turns."""
+def test_schedules_on_memory_and_sqlite_break_no_promise(request: pytest.FixtureRequest) -> None:
+    """200 in `make test`, 100,000 in `make test-long`; memory and SQLite alternate."""
     only, count = request.config.getoption("--seed"), request.config.getoption("--schedules")
     if only is None:
         hold(range(count), ("memory", "sqlite"))
@@ -76,19 +76,19 @@ def test_schedules_without_a_violation(request: pytest.FixtureRequest) -> None:
         hold([only], [request.config.getoption("--store")])
 
 
-def test_schedules_on_dynamodb_without_a_violation(request: pytest.FixtureRequest) -> None:
-    """One for eight of the others. Each request to the table may fail, its index lags, and SQS doubles messages."""
+def test_schedules_on_dynamodb_break_no_promise(request: pytest.FixtureRequest) -> None:
+    """One for every eight others. Each request to the table may fail, its index lags, and SQS duplicates messages."""
     if request.config.getoption("--seed") is None:
         hold(range(request.config.getoption("--schedules") // 8), ["dynamodb"])
 
 
-def test_the_same_seed_gives_the_same_journals_on_every_store() -> None:
+def test_seed_gives_the_same_journals_on_every_store() -> None:
     for seed in range(15):
-        # Whatever did not hang on the seed alone would tell the two apart as well.
+        # Any dependence on more than the seed would differ here too.
         assert Schedule(seed).run().journals == Schedule(seed, "sqlite").run().journals
 
 
-def test_during_outages_each_run_ends_with_its_answer_or_with_a_reason_that_people_can_see() -> None:
+def test_run_during_outages_ends_with_an_answer_or_a_visible_reason() -> None:
     """100 schedules, all with vendors away for 5 seconds to 40 minutes."""
     seen = Counter[str]()
     for seed in range(100):
@@ -99,7 +99,7 @@ def test_during_outages_each_run_ends_with_its_answer_or_with_a_reason_that_peop
     assert min(seen["outage"], seen["waited"]) > 100
 
 
-def test_without_faults_nothing_is_unknown_and_nobody_takes_over() -> None:
+def test_schedule_without_faults_has_no_unknown_call_and_no_takeover() -> None:
     for seed in range(5):
         schedule = Schedule(seed)
         schedule.faults.over = True
@@ -108,7 +108,7 @@ def test_without_faults_nothing_is_unknown_and_nobody_takes_over() -> None:
 
 
 class Forwarding:
-    """A store that does what another does; a mutant overrides one promise."""
+    """A store that forwards to another; a mutant overrides one promise."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -118,7 +118,7 @@ class Forwarding:
 
 
 class WithoutFence(Forwarding):
-    """Whoever writes a frame is told that it was written."""
+    """A store that reports every frame as written."""
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         frames = getattr(self._store, "_frames")  # noqa: B009
@@ -129,7 +129,7 @@ class WithoutFence(Forwarding):
 
 
 class UnconditionalTable(SharedTable):
-    """Whoever writes a frame replaces what stands there."""
+    """A table that overwrites existing frames."""
 
     async def write(self, write: Write) -> Refused | None:
         fenced = isinstance(write, Put) and write.key.sk.startswith(FRAMES)
@@ -137,7 +137,7 @@ class UnconditionalTable(SharedTable):
 
 
 class WithoutClaim(Ingress):
-    """Every delivery is a happening of its own."""
+    """Ingress that treats every delivery as a new event."""
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:
         own = replace(event, identity=(*event.identity, self.outside.new_id()))
@@ -145,7 +145,7 @@ class WithoutClaim(Ingress):
 
 
 class WithoutToken(Ingress):
-    """Every button is taken for one that this Gofer made."""
+    """Ingress that accepts every button as its own."""
 
     async def press(self, click: Click) -> str:
         said = click.token.partition(".")[0]
@@ -155,7 +155,7 @@ class WithoutToken(Ingress):
 
 
 class WithoutExchange(Forwarding):
-    """Whoever claims what is done once is told that it is theirs, after a while in which others look."""
+    """A store that grants every claim of a one-time effect, after a pause in which others look."""
 
     async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
         await asyncio.sleep(1)
@@ -164,7 +164,7 @@ class WithoutExchange(Forwarding):
 
 
 def trusting() -> dict[str, Tool]:
-    """Tools that let everybody decide."""
+    """Return tools that let any person decide."""
     made = make_tools()
 
     async def may(call: Call, said: object) -> ToolResult:
@@ -174,7 +174,7 @@ def trusting() -> dict[str, Tool]:
 
 
 def repeating() -> dict[str, Tool]:
-    """Tools that are done again without a look."""
+    """Return tools that are repeated without a lookup."""
 
     async def never(call: Call, said: object) -> ToolResult | None:
         return None
@@ -187,7 +187,7 @@ def repeating() -> dict[str, Tool]:
 
 
 def races(plan: Plan) -> bool:
-    """Whether two runs may want to do the same at the same time: for one message, in two conversations."""
+    """Whether two runs may attempt the same effect at once: for one message, in two conversations."""
     return bool(plan.once) and len({event.conversation for event in plan.events}) == len(plan.events)
 
 
@@ -208,16 +208,16 @@ MUTANTS: dict[str, tuple[Rules, int, Callable[[Plan], bool]]] = {
     "the look": (Rules(tools=repeating), 60, any_plan),
     "the quiet time": (Rules(patience=Patience(permit=20, inflight=0, skew=-20), alone=True), 1_500, any_plan),
 }
-"""What is taken away, before which seed it has to be missed, and which plans it matters to: only those are played."""
+"""The broken rule, the seed before which it must be detected, and the plans that it affects: only those are played."""
 
 
-def test_a_table_without_conditions_is_missed() -> None:
+def test_table_without_conditions_is_detected() -> None:
     rules = Rules(table=UnconditionalTable)
     assert any(Schedule(seed, "dynamodb", rules).run().violations for seed in range(60))
 
 
 @pytest.mark.parametrize("rule", MUTANTS)
-def test_a_rule_that_is_taken_away_is_missed(rule: str) -> None:
+def test_broken_rule_is_detected_by_the_schedules(rule: str) -> None:
     rules, at_most, matters = MUTANTS[rule]
     for seed in (seed for seed in range(at_most) if matters(plan(seed))):
         if Schedule(seed, "memory", rules).run().violations:

@@ -1,4 +1,4 @@
-"""A program runs workflows in its own process, with nothing but values."""
+"""`gofer.embed.Gofer`: workflows in the process of a program, configured by values."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ model: any
 
 
 def company(folder: Path, more: str = "") -> Path:
-    """A folder with one workflow named `answer`."""
+    """Return a folder with one workflow named `answer`."""
     agents = folder / "agents"
     agents.mkdir(exist_ok=True)
     (agents / "answer.yaml").write_text(WORKFLOW.format(more=more))
@@ -49,7 +49,7 @@ def on_call_tool(name: str = "on_call") -> Tool[Lookup]:
 
 
 class Waiting:
-    """A model that answers once it is released."""
+    """A model that answers once `released` is set."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -62,7 +62,7 @@ class Waiting:
         return await self._model.ask(body, timeout)
 
 
-async def test_a_question_gives_answer_status_and_journal(tmp_path: Path) -> None:
+async def test_embedded_run_returns_answer_status_and_journal(tmp_path: Path) -> None:
     model = scripted("Warsaw.")
     async with Gofer(company(tmp_path), model=model) as gofer:
         run = await gofer.run("answer", "What is the capital of Poland?", by="Ada")
@@ -74,7 +74,7 @@ async def test_a_question_gives_answer_status_and_journal(tmp_path: Path) -> Non
     assert "The request, in the words of Ada:\\n> What is the capital of Poland?" in request.decode()
 
 
-async def test_a_program_adds_a_tool(tmp_path: Path) -> None:
+async def test_embedded_run_uses_a_tool_of_the_program(tmp_path: Path) -> None:
     model = scripted({"on_call": {"team": "core"}}, "Ada.")
     folder = company(tmp_path, "tools: [on_call]")
     async with Gofer(folder, tools=[on_call_tool()], model=model) as gofer:
@@ -85,7 +85,7 @@ async def test_a_program_adds_a_tool(tmp_path: Path) -> None:
     assert "Ada is on call for core." in model.requests[-1].decode()
 
 
-async def test_a_program_replaces_a_tool_of_gofer(tmp_path: Path) -> None:
+async def test_tool_of_the_program_replaces_a_tool_of_gofer(tmp_path: Path) -> None:
     model = scripted({"github_get_issue": {"team": "core"}}, "Ada.")
     folder = company(tmp_path, "tools: [github_get_issue]")
     async with Gofer(folder, tools=[on_call_tool("github_get_issue")], model=model) as gofer:
@@ -93,7 +93,7 @@ async def test_a_program_replaces_a_tool_of_gofer(tmp_path: Path) -> None:
     assert "Ada is on call for core." in model.requests[-1].decode()
 
 
-async def test_a_typed_answer_is_the_value(tmp_path: Path) -> None:
+async def test_embedded_run_returns_a_typed_answer_as_a_value(tmp_path: Path) -> None:
     output = "output: {type: object, properties: {city: {type: string}}, required: [city], additionalProperties: false}"
     model = scripted('{"city": "Warsaw"}')
     async with Gofer(company(tmp_path, output), model=model) as gofer:
@@ -102,7 +102,7 @@ async def test_a_typed_answer_is_the_value(tmp_path: Path) -> None:
     assert "Warsaw" in run.text
 
 
-async def test_an_event_is_answered_where_it_happened(tmp_path: Path) -> None:
+async def test_embedded_run_of_a_slack_event_answers_in_the_channel(tmp_path: Path) -> None:
     event = Event(
         source="slack",
         kind="slack.mention",
@@ -122,7 +122,7 @@ async def test_an_event_is_answered_where_it_happened(tmp_path: Path) -> None:
     assert "Hello." in shown
 
 
-async def test_a_program_reads_of_its_own_parameters_when_more_must_be_said(tmp_path: Path) -> None:
+async def test_event_error_names_the_parameter_to_add(tmp_path: Path) -> None:
     folder = company(tmp_path)
     agents = folder / "agents"
     (agents / "answer.yaml").write_text(
@@ -137,19 +137,19 @@ async def test_a_program_reads_of_its_own_parameters_when_more_must_be_said(tmp_
             gofer.event("review", b"{}")
 
 
-async def test_every_mistake_of_a_folder_is_in_one_error(tmp_path: Path) -> None:
+async def test_mistakes_of_the_workflow_folder_are_in_one_error(tmp_path: Path) -> None:
     folder = company(tmp_path, "tools: [no_such_tool]\nlimits: {tool_calls: -1}")
     with pytest.raises(ConfigError) as caught:
         await Gofer(folder, model=scripted("Hi.")).__aenter__()
     assert "agents/answer.yaml" in str(caught.value)
 
 
-async def test_without_a_model_the_error_names_the_settings(tmp_path: Path) -> None:
+async def test_missing_model_error_names_the_settings(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
         await Gofer(company(tmp_path)).__aenter__()
 
 
-async def test_runs_in_a_folder_outlive_the_block(tmp_path: Path) -> None:
+async def test_embedded_runs_in_a_state_folder_outlive_the_block(tmp_path: Path) -> None:
     data = tmp_path / "state"
     async with Gofer(company(tmp_path), store=data, model=scripted("Warsaw.")) as gofer:
         run = await gofer.run("answer", "What is the capital of Poland?")
@@ -160,7 +160,7 @@ async def test_runs_in_a_folder_outlive_the_block(tmp_path: Path) -> None:
     assert (again.answer, again.journal) == (run.answer, run.journal)
 
 
-async def test_several_runs_work_at_once(tmp_path: Path) -> None:
+async def test_embedded_runs_execute_in_parallel(tmp_path: Path) -> None:
     model = Waiting(scripted("Yes."))
     async with Gofer(company(tmp_path), model=model) as gofer:
         runs = [asyncio.create_task(gofer.run("answer", f"Question {number}?")) for number in range(20)]
@@ -171,7 +171,7 @@ async def test_several_runs_work_at_once(tmp_path: Path) -> None:
     assert len({run.id for run in done}) == 20
 
 
-async def test_a_run_is_handed_over_when_its_block_is_left(tmp_path: Path) -> None:
+async def test_embedded_run_is_handed_over_when_the_block_is_left(tmp_path: Path) -> None:
     turns = scripted({"on_call": {"team": "core"}}, "Ada.")
     model = Waiting(turns)
     folder = company(tmp_path, "tools: [on_call]")
@@ -187,7 +187,7 @@ async def test_a_run_is_handed_over_when_its_block_is_left(tmp_path: Path) -> No
         assert (await gofer.resume(run.id)).answer == "Ada."
 
 
-async def test_a_cancelled_call_leaves_a_run_that_can_be_resumed(tmp_path: Path) -> None:
+async def test_embedded_gofer_runs_again_after_a_cancelled_call(tmp_path: Path) -> None:
     model = Waiting(scripted("Yes."))
     async with Gofer(company(tmp_path), model=model) as gofer:
         running = asyncio.create_task(gofer.run("answer", "Is it there?"))
@@ -199,7 +199,7 @@ async def test_a_cancelled_call_leaves_a_run_that_can_be_resumed(tmp_path: Path)
         assert (await gofer.run("answer", "And now?")).answer == "Yes."
 
 
-async def test_a_system_that_is_not_set_up_is_named_and_never_called(tmp_path: Path) -> None:
+async def test_tool_of_an_unconfigured_system_returns_an_error_to_the_model(tmp_path: Path) -> None:
     model = scripted({"github_get_issue": {"repository": "acme/shop", "number": 1}}, "No.")
     async with Gofer(company(tmp_path, "tools: [github_get_issue]"), model=model) as gofer:
         run = await gofer.run("answer", "Is issue 1 open?")
@@ -207,7 +207,7 @@ async def test_a_system_that_is_not_set_up_is_named_and_never_called(tmp_path: P
     assert "GitHub is not set up here: set GITHUB_TOKEN" in model.requests[-1].decode()
 
 
-async def test_a_model_without_an_answer_fails_the_run_and_posts_nothing(tmp_path: Path) -> None:
+async def test_model_request_without_a_matching_script_fails_the_run_before_any_tool_call(tmp_path: Path) -> None:
     async with Gofer(company(tmp_path), model=scripted({"on_call": {"team": "core"}})) as gofer:
         run = await gofer.run("answer", "Who is on call?")
     assert run.status == "failed"
@@ -215,7 +215,7 @@ async def test_a_model_without_an_answer_fails_the_run_and_posts_nothing(tmp_pat
     assert [one.entry for one in run.journal if isinstance(one.entry, ToolCall)] == []
 
 
-async def test_nothing_of_the_environment_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_embedded_gofer_reads_no_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(dict[str, str]):
         def __getitem__(self, name: str) -> str:
             raise AssertionError(name)
@@ -244,7 +244,7 @@ class Away:
         raise Unavailable("The model does not answer.", ProviderError("busy"), retry_after=600.0)
 
 
-async def test_a_run_that_waits_comes_back_and_is_resumed(tmp_path: Path) -> None:
+async def test_parked_run_stays_parked_when_resumed_early(tmp_path: Path) -> None:
     model = Away()
     async with Gofer(company(tmp_path), model=model) as gofer:
         run = await gofer.run("answer", "Is it there?")
@@ -254,7 +254,7 @@ async def test_a_run_that_waits_comes_back_and_is_resumed(tmp_path: Path) -> Non
         assert (await gofer.resume(run.id)).status == "parked"
 
 
-async def test_the_summary_of_a_run_is_not_posted_without_slack(tmp_path: Path) -> None:
+async def test_summary_channel_without_slack_does_not_fail_the_run(tmp_path: Path) -> None:
     folder = company(tmp_path)
     (folder / "agents" / "defaults.yaml").write_text('ai_logs: "#ai-logs"')
     async with Gofer(folder, model=scripted("Warsaw.")) as gofer:
@@ -262,19 +262,19 @@ async def test_the_summary_of_a_run_is_not_posted_without_slack(tmp_path: Path) 
     assert run.status == "done"
 
 
-async def test_a_base_url_is_a_url(tmp_path: Path) -> None:
+async def test_model_given_as_text_must_be_a_base_url(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="base URL"):
         await Gofer(company(tmp_path), model="gpt").__aenter__()
 
 
-async def test_an_event_says_who_acted(tmp_path: Path) -> None:
+async def test_embedded_run_of_an_event_refuses_the_parameter_by(tmp_path: Path) -> None:
     event = Event("webhook", "webhook", ("1",), "webhook:1", Actor("caller", "bot"), "{}", {"hook": "x"}, private=False)
     async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
         with pytest.raises(ConfigError, match="leave out `by`"):
             await gofer.run("answer", event, by="Ada")
 
 
-async def test_the_answer_of_a_private_run_comes_without_its_journal(tmp_path: Path) -> None:
+async def test_private_embedded_run_returns_the_answer_without_a_journal(tmp_path: Path) -> None:
     event = Event("program", "program.asked", ("1",), "program:1", Actor("ada"), "Yes?", {}, private=True)
     async with Gofer(company(tmp_path), model=scripted("Yes.")) as gofer:
         run = await gofer.run("answer", event)
@@ -325,20 +325,20 @@ async def paged(tmp_path: Path, team: str, **given: object) -> list[str]:
     return [getattr(one, "text", "") for one in run.progress.outcomes.values()]
 
 
-async def test_a_company_tool_reaches_its_system_and_reads_settings_with_spaces(tmp_path: Path) -> None:
+async def test_company_tool_reaches_the_real_system_and_reads_settings_with_spaces(tmp_path: Path) -> None:
     assert await paged(tmp_path, "payments") == ["Really paged payments of Platform Team."]
 
 
-async def test_in_a_simulated_world_a_company_tool_answers_with_its_mock(tmp_path: Path) -> None:
+async def test_company_tool_answers_with_the_mock_in_a_simulated_world(tmp_path: Path) -> None:
     assert await paged(tmp_path, "payments", world=demo_world()) == ["Paged nobody."]
 
 
-async def test_a_fault_in_the_place_of_a_company_tool_is_told_to_the_model(tmp_path: Path) -> None:
+async def test_error_in_the_place_of_a_company_tool_is_reported_to_the_model(tmp_path: Path) -> None:
     (said,) = await paged(tmp_path, "broken")
     assert "its place cannot be determined (KeyError)" in said
 
 
-async def test_a_closed_gofer_says_how_it_is_called(tmp_path: Path) -> None:
+async def test_embedded_gofer_error_explains_correct_use(tmp_path: Path) -> None:
     gofer = Gofer(company(tmp_path), model=scripted("Yes."))
     with pytest.raises(ConfigError, match="async with"):
         await gofer.run("answer", "Is it there?")

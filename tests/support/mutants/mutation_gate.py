@@ -49,7 +49,7 @@ MUTANTS = (
         "stores/sqlite/journal.py",
         '" ON CONFLICT DO NOTHING",',
         '" ON CONFLICT DO UPDATE SET frame = ?3",',
-        "contracts/test_store.py::test_the_position_is_the_fence[sqlite]",
+        "contracts/test_store.py::test_frame_position_is_written_once[sqlite]",
     ),
     Mutant(
         "the nonce that tells our own lost answer",
@@ -352,7 +352,7 @@ MUTANTS = (
         "stores/sqlite/journal.py",
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING"',
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
-        "contracts/test_store.py::test_of_many_that_exchange_a_memo_at_once_one_succeeds_and_all_are_told_which[sqlite]",
+        "contracts/test_store.py::test_concurrent_memo_exchange_has_one_winner_returned_to_all[sqlite]",
     ),
     *OF_DOUBT,
     *OF_KEYS,

@@ -1,4 +1,4 @@
-"""Whoever sends it and whatever it is: each payload has one explanation, and each body of a webhook too."""
+"""Explanations of raw payloads: one for each payload of a source and each body of a webhook."""
 
 import json
 from functools import cache
@@ -46,7 +46,7 @@ def one(source: str, payload: object, headers: Headers = (), hook: str = "") -> 
 
 
 def answered(explanation: Explanation) -> bool:
-    """Exactly one of: it starts something, it is ignored for a reason, it is no payload."""
+    """Whether an explanation is exactly one of: starts a workflow, ignored for a reason, no payload."""
     value = json.loads(explanation.to_json().encode())
     return [bool(value["workflows"]), value["ignored_because"] is not None, value["error"] is not None].count(True) == 1
 
@@ -56,7 +56,7 @@ def source_of(event: Path) -> str:
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
-def test_every_recorded_payload_starts_something_or_has_a_reason(event: Path) -> None:
+def test_recorded_payload_starts_a_workflow_or_has_a_reason(event: Path) -> None:
     told = one(source_of(event), event.read_bytes(), headers_of(event))
     assert answered(told)
     assert told.error is None
@@ -66,13 +66,13 @@ def test_every_recorded_payload_starts_something_or_has_a_reason(event: Path) ->
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
 @examples(0.5)
 @given(data=st.data())
-def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
+def test_changed_payload_has_one_explanation(event: Path, data: st.DataObject) -> None:
     payload: Any = data.draw(changed(json.loads(event.read_text())))
     assert answered(one(source_of(event), payload, headers_of(event)))
 
 
 @pytest.mark.parametrize("source", ["jira", "notion", "github"])
-def test_each_field_of_each_recorded_payload_may_be_missing_or_anything(source: str) -> None:
+def test_payload_with_any_field_missing_or_odd_has_one_explanation(source: str) -> None:
     for event in (event for event in EVENTS if source_of(event) == source):
         payload = json.loads(event.read_text())
         for at in places(payload):
@@ -82,7 +82,7 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything(source: 
 
 @pytest.mark.parametrize("source", SOURCES)
 @given(raw=st.binary() | ODD.map(lambda value: json.dumps(value).encode()), media=st.sampled_from(["", *MEDIA]))
-def test_no_bytes_are_an_exception(source: str, raw: bytes, media: str) -> None:
+def test_arbitrary_bytes_have_one_explanation(source: str, raw: bytes, media: str) -> None:
     headers = [("Content-Type", media)] if media else []
     told = explained(source, raw, [*headers, ("X-GitHub-Event", "push")], "alarm")
     assert told
@@ -91,14 +91,14 @@ def test_no_bytes_are_an_exception(source: str, raw: bytes, media: str) -> None:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_garbage_is_explained(source: str, garbage: str) -> None:
+def test_garbage_payload_has_one_explanation(source: str, garbage: str) -> None:
     told = explained(source, GARBAGE[garbage], [("X-GitHub-Event", "push")], "form")
     assert told
     assert all(answered(explanation) for explanation in told)
 
 
 @pytest.mark.parametrize("raw", [json.dumps(PRESS), "payload=" + quote(json.dumps(PRESS))])
-def test_the_press_of_a_button_is_explained_as_json_and_in_its_form(raw: str) -> None:
+def test_button_press_is_explained_as_json_and_as_a_form(raw: str) -> None:
     told = one("slack", raw.encode())
     assert (told.actor, told.bot, told.workflows) == ("U0NEWCO0", False, ())
     assert "the press of a button, which starts nothing" in (told.ignored_because or "")
@@ -107,19 +107,19 @@ def test_the_press_of_a_button_is_explained_as_json_and_in_its_form(raw: str) ->
     )
 
 
-def test_a_delivery_of_github_in_a_form_is_one_in_json() -> None:
+def test_github_form_delivery_is_explained_like_json() -> None:
     event = next(event for event in EVENTS if event.stem == "github_push")
     form = b"payload=" + quote(event.read_text()).encode()
     assert one("github", form, headers_of(event)) == one("github", event.read_bytes(), headers_of(event))
 
 
-def test_a_delivery_of_github_without_its_header_says_which() -> None:
+def test_github_delivery_without_an_event_header_names_the_header() -> None:
     for name in GITHUB:
         event = next(event for event in EVENTS if event.stem == name)
         assert "the header X-GitHub-Event" in (one("github", event.read_bytes()).ignored_because or "")
 
 
-def test_which_webhook_is_called_decides_key_and_name() -> None:
+def test_webhook_name_decides_the_deduplication_key() -> None:
     body = b'{"id": "E-1", "name": "Ada"}'
     told = one("webhook", body, hook="new-hire")
     assert (told.kind, told.dedupe_key, told.actor, told.bot, told.private, told.workflows) == (
@@ -137,11 +137,11 @@ def test_which_webhook_is_called_decides_key_and_name() -> None:
 
 
 @pytest.mark.parametrize("body", [b"not JSON", b'[{"id": 1}]', b"a=1&b=2", b"", b'{"id": 1}\n{"id": 2}'])
-def test_whatever_a_webhook_takes_is_one_payload(body: bytes) -> None:
+def test_webhook_body_of_any_format_is_one_payload(body: bytes) -> None:
     assert one("webhook", body, hook="form").workflows == ("called",)
 
 
-def test_a_call_without_its_key_says_so() -> None:
+def test_webhook_call_without_a_key_is_an_error_with_the_reason() -> None:
     assert "no text or whole number at /id" in (one("webhook", b"{}", hook="new-hire").error or "")
     assert "is not JSON, so it has no key at /id" in (one("webhook", b"hello", hook="new-hire").error or "")
     assert "is empty, so it has no key at /id" in (one("webhook", b"", hook="new-hire").error or "")
@@ -149,7 +149,7 @@ def test_a_call_without_its_key_says_so() -> None:
     assert "not JSON" in (one("webhook", b"x", [("Content-Type", "application/json")], "form").error or "")
 
 
-def test_a_webhook_has_to_be_one_of_the_folder() -> None:
+def test_unknown_webhook_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="There is no webhook 'nope' in agents/; there are: alarm, form, new-hire"):
         find_hook(catalog(), "nope")
     with pytest.raises(ConfigError, match="Say with --hook which webhook is called; there are: alarm, form, new-hire"):
@@ -160,7 +160,7 @@ def test_a_webhook_has_to_be_one_of_the_folder() -> None:
             hook_name(path)
 
 
-def test_what_the_function_on_aws_takes_is_explained() -> None:
+def test_schedule_payload_of_the_aws_function_is_explained() -> None:
     id_ = "called cron(0 9 ? * MON *) Europe/Berlin"
     by_people = one("schedule", {"workflow": "called", "scheduled": FIRST})
     for at in (FIRST, "2026-11-23T08:00:00"):
@@ -173,12 +173,12 @@ def test_what_the_function_on_aws_takes_is_explained() -> None:
 
 
 @given(at=st.datetimes(timezones=st.timezones() | st.just(None)).map(lambda at: at.isoformat()) | st.text())
-def test_every_time_of_the_function_is_explained(at: str) -> None:
+def test_schedule_payload_with_any_time_is_explained(at: str) -> None:
     fired = {"workflow": "called", "schedule": "called cron(0 9 ? * MON *) Europe/Berlin", "at": at}
     assert answered(one("schedule", fired))
 
 
-def test_a_nominal_time_starts_its_workflow() -> None:
+def test_nominal_time_starts_the_scheduled_workflow() -> None:
     key = "schedule:called:cron(0 9 ? * MON *) Europe/Berlin:2026-11-23T08:00:00Z"
     for scheduled in (FIRST, "2026-11-23T09:00:00+01:00", "2026-11-23 08:00:00.000Z"):
         told = one("schedule", {"workflow": "called", "scheduled": scheduled})
@@ -197,18 +197,18 @@ def test_a_nominal_time_starts_its_workflow() -> None:
         ({"scheduled": FIRST}, "no workflow '' has a schedule"),
     ],
 )
-def test_a_time_that_is_nobodys_is_ignored_for_a_reason(payload: object, reason: str) -> None:
+def test_time_without_a_schedule_is_ignored_with_a_reason(payload: object, reason: str) -> None:
     assert (one("schedule", payload).ignored_because or "").startswith(reason)
 
 
 @pytest.mark.parametrize(
     "scheduled", ["", "soon", None, 7, "2026-11-23T08:00:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"]
 )
-def test_what_is_no_time_is_an_error(scheduled: object) -> None:
+def test_invalid_scheduled_time_is_an_error(scheduled: object) -> None:
     told = one("schedule", {"workflow": "called", "scheduled": scheduled})
     assert (told.error or "").startswith("`scheduled` ")
 
 
 @given(when=st.datetimes(timezones=st.timezones() | st.just(None)), workflow=st.sampled_from(["called", "", "*"]))
-def test_every_time_is_explained(when: Any, workflow: str) -> None:
+def test_nominal_time_of_any_value_is_explained(when: Any, workflow: str) -> None:
     assert answered(one("schedule", {"workflow": workflow, "scheduled": when.isoformat()}))

@@ -1,4 +1,4 @@
-"""The memory that bodies share: who makes room, and that all of it comes back."""
+"""The memory limit shared by request bodies: eviction and release."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -20,7 +20,7 @@ def anyio_backend() -> Backend:
 
 
 class Sender:
-    """A body whose sender decides when its next bytes come."""
+    """A request body sent step by step."""
 
     def __init__(self, bodies: Bodies, limit: int = 1_000) -> None:
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
@@ -49,12 +49,12 @@ class Sender:
             await asyncio.sleep(0)
 
     async def status(self) -> int:
-        """The status of the answer, which is given now."""
+        """Let the handler answer, and return the status."""
         self._answered.set()
         return await self.task
 
 
-async def test_bodies_below_the_bound_are_passed_on_whole() -> None:
+async def test_request_bodies_below_the_shared_limit_arrive_whole() -> None:
     bodies = Bodies(100)
     senders = [Sender(bodies) for _ in range(10)]
     for number, sender in enumerate(senders):
@@ -63,7 +63,7 @@ async def test_bodies_below_the_bound_are_passed_on_whole() -> None:
     assert [await sender.status() for sender in senders] == [200] * 10
 
 
-async def test_the_body_that_arrives_longest_makes_room() -> None:
+async def test_slowest_request_body_is_dropped_for_a_new_one() -> None:
     bodies = Bodies(100)
     slow, second = Sender(bodies), Sender(bodies)
     await slow.send(b"x" * 60)
@@ -76,11 +76,11 @@ async def test_the_body_that_arrives_longest_makes_room() -> None:
     assert (second.got, await second.status()) == (b"y" * 30, 200)
 
 
-async def test_a_body_that_ends_in_the_moment_in_which_it_made_room_is_refused_and_not_cut() -> None:
+async def test_request_body_that_ends_while_being_dropped_is_never_truncated() -> None:
     bodies = Bodies(100)
     slow, newest = Sender(bodies), Sender(bodies)
     await slow.send(b"x" * 60)
-    # Both in one turn of the loop: the end of the one, and what the other needs room for.
+    # In one turn of the loop, one body ends and the other needs its room.
     newest._chunks.put_nowait(b"z" * 60)
     slow._chunks.put_nowait(b"")
     await newest.send(b"")
@@ -89,7 +89,7 @@ async def test_a_body_that_ends_in_the_moment_in_which_it_made_room_is_refused_a
     assert statuses <= {200, 503}
 
 
-async def test_whole_bodies_keep_their_room_until_they_are_answered() -> None:
+async def test_complete_request_body_counts_until_the_response() -> None:
     bodies = Bodies(100)
     whole = Sender(bodies)
     await whole.send(b"x" * 90, b"")
@@ -102,7 +102,7 @@ async def test_whole_bodies_keep_their_room_until_they_are_answered() -> None:
     assert await again.status() == 200
 
 
-async def test_a_body_that_takes_too_long_is_refused_and_gives_its_room_back() -> None:
+async def test_slow_request_body_times_out_and_frees_memory() -> None:
     bodies = Bodies(100)
     slow = Sender(bodies)
     await slow.send(b"x" * 100)
@@ -113,14 +113,16 @@ async def test_a_body_that_takes_too_long_is_refused_and_gives_its_room_back() -
     assert await other.status() == 200
 
 
-async def test_of_a_body_above_the_limit_just_enough_is_read() -> None:
+async def test_request_body_above_the_limit_is_read_only_just_past_the_limit() -> None:
     sender = Sender(Bodies(1_000), limit=10)
     await sender.send(b"x" * 8, b"x" * 8, b"x" * 8)
     assert (len(sender.got), await sender.status()) == (16, 200)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 70), st.booleans()), max_size=40))
-def test_no_more_than_the_bound_is_ever_taken_and_all_of_it_comes_back(steps: list[tuple[int, int, bool]]) -> None:
+def test_shared_limit_of_request_bodies_is_never_exceeded_and_all_memory_is_freed(
+    steps: list[tuple[int, int, bool]],
+) -> None:
     async def story() -> None:
         bodies = Bodies(100)
         senders = [Sender(bodies) for _ in range(5)]

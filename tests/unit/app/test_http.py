@@ -43,31 +43,31 @@ async def somewhere() -> AsyncIterator[tuple[SharedHttp, str]]:
         yield SharedHttp(client), url
 
 
-async def test_one_exchange() -> None:
+async def test_http_request_and_response_are_passed_on() -> None:
     async with somewhere() as (http, url):
         response = await http.send(HttpRequest("POST", f"{url}/echo", {"X-Say": "hi"}, content=b"body", timeout=5))
     assert (response.status, response.body, response.headers["x-said"]) == (418, b"body", "hi")
 
 
-async def test_a_redirect_is_not_followed_so_no_token_goes_elsewhere() -> None:
+async def test_http_redirect_is_not_followed() -> None:
     async with somewhere() as (http, url):
         response = await http.send(HttpRequest("GET", f"{url}/away", {"Authorization": "Bearer x"}, timeout=5))
     assert response.status == 307
 
 
-async def test_no_answer_in_time_means_try_later() -> None:
+async def test_http_timeout_is_a_temporary_error() -> None:
     async with somewhere() as (http, url):
         with pytest.raises(TemporaryError, match=r"no answer within 0\.1 seconds"):
             await http.send(HttpRequest("GET", f"{url}/sleep", {}, timeout=0.1))
 
 
-async def test_an_answer_larger_than_the_limit_is_not_read_on() -> None:
+async def test_http_response_above_the_limit_is_not_read_further() -> None:
     async with somewhere() as (http, url):
         with pytest.raises(TemporaryError, match="larger than 1000 bytes"):
             await http.send(HttpRequest("GET", f"{url}/flood", {}, timeout=5, limit=1000))
 
 
-async def test_this_machines_proxy_settings_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxy_settings_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     async with somewhere() as (http, url):
@@ -75,14 +75,14 @@ async def test_this_machines_proxy_settings_are_not_used(monkeypatch: pytest.Mon
     assert response.status == 418
 
 
-async def test_nobody_there_means_try_later() -> None:
+async def test_refused_http_connection_is_a_temporary_error() -> None:
     async with somewhere() as (http, _):
         with pytest.raises(TemporaryError, match="ConnectError"):
             await http.send(HttpRequest("GET", "http://127.0.0.1:1/", {}, timeout=5))
 
 
 class Crowd:
-    """A server that answers nobody before so many have asked, and knows who called from where."""
+    """A server that answers once `size` requests have arrived, and records the port of each caller."""
 
     def __init__(self, size: int) -> None:
         self.all_here = asyncio.Barrier(size)
@@ -110,7 +110,7 @@ async def a_crowd(size: int) -> AsyncIterator[tuple[SharedHttp, str, Crowd]]:
         yield SharedHttp(client), url, crowd
 
 
-async def test_two_hundred_requests_are_under_way_at_once_and_their_connections_used_again() -> None:
+async def test_two_hundred_http_requests_run_at_once_and_reuse_their_connections() -> None:
     async with a_crowd(200) as (http, url, crowd):
         await together(http, url, 200)
         await together(http, url, 200)
@@ -118,7 +118,7 @@ async def test_two_hundred_requests_are_under_way_at_once_and_their_connections_
     assert len(set(crowd.callers)) == 200
 
 
-async def test_a_request_that_was_given_up_leaves_its_place_to_others() -> None:
+async def test_timed_out_http_requests_free_their_connections() -> None:
     async with a_crowd(200) as (http, url, _):
         for _ in range(3):
             gone = [http.send(HttpRequest("GET", f"{url}/sleep", {}, timeout=0.2)) for _ in range(100)]
@@ -127,7 +127,7 @@ async def test_a_request_that_was_given_up_leaves_its_place_to_others() -> None:
 
 
 async def functions_called_by_a_request(idle: int) -> int:
-    """How many functions are called for one more request when so many connections are open and idle."""
+    """Count the function calls of one more request while `idle` connections are open and idle."""
     async with a_crowd(idle) as (http, url, _):
         await together(http, url, idle)
         called = 0
@@ -144,6 +144,6 @@ async def functions_called_by_a_request(idle: int) -> int:
     return called
 
 
-async def test_a_request_costs_no_more_for_the_connections_that_others_left_open() -> None:
+async def test_cost_of_an_http_request_does_not_grow_with_idle_connections() -> None:
     few, many = await functions_called_by_a_request(25), await functions_called_by_a_request(200)
     assert many <= few * 1.2

@@ -1,4 +1,4 @@
-"""Requests for the public internet: which addresses count, and where the connection goes."""
+"""HTTP requests to the public internet: address checks and pinned connections."""
 
 import asyncio
 import ssl
@@ -83,13 +83,13 @@ def test_addresses_of_the_public_internet_are_public(address: str) -> None:
         "2130706433",
     ],
 )
-def test_every_other_address_is_not(address: str) -> None:
+def test_private_special_or_malformed_address_is_not_public(address: str) -> None:
     assert not is_public_address(address)
 
 
 @dataclass
 class Names:
-    """A resolver that answers as it is told, each question with the next answer."""
+    """A resolver with prepared answers, one for each question."""
 
     answers: dict[str, list[Sequence[str]]]
     asked: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Names:
 
 @dataclass
 class Sent(httpx2.AsyncBaseTransport):
-    """A transport that keeps what it is given; no connection comes about to addresses that are down."""
+    """A transport that records its requests. Connections to `down` addresses fail."""
 
     down: frozenset[str] = frozenset()
     requests: list[httpx2.Request] = field(default_factory=list)
@@ -120,7 +120,7 @@ async def get(url: str, names: Names, sender: Sent) -> httpx2.Response:
         return await client.get(url)
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked_and_the_name_stays() -> None:
+async def test_public_request_connects_to_the_checked_address_and_keeps_the_host_name() -> None:
     names, sender = Names({"files.example": [[PUBLIC], ["127.0.0.1"]]}), Sent()
     assert (await get("https://files.example/a?b=c", names, sender)).content == b"here"
     (sent,) = sender.requests
@@ -130,7 +130,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked_and_the_name_
     assert names.asked == ["files.example"]
 
 
-async def test_a_name_that_turns_private_later_is_refused_then() -> None:
+async def test_host_name_that_later_resolves_to_a_private_address_is_refused() -> None:
     names, sender = Names({"files.example": [[PUBLIC], ["127.0.0.1"]]}), Sent()
     await get("https://files.example/a", names, sender)
     with pytest.raises(NotPublic):
@@ -151,7 +151,7 @@ async def test_a_name_that_turns_private_later_is_refused_then() -> None:
         ("empty.example", []),
     ],
 )
-async def test_a_name_with_an_address_that_is_not_public_is_refused(host: str, addresses: list[str]) -> None:
+async def test_host_name_with_any_private_address_is_refused(host: str, addresses: list[str]) -> None:
     names, sender = Names({host.strip("[]"): [addresses]}), Sent()
     with pytest.raises(NotPublic) as refused:
         await get(f"https://{host}/", names, sender)
@@ -159,30 +159,30 @@ async def test_a_name_with_an_address_that_is_not_public_is_refused(host: str, a
     assert sender.requests == []
 
 
-async def test_the_next_address_is_tried_where_the_first_does_not_answer() -> None:
+async def test_public_request_tries_the_next_address_after_a_failed_connection() -> None:
     names, sender = Names({"files.example": [[PUBLIC_V6, PUBLIC]]}), Sent(frozenset({PUBLIC_V6}))
     assert (await get("https://files.example/", names, sender)).status_code == 200
     assert [sent.url.host for sent in sender.requests] == [PUBLIC_V6, PUBLIC]
     assert sender.requests[0].extensions["timeout"]["connect"] == 2.5
 
 
-async def test_a_name_that_does_not_exist_may_exist_later() -> None:
+async def test_unresolvable_host_name_is_a_temporary_error() -> None:
     async with http_client(Names({})) as client:
         with pytest.raises(TemporaryError, match="ConnectError"):
             await SharedHttp(client).send(HttpRequest("GET", "https://gone.example/", public_only=True))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0177.1", "2130706433", "[::1]", "[::ffff:7f00:1]"])
-async def test_the_systems_own_resolver_leads_no_public_request_to_this_machine(host: str) -> None:
+async def test_public_request_never_reaches_this_machine_through_the_system_resolver(host: str) -> None:
     async with serve(APP) as url, http_client() as client:
         port = url.rpartition(":")[2]
         with pytest.raises(NotPublic):
             await SharedHttp(client).send(HttpRequest("GET", f"http://{host}:{port}/", public_only=True))
-        # What the operator configured may be private.
+        # A URL that the operator configured may be private.
         assert (await SharedHttp(client).send(HttpRequest("GET", url))).status == 200
 
 
-async def test_the_server_reads_the_name_and_no_connection_is_used_for_a_second_name() -> None:
+async def test_public_request_keeps_the_host_header_and_opens_a_connection_per_request() -> None:
     asked: list[tuple[str, int]] = []
 
     async def note(request: Request) -> Response:
@@ -206,8 +206,7 @@ async def test_the_server_reads_the_name_and_no_connection_is_used_for_a_second_
 
 @asynccontextmanager
 async def tls_server(folder: Path, name: str) -> AsyncGenerator[tuple[int, ssl.SSLContext, list[str | None]]]:
-    """A TLS server of this machine with a certificate for a name; gives its port, who trusts it and names it was asked
-    for."""
+    """Serve TLS with a certificate for a name; yield the port, a trusting context and the requested names."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -238,7 +237,7 @@ async def tls_server(folder: Path, name: str) -> AsyncGenerator[tuple[int, ssl.S
         yield server.sockets[0].getsockname()[1], trusting, asked
 
 
-async def test_the_certificate_is_verified_for_the_name_and_not_for_the_address(tmp_path: Path) -> None:
+async def test_tls_certificate_is_verified_for_the_host_name_not_the_address(tmp_path: Path) -> None:
     async with tls_server(tmp_path, "files.example") as (port, trusting, asked):
         sender = httpx2.AsyncHTTPTransport(
             verify=trusting, limits=httpx2.Limits(max_keepalive_connections=0), trust_env=False

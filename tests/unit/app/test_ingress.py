@@ -1,4 +1,4 @@
-"""The front has a door for each hook, and needs the parts for JWTs only where a hook takes them."""
+"""Ingress: one receiver for each hook, with the JWT part only where a hook needs it."""
 
 import pytest
 
@@ -27,13 +27,13 @@ def built(hooks: object, jwt: JwtProofs | None = None, **environment: str) -> In
     )
 
 
-def test_each_hook_has_its_path() -> None:
+def test_each_webhook_has_a_path() -> None:
     hooks = {"new-hire": {"auth": {"kind": "standard"}}, "other": {"auth": {"kind": "bearer"}}}
     assert set(built(hooks, WEBHOOK_SECRET="s").receivers) == {"/hooks/new-hire", "/hooks/other"}
     assert set(built(None, WEBHOOK_SECRET="s").receivers) == set()
 
 
-def test_a_hook_without_its_secret_has_no_door_and_one_without_its_part_stops_the_start() -> None:
+def test_webhook_without_a_secret_has_no_receiver_and_missing_jwt_support_is_refused() -> None:
     assert set(built(JWT, JwtProof).receivers) == set()
     with pytest.raises(ConfigError, match="takes JWTs"):
         built(JWT, WEBHOOK_SECRET_TOKENS=SECRET)

@@ -1,4 +1,4 @@
-"""What a log line tells at each level, and what it never tells."""
+"""Log lines at each level: fields, sentences and contents."""
 
 import json
 import logging
@@ -18,20 +18,20 @@ def line(level: LogLevel, logger: str = "gofer.runtime.worker", message: str = "
 FIELDS = {"run": "r1", "status": "done", "seconds": 1.5, "workflow": "answer-here"}
 
 
-def test_minimal_keeps_ids_status_and_duration() -> None:
+def test_minimal_log_level_keeps_ids_status_and_duration() -> None:
     told = line("minimal", fields=FIELDS)
     assert set(told) == {"at", "level", "logger", "run", "status", "seconds"}
     assert (told["level"], told["logger"], told["run"]) == ("info", "gofer.runtime.worker", "r1")
 
 
 @pytest.mark.parametrize("level", ["summary", "full"])
-def test_summary_adds_names_and_the_sentence(level: LogLevel) -> None:
+def test_summary_log_level_adds_names_and_the_message(level: LogLevel) -> None:
     told = line(level, fields=FIELDS)
     assert (told["message"], told["workflow"]) == ("a run ended", "answer-here")
 
 
 @pytest.mark.parametrize("level", ["minimal", "summary"])
-def test_what_a_library_says_is_not_repeated(level: LogLevel) -> None:
+def test_message_of_a_library_is_logged_at_full_level_only(level: LogLevel) -> None:
     said = "Failed to process a message: {'text': 'our merger'}"
     trouble = ValueError("our merger")
     told = line(level, "slack_bolt.AsyncApp", said, exc_info=(ValueError, trouble, None))
@@ -40,18 +40,18 @@ def test_what_a_library_says_is_not_repeated(level: LogLevel) -> None:
 
 
 @pytest.mark.parametrize("level", ["minimal", "summary"])
-def test_contents_of_a_line_are_told_with_full_only(level: LogLevel) -> None:
+def test_contents_are_logged_at_full_level_only(level: LogLevel) -> None:
     contents = {"provider_message": "our merger"}
     assert "merger" not in json.dumps(line(level, fields=FIELDS, contents=contents))
     assert line("full", fields=FIELDS, contents=contents)["provider_message"] == "our merger"
 
 
-def test_full_repeats_it_with_its_trace() -> None:
+def test_full_log_level_shows_a_library_message_with_the_traceback() -> None:
     told = line("full", "slack_bolt.AsyncApp", "broken", exc_info=(ValueError, ValueError("why"), None))
     assert told["message"] == "broken"
     assert "ValueError: why" in told["trace"]
 
 
-def test_minimal_says_which_receiver_refuses_what_and_how_often() -> None:
+def test_minimal_log_level_shows_path_code_and_count_of_refused_deliveries() -> None:
     fields = {"path": "/slack/events", "code": "signature_mismatch", "count": 12, "seconds": 60}
     assert {name: line("minimal", fields=fields)[name] for name in fields} == fields

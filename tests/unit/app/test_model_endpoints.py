@@ -1,4 +1,4 @@
-"""A key leaves for base URLs that the operator listed, and for no others."""
+"""Model endpoints: only base URLs listed by the operator receive requests and keys."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,26 +37,26 @@ def at(base_url: str, key: str = "") -> Endpoint:
         ({}, OPENAI),
     ],
 )
-def test_a_base_url_that_is_listed_is_asked(environment: Mapping[str, str], base_url: str) -> None:
+def test_listed_base_url_is_asked(environment: Mapping[str, str], base_url: str) -> None:
     reach = endpoints(**environment)
     assert reach(at(base_url)) is reach(at(base_url))
 
 
 @pytest.mark.parametrize("base_url", [f"{OURS}/", f"{OURS}.evil.com", "http://models.example.com/v1", f"{OURS}/../v2"])
-def test_any_other_base_url_is_refused_also_for_an_endpoint_without_a_key(base_url: str) -> None:
+def test_unlisted_base_url_is_refused_even_without_a_key(base_url: str) -> None:
     with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list") as error:
         endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk")(at(base_url))
     assert (error.value.elsewhere, error.value.final) == (True, False)
 
 
-def test_a_gateway_as_the_default_endpoint_takes_the_place_of_openai() -> None:
+def test_default_gateway_replaces_openai() -> None:
     with pytest.raises(Refused, match="which MODEL_BASE_URLS does not list"):
         endpoints(OPENAI_BASE_URL=OURS, MODEL_KEY_OURS="sk")(at(OPENAI, "MODEL_KEY_OURS"))
     assert endpoints(OPENAI_BASE_URL=OURS, MODEL_BASE_URLS=OPENAI)(at(OPENAI))
 
 
 @pytest.mark.anyio
-async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_are_set_up() -> None:
+async def test_default_endpoint_without_a_key_gets_no_prompt() -> None:
     asked: list[httpx2.Request] = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -71,7 +71,7 @@ async def test_the_default_endpoint_gets_no_prompt_where_only_other_endpoints_ar
 
 
 @pytest.mark.anyio
-async def test_only_the_default_endpoint_gets_organization_and_project_and_none_gets_those_of_the_sdk(
+async def test_organization_and_project_headers_go_to_the_default_endpoint_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "read by the SDK")
@@ -100,18 +100,18 @@ async def test_only_the_default_endpoint_gets_organization_and_project_and_none_
     assert "org" not in str(asked[1]) + str(asked[2])
 
 
-def test_without_any_model_the_settings_that_bring_one_are_named() -> None:
+def test_missing_model_is_reported_with_the_settings_that_add_one() -> None:
     with pytest.raises(ConfigError, match=r"OPENAI_API_KEY, OPENAI_BASE_URL .* MODEL_BASE_URLS"):
         build_model(read_settings({}), httpx2.AsyncClient())
 
 
-def test_a_key_that_is_not_set_is_named() -> None:
+def test_missing_model_key_is_named() -> None:
     with pytest.raises(Refused, match="set MODEL_KEY_OURS"):
         endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OTHER="sk")(at(OURS, "MODEL_KEY_OURS"))
 
 
 @pytest.mark.parametrize("key", ["“sk”", "s\nk", "s k", "sk-é"])
-def test_a_key_that_no_header_can_hold_is_named_and_not_shown(key: str) -> None:
+def test_model_key_with_invalid_characters_is_named_but_not_shown(key: str) -> None:
     settings = read_settings({"MODEL_BASE_URLS": OURS})
     reach = Endpoints(settings, httpx2.AsyncClient(), lambda _: Secret(key), DEFAULT)
     with pytest.raises(Refused, match="MODEL_KEY_OURS contains characters that a key cannot have") as error:
@@ -120,7 +120,7 @@ def test_a_key_that_no_header_can_hold_is_named_and_not_shown(key: str) -> None:
     assert key not in str(error.value)
 
 
-def test_a_key_that_was_changed_is_used_from_then_on() -> None:
+def test_changed_model_key_is_used_at_once() -> None:
     keys = {"MODEL_KEY_OURS": "one"}
     settings = read_settings({"MODEL_BASE_URLS": OURS, **keys})
     changing = dict(settings.model_keys)
@@ -130,7 +130,7 @@ def test_a_key_that_was_changed_is_used_from_then_on() -> None:
     assert reach(at(OURS, "MODEL_KEY_OURS")) is not before
 
 
-def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
+def test_serving_reports_closed_model_endpoints(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\n')
     (tmp_path / "w.md").write_text("Do it.")
     (tmp_path / "defaults.yaml").write_text(
@@ -144,7 +144,7 @@ def test_serving_says_which_endpoints_are_closed(tmp_path: Path) -> None:
     assert closed_endpoints(endpoints(MODEL_BASE_URLS=OURS, MODEL_KEY_OURS="sk"), catalog) == []
 
 
-def test_endpoints_of_subagents_and_of_the_search_are_said_to_be_closed_too(tmp_path: Path) -> None:
+def test_closed_endpoints_of_subagents_and_search_are_reported_too(tmp_path: Path) -> None:
     agents = tmp_path / "agents"
     (tmp_path / "subagents").mkdir()
     agents.mkdir()
@@ -175,13 +175,13 @@ def test_endpoints_of_subagents_and_of_the_search_are_said_to_be_closed_too(tmp_
         "https://<resource>.example.com/v1",
     ],
 )
-def test_a_list_that_no_endpoint_could_match_is_refused_without_being_shown(listed: str) -> None:
+def test_invalid_model_base_urls_are_refused_without_being_shown(listed: str) -> None:
     with pytest.raises(ConfigError, match="MODEL_BASE_URLS") as error:
         read_settings({"MODEL_BASE_URLS": f"{OURS},{listed}"})
     assert "secret" not in str(error.value)
 
 
-def test_settings_have_the_keys_and_the_list_and_refuse_what_is_neither() -> None:
+def test_model_keys_and_base_urls_are_read_and_invalid_ones_refused() -> None:
     settings = read_settings({"MODEL_KEY_OURS": " sk ", "MODEL_KEY_EMPTY": "", "MODEL_BASE_URLS": OURS})
     assert {name: key.reveal() for name, key in settings.model_keys.items()} == {"MODEL_KEY_OURS": "sk"}
     assert settings.has_model

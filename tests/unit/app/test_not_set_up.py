@@ -1,4 +1,4 @@
-"""What nothing can start is named before anybody waits for it."""
+"""Workflows that cannot start because a setting is missing."""
 
 from pathlib import Path
 
@@ -24,18 +24,18 @@ def workflow(folder: Path, when: str) -> None:
         ("[{webhook: {name: new-hire}}]", "WEBHOOK_SECRET_NEW_HIRE"),
     ],
 )
-def test_a_workflow_is_out_of_reach_until_its_setting_is_there(tmp_path: Path, when: str, lacks: str) -> None:
+def test_workflow_is_out_of_reach_until_the_secret_of_the_source_is_set(tmp_path: Path, when: str, lacks: str) -> None:
     workflow(tmp_path, when)
     catalog = load_catalog(tmp_path)
     assert out_of_reach(read_settings({}), catalog) == {"w": lacks}
     assert out_of_reach(read_settings({lacks: "secret"}), catalog) == {}
 
 
-def test_one_trigger_that_is_set_up_is_enough(tmp_path: Path) -> None:
+def test_workflow_with_one_configured_trigger_is_in_reach(tmp_path: Path) -> None:
     workflow(tmp_path, "[jira.issue_created, {schedule: {every: 1 hour}}]")
     assert out_of_reach(read_settings({}), load_catalog(tmp_path)) == {}
 
 
-def test_a_socket_reaches_slack_too(tmp_path: Path) -> None:
+def test_slack_workflow_is_in_reach_with_an_app_token(tmp_path: Path) -> None:
     workflow(tmp_path, "[slack.mention]")
     assert out_of_reach(read_settings({"SLACK_APP_TOKEN": "xapp-1"}), load_catalog(tmp_path)) == {}

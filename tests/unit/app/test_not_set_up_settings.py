@@ -1,4 +1,4 @@
-"""Everything an operator has to write is named at once."""
+"""Missing settings: all of them are named at once."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def wrong(**environment: str) -> list[str]:
     return str(refused.value).splitlines()
 
 
-def test_all_that_is_missing_is_named_with_where_to_find_it() -> None:
+def test_missing_settings_are_named_with_where_to_find_the_values() -> None:
     bot, way, model, where = wrong()
     assert bot.startswith("SLACK_BOT_TOKEN is missing: copy the Bot User OAuth Token (xoxb-…) from OAuth & Permissions")
     assert way.startswith("SLACK_APP_TOKEN or SLACK_SIGNING_SECRET is missing: under Basic Information")
@@ -24,7 +24,7 @@ def test_all_that_is_missing_is_named_with_where_to_find_it() -> None:
     assert ".env" in where
 
 
-def test_half_of_it_is_enough_to_name_only_the_other_half() -> None:
+def test_settings_already_set_are_not_named_as_missing() -> None:
     (way, _) = wrong(**BOT, **MODEL)
     assert "SLACK_SIGNING_SECRET" in way
     (bot, model, _) = wrong(SLACK_SIGNING_SECRET="s")
@@ -33,11 +33,11 @@ def test_half_of_it_is_enough_to_name_only_the_other_half() -> None:
 
 
 @pytest.mark.parametrize("way", [{"SLACK_SIGNING_SECRET": "s"}, {"SLACK_APP_TOKEN": "xapp-1"}])
-def test_either_way_is_enough(way: dict[str, str]) -> None:
+def test_slack_app_token_or_signing_secret_is_enough(way: dict[str, str]) -> None:
     check_complete(read_settings({**BOT, **way, "OPENAI_BASE_URL": "http://127.0.0.1/v1"}))
 
 
-def test_tokens_in_each_others_place_are_named_and_not_shown() -> None:
+def test_swapped_slack_tokens_are_named_and_not_shown() -> None:
     lines = wrong(SLACK_BOT_TOKEN="xapp-hunter2", SLACK_APP_TOKEN="xoxb-hunter2", **MODEL)
     assert lines[0].startswith("SLACK_BOT_TOKEN holds another kind of token")
     assert lines[1].startswith("SLACK_APP_TOKEN holds another kind of token")

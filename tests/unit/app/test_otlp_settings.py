@@ -15,7 +15,7 @@ def revealed(otlp: Otlp) -> dict[str, str]:
     return {name: value.reveal() for name, value in otlp.headers.items()}
 
 
-def test_without_an_endpoint_nothing_goes_anywhere() -> None:
+def test_otlp_export_is_off_without_an_endpoint() -> None:
     assert read_otlp({}) == Otlp("", {}, {"service.name": "gofer"})
 
 
@@ -28,20 +28,20 @@ def test_without_an_endpoint_nothing_goes_anywhere() -> None:
         ({BASE: "http://127.0.0.1:4318", "OTEL_SDK_DISABLED": "true"}, ""),
     ],
 )
-def test_a_base_has_the_path_of_traces_added_and_an_endpoint_of_traces_is_taken_as_it_stands(
+def test_otlp_base_url_gets_the_traces_path_and_a_traces_url_is_used_unchanged(
     environment: Mapping[str, str], url: str
 ) -> None:
     assert read_otlp(environment).url == url
 
 
-def test_headers_are_pairs_with_values_as_in_urls_and_are_not_printed() -> None:
+def test_otlp_headers_are_url_decoded_pairs_and_not_printed() -> None:
     otlp = read_otlp({HEADERS: "Authorization=Basic%20cGs6c2s=, x-version=4"})
     assert revealed(otlp) == {"Authorization": "Basic cGs6c2s=", "x-version": "4"}
     assert "cGs6" not in repr(otlp)
     assert revealed(read_otlp({HEADERS: "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "b=2"})) == {"b": "2"}
 
 
-def test_what_spans_are_of_is_said_by_the_operator() -> None:
+def test_otlp_resource_attributes_are_read_from_the_environment() -> None:
     assert read_otlp({ATTRIBUTES: "deployment.environment.name=prod,team=caf%C3%A9"}).resource == {
         "service.name": "gofer",
         "deployment.environment.name": "prod",
@@ -69,31 +69,31 @@ def test_what_spans_are_of_is_said_by_the_operator() -> None:
         ("OTEL_EXPORTER_OTLP_TIMEOUT", "1" * 5000),
     ],
 )
-def test_what_is_wrong_is_named_without_what_may_be_secret(name: str, value: str) -> None:
+def test_invalid_otlp_setting_is_named_without_the_value(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name) as refused:
         read_otlp({name: value})
     assert "secret" not in str(refused.value)
 
 
-def test_the_protocol_of_traces_wins() -> None:
+def test_otlp_traces_protocol_overrides_the_general_one() -> None:
     protocols = {"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     assert read_otlp(protocols) == read_otlp({})
 
 
-def test_the_operator_says_how_long_a_request_may_take_in_milliseconds() -> None:
+def test_otlp_timeout_is_read_in_milliseconds() -> None:
     assert read_otlp({}).timeout is None
     assert read_otlp({"OTEL_EXPORTER_OTLP_TIMEOUT": "2500"}).timeout == 2.5
     both = {"OTEL_EXPORTER_OTLP_TIMEOUT": "x", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "10000"}
     assert read_otlp(both).timeout == 10
 
 
-def test_from_a_simulated_world_spans_reach_this_machine_only() -> None:
+def test_otlp_export_from_the_demo_stays_on_this_machine() -> None:
     here = read_otlp({BASE: "http://localhost:6006"})
     assert nothing_real(here) == here
     assert nothing_real(read_otlp({BASE: "https://otlp.example", HEADERS: "key=1"})) == Otlp()
 
 
-def test_another_process_of_the_demo_sends_its_spans_where_this_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_child_process_of_the_demo_inherits_the_otlp_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(BASE, "https://otlp.example")
     settings = read_settings({BASE: "https://otlp.example"})
     simulated = replace(settings, otlp=nothing_real(settings.otlp))

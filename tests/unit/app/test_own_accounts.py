@@ -1,4 +1,4 @@
-"""Who Gofer is elsewhere is asked once; what cannot be found out is a warning, and never stops the start."""
+"""Gofer's own accounts: looked up once at startup, with a warning where the look-up fails."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def found(settings: Settings) -> tuple[str, str, str]:
     return settings.sources[jira.ACCOUNT_ID], settings.sources[notion.BOT_ID], settings.sources[github.LOGIN]
 
 
-def test_each_system_says_whom_its_token_belongs_to() -> None:
+def test_own_account_is_looked_up_in_each_system() -> None:
     answers = {
         "http://jira/rest/api/3/myself": {"accountId": "557058:gofer"},
         "http://notion/v1/users/me": {"id": BOT, "type": "bot"},
@@ -49,7 +49,7 @@ def test_each_system_says_whom_its_token_belongs_to() -> None:
     assert len(http.requests) == 3
 
 
-def test_slack_says_which_workspace_and_organisation_gofer_is_in() -> None:
+def test_own_workspace_and_organisation_are_looked_up_in_slack() -> None:
     known = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_API_URL": "http://slack/api"}
     answer = {"ok": True, "team_id": "T0ACME000", "enterprise_id": "E0ACME000"}
     http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
@@ -59,12 +59,12 @@ def test_slack_says_which_workspace_and_organisation_gofer_is_in() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"ok": false, "error": "invalid_auth"}', b'{"team_id": 7}'])
-def test_without_an_answer_of_slack_no_workspace_is_known(body: bytes) -> None:
+def test_own_workspace_stays_unknown_without_a_valid_answer_of_slack(body: bytes) -> None:
     http = AnsweringHttp(lambda *_: HttpResponse(200, {}, body))
     assert asked(http, SLACK_BOT_TOKEN="xoxb-hunter2").sources[slack.TEAM_IDS] == frozenset()
 
 
-def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
+def test_own_account_is_not_looked_up_when_set_or_without_a_token() -> None:
     http = AnsweringHttp(lambda url, content: {})
     assert found(asked(http, **ENVIRONMENT, **NAMED)) == ("557058:gofer", BOT, "Gofer")
     assert found(asked(http)) == ("", "", "")
@@ -73,7 +73,7 @@ def test_what_is_named_or_not_set_up_is_not_looked_up() -> None:
 
 @pytest.mark.parametrize("status", [200, 401, 403, 500])
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"id": 5, "accountId": null, "login": []}', b"[]"])
-def test_an_answer_of_no_use_is_a_warning_that_names_the_setting(
+def test_invalid_look_up_answer_logs_a_warning_with_the_setting(
     status: int, body: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert found(asked(AnsweringHttp(lambda *_: HttpResponse(status, {}, body)), **ENVIRONMENT)) == ("", "", "")
@@ -82,7 +82,7 @@ def test_an_answer_of_no_use_is_a_warning_that_names_the_setting(
     assert "hunter2" not in caplog.text
 
 
-def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_unreachable_system_does_not_block_the_look_up_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
     def answer(url: str, content: bytes) -> HttpResponse:
         if "notion" in url:
             raise TemporaryError("no answer within 5 seconds")
@@ -93,7 +93,7 @@ def test_a_system_that_cannot_be_reached_does_not_hide_the_others(caplog: pytest
     assert "Notion did not name the account of Gofer's token (no answer within 5 seconds)" in warning.getMessage()
 
 
-def test_the_doors_know_the_accounts_of_the_settings_without_a_look_up() -> None:
+def test_receivers_get_their_own_accounts_from_the_settings() -> None:
     made = receivers(read_settings(SECRETS | NAMED).sources)
     jira, notion, github = (made[PATHS[name]] for name in ("jira", "notion", "github"))
     assert isinstance(jira, JiraReceiver)

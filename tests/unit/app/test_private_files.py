@@ -1,4 +1,4 @@
-"""Other users of the machine read nothing of the state, and a crash leaves no image of memory."""
+"""Privacy of the state folder: file modes and core dumps."""
 
 import stat
 import subprocess
@@ -24,7 +24,7 @@ print(len(os.listdir("/proc/self/fd")) > 0, "VmSize" in open("/proc/self/status"
 
 
 def loose(data: Path) -> list[str]:
-    """What other users may do anything with."""
+    """Return the paths on which other users have any permission."""
     found = [data, *data.rglob("*")]
     return [f"{path.name} {stat.filemode(path.stat().st_mode)}" for path in found if path.stat().st_mode & 0o077]
 
@@ -39,19 +39,19 @@ async def fill(data: Path) -> None:
         assert loose(data) == []
 
 
-async def test_a_new_state_is_for_its_owner_only(tmp_path: Path) -> None:
+async def test_new_state_folder_is_accessible_to_the_owner_only(tmp_path: Path) -> None:
     await fill(tmp_path / "state")
     assert loose(tmp_path / "state") == []
 
 
-async def test_a_state_in_a_folder_that_was_there_before_is_for_its_owner_only(tmp_path: Path) -> None:
+async def test_state_in_an_existing_folder_is_accessible_to_the_owner_only(tmp_path: Path) -> None:
     data = tmp_path / "state"
     data.mkdir(0o755)
     data.chmod(0o755)
     await fill(data)
 
 
-async def test_files_that_others_could_read_are_tightened_when_the_state_is_opened(tmp_path: Path) -> None:
+async def test_readable_state_files_are_tightened_when_the_state_is_opened(tmp_path: Path) -> None:
     data = tmp_path / "state"
     await fill(data)
     for path in (data, *data.iterdir(), *(data / "blobs").iterdir()):
@@ -59,7 +59,7 @@ async def test_files_that_others_could_read_are_tightened_when_the_state_is_open
     await fill(data)
 
 
-def test_modes_that_are_narrower_already_stay(tmp_path: Path) -> None:
+def test_narrower_file_modes_are_kept(tmp_path: Path) -> None:
     kept = tmp_path / "installation.key"
     kept.touch(0o400)
     tighten_folder(tmp_path)
@@ -67,6 +67,6 @@ def test_modes_that_are_narrower_already_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is of Linux")
-def test_a_process_without_core_dumps_still_reads_what_it_needs_of_itself() -> None:
+def test_process_without_core_dumps_can_still_read_proc_self() -> None:
     done = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0 0", "True True"]

@@ -1,4 +1,4 @@
-"""A secret that a source registers is taken once, while an operator waits for it, and only the owner can read it."""
+"""Registration of a source's secret: once, during the window, in a private file."""
 
 import asyncio
 import stat
@@ -54,7 +54,7 @@ class Room:
         return self.send(b'{"type":"page.locked"}', token).status == 200
 
 
-def test_the_first_token_is_kept_and_verifies_from_then_on(tmp_path: Path) -> None:
+def test_first_verification_token_is_stored_and_used(tmp_path: Path) -> None:
     room = Room(tmp_path)
     assert not room.trusts(FIRST)
     assert room.offer(FIRST) == Reply(200)
@@ -64,7 +64,7 @@ def test_the_first_token_is_kept_and_verifies_from_then_on(tmp_path: Path) -> No
     assert [token.reveal() for token in registered(tmp_path, REGISTRATION)] == [FIRST.reveal()]
 
 
-def test_another_token_is_not_taken_and_the_same_one_again_changes_nothing(tmp_path: Path) -> None:
+def test_second_verification_token_is_refused_and_a_repeat_is_ignored(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.offer(FIRST)
     assert b"no window for one is open now" in room.offer(SECOND).body
@@ -74,7 +74,7 @@ def test_another_token_is_not_taken_and_the_same_one_again_changes_nothing(tmp_p
     assert room.told == [FIRST.reveal()]
 
 
-def test_after_ten_minutes_nothing_is_taken(tmp_path: Path) -> None:
+def test_verification_token_is_refused_after_ten_minutes(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.clock.advance(600)
     assert b"no window for one is open now" in room.offer(FIRST).body
@@ -82,21 +82,21 @@ def test_after_ten_minutes_nothing_is_taken(tmp_path: Path) -> None:
     assert room.told == []
 
 
-def test_while_a_token_is_rotated_the_old_one_still_verifies(tmp_path: Path) -> None:
+def test_old_verification_token_stays_valid_during_rotation(tmp_path: Path) -> None:
     room = Room(tmp_path, FIRST)
     room.offer(SECOND)
     assert room.trusts(FIRST)
     assert room.trusts(SECOND)
 
 
-def test_a_token_that_cannot_be_written_is_asked_for_again(tmp_path: Path) -> None:
+def test_unwritable_verification_token_is_answered_with_503(tmp_path: Path) -> None:
     room = Room(tmp_path / "nowhere")
     assert room.offer(FIRST).status == 503
     assert not room.trusts(FIRST)
     assert room.told == []
 
 
-def test_a_file_without_a_token_is_named(tmp_path: Path) -> None:
+def test_verification_token_file_without_a_token_is_refused(tmp_path: Path) -> None:
     assert registered(tmp_path, REGISTRATION) == ()
     (tmp_path / FILE).write_text("two words")
     with pytest.raises(ConfigError, match="holds no verification token; delete it"):

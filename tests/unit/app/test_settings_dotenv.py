@@ -1,4 +1,4 @@
-"""A `.env` file is read the same way on every line, and a mistake in it is one sentence without the value."""
+"""The `.env` file: line formats, and mistakes reported without values."""
 
 import contextlib
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ def read(folder: Path, text: str) -> dict[str, str]:
     return dict(read_dotenv(path))
 
 
-def test_no_file_sets_nothing(tmp_path: Path) -> None:
+def test_missing_dotenv_file_sets_no_variable(tmp_path: Path) -> None:
     assert read_dotenv(tmp_path / ".env") == {}
 
 
-def test_every_form_of_a_line(tmp_path: Path) -> None:
+def test_dotenv_line_forms_are_read(tmp_path: Path) -> None:
     text = (
         "\ufeff# Slack\r\nA=xoxb-1\n\n  export B = \"two words\" # why\nC='a # b'\nD=\nE=  # nothing\nF=a#b\nG=x=y==\n"
     )
@@ -48,7 +48,7 @@ def test_every_form_of_a_line(tmp_path: Path) -> None:
         ("A=hunter2", "A is set a second time"),
     ],
 )
-def test_a_line_that_is_not_clear_is_named_and_its_value_is_not_shown(tmp_path: Path, line: str, sentence: str) -> None:
+def test_unclear_dotenv_line_is_named_without_the_value(tmp_path: Path, line: str, sentence: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(tmp_path, f"A=1\n# c\n{line}\n")
     assert f".env:3: {sentence}" in str(refused.value)
@@ -56,7 +56,7 @@ def test_a_line_that_is_not_clear_is_named_and_its_value_is_not_shown(tmp_path: 
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_no_text_is_named(tmp_path: Path) -> None:
+def test_unreadable_dotenv_file_is_named(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"A=\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read as text"):
         read_dotenv(tmp_path / ".env")
@@ -66,7 +66,7 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
 
 
 @given(st.text())
-def test_any_text_is_settings_or_one_sentence(tmp_path: Path, text: str) -> None:
+def test_dotenv_file_of_any_text_gives_settings_or_one_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / ".env"
     path.write_bytes(text.encode("utf-8", "replace"))
     found: Mapping[str, str] = {}
@@ -76,7 +76,7 @@ def test_any_text_is_settings_or_one_sentence(tmp_path: Path, text: str) -> None
 
 
 @given(st.from_regex(r"[A-Za-z0-9+/=_.:#@-]{0,40}", fullmatch=True))
-def test_a_token_is_read_as_it_is_written_in_quotes(tmp_path: Path, token: str) -> None:
+def test_quoted_dotenv_token_is_read_unchanged(tmp_path: Path, token: str) -> None:
     path = tmp_path / ".env"
     path.write_text(f"T=\"{token}\"\nexport U='{token}'\n")
     assert read_dotenv(path) == {"T": token, "U": token}

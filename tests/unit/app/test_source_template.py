@@ -1,4 +1,4 @@
-"""What `gofer template` makes for a source that template.yaml does not have: parts that stand where they belong."""
+"""`gofer template`: parts of template.yaml for a new source, in their places."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ TRACKER = replace(
 )
 
 
-def test_a_source_has_its_alarm_the_operators_log_line_and_its_url() -> None:
+def test_added_source_has_an_alarm_log_access_and_a_url() -> None:
     added = yaml_parse(add_source(TRACKER, TEMPLATE.read_text()))
     assert "IssueTrackerErrorsAlarm" in added["Resources"]
     assert added["Outputs"]["IssueTrackerWebhookUrl"]["Value"] == {"Fn::Sub": "${UrlSetting.Value}/tracker/webhook"}
@@ -27,13 +27,13 @@ def test_a_source_has_its_alarm_the_operators_log_line_and_its_url() -> None:
     assert {"Fn::GetAtt": ["IssueTrackerLogs", "Arn"]} in reading["Resource"]
 
 
-def test_the_worker_reads_what_the_tools_of_a_source_need() -> None:
+def test_added_source_gives_the_worker_access_to_the_tool_parameters() -> None:
     spec = replace(TRACKER, acts_with=(credential_setting("TRACKER_TOKEN"),))
     added = transformed(yaml_parse(add_source(spec, TEMPLATE.read_text())))
     assert any("TRACKER_TOKEN" in resource for resource in permissions(added, "WorkerRole")["ssm:GetParameters"])
 
 
-def test_the_template_stays_clean_with_a_source_of_two_words(tmp_path: Path) -> None:
+def test_template_with_an_added_source_passes_the_linter(tmp_path: Path) -> None:
     made = tmp_path / "template.yaml"
     made.write_text(add_source(TRACKER, TEMPLATE.read_text()))
     assert [str(found) for found in lint_file(made, ManualArgs(regions=["eu-west-1"]))] == []
@@ -44,24 +44,24 @@ def test_logical_ids_have_letters_and_digits_only(source: str, name: str) -> Non
     assert logical_name(source) == name
 
 
-def test_the_printed_parts_name_their_places() -> None:
+def test_printed_template_parts_name_their_places() -> None:
     printed = source_template(TRACKER)
     for place in ("Resources", "ReadLogs of", "Outputs"):
         assert f"# Below {place}" in printed
 
 
-def test_a_source_is_added_once() -> None:
+def test_source_is_not_added_to_the_template_twice() -> None:
     added = add_source(TRACKER, TEMPLATE.read_text())
     with pytest.raises(ConfigError, match="has parts of Tracker already: IssueTrackerFunction"):
         add_source(TRACKER, added)
 
 
-def test_a_template_without_a_place_is_refused_with_the_part() -> None:
+def test_template_without_a_place_for_a_part_is_refused() -> None:
     with pytest.raises(ConfigError, match="has no Resources; add this by hand"):
         add_source(TRACKER, "Outputs:\n")
 
 
-def test_a_source_of_which_a_part_is_left_is_not_added() -> None:
+def test_source_with_leftover_template_parts_is_not_added() -> None:
     added = add_source(TRACKER, TEMPLATE.read_text())
     with pytest.raises(ConfigError, match=r"has parts of Tracker already: IssueTrackerRole, .*WebhookUrl\."):
         add_source(TRACKER, added.replace("\n  IssueTrackerFunction:\n", "\n  AnotherFunction:\n"))

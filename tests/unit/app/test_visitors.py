@@ -1,4 +1,4 @@
-"""Pages without sign-in: which hosts and machines they answer, and what they tell browsers."""
+"""Pages without sign-in: allowed hosts and machines, and response headers."""
 
 from collections.abc import Mapping
 
@@ -40,17 +40,17 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("host", OWN)
-def test_names_of_loopback_are_answered_at_any_port(host: str) -> None:
+def test_loopback_host_is_allowed_at_any_port(host: str) -> None:
     assert LOOPBACK.knows(host)
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_no_other_name_is_answered(host: str) -> None:
+def test_foreign_host_is_refused(host: str) -> None:
     assert not LOOPBACK.knows(host)
     assert not visitors("https://gofer.example.com", "0.0.0.0").knows(host)
 
 
-def test_the_host_of_the_public_address_is_answered_and_so_is_the_one_that_is_listened_on() -> None:
+def test_public_host_and_listening_host_are_allowed() -> None:
     known = visitors("https://Gofer.Example.com:8443/base", "10.0.0.5")
     assert known == Visitors(frozenset({"gofer.example.com", "10.0.0.5"}))
     assert known.knows("GOFER.example.com")
@@ -64,7 +64,7 @@ async def page(_: Request) -> Response:
 
 
 async def ask(scope: Mapping[str, object], known: Visitors = LOOPBACK) -> httpx2.Response:
-    """What a page answers to a connection as its scope describes it."""
+    """Return the response of a page to a connection with this ASGI scope."""
     app = Starlette(routes=known.guard([Route("/", page, methods=["GET"])]))
 
     async def connected(inner: Mapping[str, object], receive: object, send: object) -> None:
@@ -87,13 +87,13 @@ async def ask(scope: Mapping[str, object], known: Visitors = LOOPBACK) -> httpx2
         (None, None, 403),
     ],
 )
-async def test_another_machine_sees_no_page_whatever_host_it_names(client: object, server: object, status: int) -> None:
+async def test_remote_machine_is_refused_for_any_host_header(client: object, server: object, status: int) -> None:
     answer = await ask({"client": client, "server": server})
     assert answer.status_code == status
     assert ("no sign-in here" in answer.text) == (status == 403)
 
 
-async def test_the_sentence_says_which_hosts_are_answered_and_what_to_set() -> None:
+async def test_refusal_names_the_allowed_hosts_and_the_setting() -> None:
     async with loopback.client() as http:
         app = Starlette(routes=visitors("https://gofer.example.com", "").guard([Route("/", page)]))
         async with serve(app) as url:
@@ -102,12 +102,12 @@ async def test_the_sentence_says_which_hosts_are_answered_and_what_to_set() -> N
             assert "localhost, 127.0.0.1, gofer.example.com" in answer.text
             assert "set GOFER_URL" in answer.text
             assert "evil" not in answer.text
-            # The address that a proxy writes counts for nothing, whatever the environment says of proxies.
+            # Forwarded headers are ignored, even with proxies in the environment.
             forwarded = {"X-Forwarded-For": "10.0.0.6", "X-Forwarded-Host": "evil.example"}
             assert (await http.get(url, headers=forwarded)).status_code == 200
 
 
-async def test_every_answer_has_the_headers_and_a_page_may_set_its_own() -> None:
+async def test_pages_have_security_headers_and_may_override_a_header() -> None:
     async def own(_: Request) -> Response:
         return PlainTextResponse("", headers={"Content-Security-Policy": "default-src 'self'"})
 

@@ -1,4 +1,4 @@
-"""Mistakes in the tools of a company, each at its file, line and column."""
+"""`gofer check` of a company's tools: each mistake with file, line and column."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def checked(root: Path, text: str) -> list[str]:
     return [f"{one.place.line}:{one.place.column} {one.rule} {one.message} {one.hint}" for one in found]
 
 
-def test_a_sound_tool_is_known_to_workflows(tmp_path: Path) -> None:
+def test_correct_tool_is_available_to_workflows(tmp_path: Path) -> None:
     assert checked(tmp_path, GOOD) == []
     assert list(check_company(tmp_path, known_tools()).tools) == ["oncall_page"]
 
@@ -64,7 +64,9 @@ CLOUD = Cloud()"""
         ("from asyncio.subprocess import create_subprocess_exec\n", "create_subprocess_exec", 3),
     ],
 )
-def test_asyncio_opens_no_connection_and_no_process(tmp_path: Path, imported: str, used: str, line: int) -> None:
+def test_tool_may_not_open_connections_or_processes_with_asyncio(
+    tmp_path: Path, imported: str, used: str, line: int
+) -> None:
     text = GOOD.replace("from gofer.tool", f"{imported}from gofer.tool", 1)
     text = text.replace("    return ToolResult", f"    await {used}('x')\n    return ToolResult")
     (mistake,) = checked(tmp_path, text)
@@ -73,14 +75,14 @@ def test_asyncio_opens_no_connection_and_no_process(tmp_path: Path, imported: st
     assert "Send with `await call.http.send(HttpRequest(…))`." in mistake
 
 
-def test_a_loop_that_has_a_name_opens_no_connection(tmp_path: Path) -> None:
+def test_tool_may_not_open_connections_through_a_named_event_loop(tmp_path: Path) -> None:
     text = GOOD.replace("from gofer.tool", "import asyncio\nfrom gofer.tool", 1)
     used = "    loop = asyncio.get_running_loop()\n    await loop.create_connection('x')\n    return ToolResult"
     (mistake,) = checked(tmp_path, text.replace("    return ToolResult", used))
     assert "`create_connection` opens network connections" in mistake
 
 
-def test_other_objects_may_have_functions_of_the_same_names(tmp_path: Path) -> None:
+def test_tool_may_call_own_functions_named_like_asyncio_functions(tmp_path: Path) -> None:
     text = GOOD.replace("from gofer.tool", "import asyncio\n\nfrom gofer.tool", 1)
     used = "    await asyncio.gather(CLOUD.create_server('a'))\n    return ToolResult"
     text = text.replace("    return ToolResult", used)
@@ -90,14 +92,14 @@ def test_other_objects_may_have_functions_of_the_same_names(tmp_path: Path) -> N
     )
 
 
-def test_an_import_with_a_dot_is_refused_whatever_its_name(tmp_path: Path) -> None:
+def test_tool_may_not_use_relative_imports(tmp_path: Path) -> None:
     (mistake,) = checked(
         tmp_path, GOOD.replace("from gofer.tool", "from .asyncio import open_connection\nfrom gofer.tool", 1)
     )
     assert "Relative imports do not work in tools." in mistake
 
 
-def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
+def test_tool_may_sleep_and_gather_with_asyncio(tmp_path: Path) -> None:
     text = GOOD.replace("from gofer.tool", "import asyncio\n\nfrom gofer.tool", 1)
     text = text.replace("    return ToolResult", "    await asyncio.sleep(0)\n    return ToolResult")
     assert checked(tmp_path, text) == []
@@ -192,7 +194,9 @@ def test_asyncio_may_wait_and_gather(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_each_mistake_is_found_at_its_place(tmp_path: Path, was: str, becomes: str, mistake: str) -> None:
+def test_tool_mistake_is_reported_at_the_place_in_the_file(
+    tmp_path: Path, was: str, becomes: str, mistake: str
+) -> None:
     assert was in GOOD
     (found,) = checked(tmp_path, GOOD.replace(was, becomes))
     assert found.startswith(mistake)

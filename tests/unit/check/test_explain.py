@@ -1,4 +1,4 @@
-"""Any payload whatever gets one answer: what it starts, why it starts nothing, or what is wrong with it."""
+"""`gofer explain`: the workflows that a payload starts, the reason why it starts none, or its error."""
 
 import json
 from dataclasses import fields
@@ -38,7 +38,7 @@ def with_event(**changes: object) -> dict[str, Any]:
 
 
 def answered(explanation: Explanation) -> bool:
-    """Exactly one of: it starts something, it is ignored for a reason, it is no payload."""
+    """Whether an explanation is exactly one of: starts a workflow, ignored for a reason, no payload."""
     line = explanation.to_json()
     line.encode()
     value = json.loads(line)
@@ -46,7 +46,7 @@ def answered(explanation: Explanation) -> bool:
     return list(value) == NAMES and "\n" not in line and outcomes.count(True) == 1
 
 
-def test_a_mention_says_what_it_would_start() -> None:
+def test_explained_mention_names_the_matching_workflow() -> None:
     assert one(json.dumps(MENTION)) == Explanation(
         file="f.json",
         kind="slack.mention",
@@ -59,7 +59,7 @@ def test_a_mention_says_what_it_would_start() -> None:
     assert [field.name for field in fields(Explanation)] == NAMES
 
 
-def test_the_same_post_has_one_key_whatever_brings_it() -> None:
+def test_explained_post_has_one_deduplication_key_for_every_event_type() -> None:
     retry = with_event(type="message", channel_type="channel") | {"event_id": "Ev2"}
     first, second = explained(json.dumps([MENTION, retry]))
     assert first.dedupe_key == second.dedupe_key
@@ -83,13 +83,15 @@ def test_the_same_post_has_one_key_whatever_brings_it() -> None:
         ({}, "its type, which tells what happened", None, None),
     ],
 )
-def test_whatever_is_ignored_has_a_reason(payload: object, reason: str, actor: str | None, bot: bool | None) -> None:
+def test_ignored_payload_is_explained_with_a_reason(
+    payload: object, reason: str, actor: str | None, bot: bool | None
+) -> None:
     told = one(json.dumps(payload))
     assert (told.actor, told.bot, told.workflows, told.error) == (actor, bot, (), None)
     assert reason in (told.ignored_because or "")
 
 
-def test_an_event_that_no_workflow_waits_for_says_so() -> None:
+def test_event_without_a_matching_workflow_is_explained() -> None:
     (told,) = explained(json.dumps(MENTION), read_routes({}))
     assert (told.kind, told.ignored_because) == ("slack.mention", "no workflow listens to slack.mention")
 
@@ -114,13 +116,13 @@ def test_an_event_that_no_workflow_waits_for_says_so() -> None:
         (json.dumps(MENTION, indent=2).encode()[:-2], "not JSON"),
     ],
 )
-def test_what_is_no_payload_is_one_error(raw: bytes, sentence: str) -> None:
+def test_malformed_payload_is_explained_with_one_error(raw: bytes, sentence: str) -> None:
     told = one(raw)
     assert sentence in (told.error or "")
     assert answered(told)
 
 
-def test_a_file_holds_a_list_or_one_payload_on_each_line() -> None:
+def test_explained_file_holds_a_list_or_one_payload_per_line() -> None:
     assert [told.error for told in explained(json.dumps([MENTION, 7, MENTION]))] == [
         None,
         "The payload is not a JSON object.",
@@ -135,12 +137,12 @@ def test_a_file_holds_a_list_or_one_payload_on_each_line() -> None:
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
 @examples(0.5)
 @given(data=st.data())
-def test_no_change_to_a_recorded_payload_goes_unanswered(event: Path, data: st.DataObject) -> None:
+def test_changed_payload_has_one_explanation(event: Path, data: st.DataObject) -> None:
     payload = data.draw(changed(json.loads(event.read_text())))
     assert answered(one(json.dumps(payload)))
 
 
-def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> None:
+def test_payload_with_any_field_missing_or_odd_has_one_explanation() -> None:
     for event in EVENTS:
         payload = json.loads(event.read_text())
         for at in places(payload):
@@ -148,7 +150,7 @@ def test_each_field_of_each_recorded_payload_may_be_missing_or_anything() -> Non
                 assert answered(one(json.dumps(put(payload, at, odd)))), (event, at, odd)
 
 
-def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
+def test_button_press_is_explained_as_starting_no_workflow() -> None:
     button = {"type": "button", "action_id": "approve", "value": "x", "action_ts": "1795262400.5"}
     payload = {"type": "block_actions", "user": {"id": "U1"}, "actions": [button]}
     (told,) = explain("f.json", json.dumps(payload).encode(), DeliveryPath(InteractivityReceiver(()), ROUTES))
@@ -163,7 +165,7 @@ def test_the_press_of_a_button_starts_nothing_and_says_so() -> None:
 @example(b"{}\n{}\n[")
 @example(b"{\n{")
 @example(b"\xef\xbb\xbf{}")
-def test_no_bytes_are_an_exception(raw: bytes) -> None:
+def test_arbitrary_bytes_are_explained_without_an_exception(raw: bytes) -> None:
     told = explained(raw)
     assert told
     assert all(answered(explanation) for explanation in told)

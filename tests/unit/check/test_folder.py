@@ -1,4 +1,4 @@
-"""Each folder of tests/broken has mistakes; its `expected` lists them all: place, rule, part of the sentence."""
+"""`gofer check` of whole folders: each folder of tests/broken lists its mistakes in `expected`."""
 
 import json
 import re
@@ -23,7 +23,7 @@ MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n'
 
 
 def agents_of(folder: Path) -> Path:
-    """The workflow files of a broken folder: in `agents/` where it has more than those."""
+    """Return the folder of the workflow files: `agents/` where a broken folder has more than workflows."""
     return folder / "agents" if (folder / "agents").is_dir() else folder
 
 
@@ -38,7 +38,7 @@ def placed(mistake: Mistake) -> str:
 
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
-def test_every_mistake_is_found_at_its_place_and_nothing_else(folder: Path) -> None:
+def test_broken_folder_has_exactly_the_expected_mistakes(folder: Path) -> None:
     found = mistakes(agents_of(folder))
     wanted = sorted(expected(folder))
     assert sorted((placed(m), m.rule) for m in found) == [(place, rule) for place, rule, _ in wanted]
@@ -47,7 +47,7 @@ def test_every_mistake_is_found_at_its_place_and_nothing_else(folder: Path) -> N
 
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
-def test_a_mistake_is_one_line_of_plain_sentences(folder: Path) -> None:
+def test_mistake_of_a_broken_folder_is_one_line_of_plain_sentences(folder: Path) -> None:
     for mistake in mistakes(agents_of(folder)):
         assert str(mistake).isprintable()
         assert mistake.message[0] in "`" + mistake.message[0].upper()
@@ -56,36 +56,36 @@ def test_a_mistake_is_one_line_of_plain_sentences(folder: Path) -> None:
         assert len(str(mistake)) < 500
 
 
-def test_every_rule_has_a_broken_folder_or_a_test() -> None:
+def test_each_rule_of_the_check_has_a_broken_folder() -> None:
     shown = {rule for folder in BROKEN for _, rule, _ in expected(folder)}
     assert len(BROKEN) >= 40
-    # What is too large for the repository is written by the test below;
+    # Files above the size limit are written by the tests below.
     assert shown | {"too-large"} == set(RULES)
 
 
-def test_the_shipped_workflows_have_no_mistake() -> None:
+def test_shipped_workflows_have_no_mistake() -> None:
     assert mistakes(ROOT / "agents") == []
 
 
 @pytest.mark.parametrize(("name", "yaml"), [("w.yaml", MINIMAL + "#" * SIZE_LIMIT), ("w.md", MINIMAL)])
-def test_a_file_larger_than_any_workflow_or_prompt_is_not_read(tmp_path: Path, name: str, yaml: str) -> None:
+def test_workflow_or_prompt_above_the_size_limit_is_not_read(tmp_path: Path, name: str, yaml: str) -> None:
     found = checked(tmp_path, yaml.encode(), b"x" * (SIZE_LIMIT + 1))
     assert [(placed(m), m.rule) for m in found] == [(f"{name}:1:1", "too-large")]
 
 
-def test_a_schema_file_larger_than_any_schema_is_not_read(tmp_path: Path) -> None:
+def test_schema_file_above_the_size_limit_is_not_read(tmp_path: Path) -> None:
     found = checked_schema(tmp_path, SCHEMA + b" " * SIZE_LIMIT)
     assert [(placed(m), m.rule) for m in found] == [("form.json:1:1", "too-large")]
 
 
-def test_a_file_whose_name_is_a_trick_is_told_of_without_harm(tmp_path: Path) -> None:
+def test_file_name_with_control_characters_is_reported_printably(tmp_path: Path) -> None:
     (tmp_path / "a\x1b[31m\nb.yaml").write_text(MINIMAL + "\u202eb: 1\n")
     found = mistakes(tmp_path)
     assert {m.rule for m in found} == {"file-name", "missing-prompt", "unknown-key"}
     assert all(str(m).isprintable() for m in found)
 
 
-def test_each_model_of_a_list_without_a_price_is_one_hint(tmp_path: Path) -> None:
+def test_each_model_without_a_price_is_one_hint(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text(MINIMAL.replace("gpt-5", "default"))
     (tmp_path / "w.md").write_text("Do it.")
     (tmp_path / "defaults.yaml").write_text("models: {default: [gpt-5, llama-9, llama-10]}\nlimits: {usd: 1}\n")
@@ -93,7 +93,7 @@ def test_each_model_of_a_list_without_a_price_is_one_hint(tmp_path: Path) -> Non
     assert [(m.place.column, m.is_hint) for m in unpriced] == [(27, True), (36, True)]
 
 
-def test_a_script_may_call_what_every_run_has_without_listing_it(tmp_path: Path) -> None:
+def test_script_may_call_tools_of_every_run_without_a_grant(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "coordinators").mkdir()
     script = "coordinator: script\ncoordinator_script: coordinators/s.py\n"
@@ -132,7 +132,7 @@ WORDS = st.sampled_from([*TOKENS.split(), ": ", "\n", "\n  ", "\t", "- ", "? ", 
 @example("\ud800")
 @example("\x85a: b\u2028c: d")
 @example("%YAML 9.9\n---\na: b")
-def test_no_text_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
+def test_workflow_file_of_any_text_is_checked_without_an_exception(tmp_path: Path, text: str) -> None:
     for mistake in checked(tmp_path, text.encode(errors="surrogatepass")):
         assert mistake.rule in RULES
         assert len(mistake.message + mistake.hint) < 500
@@ -141,7 +141,9 @@ def test_no_text_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
 
 
 @given(st.binary(max_size=60), st.integers(0, len(SHIPPED)), st.binary(max_size=30))
-def test_no_damage_to_a_workflow_is_too_odd_to_be_checked(tmp_path: Path, dirt: bytes, at: int, prompt: bytes) -> None:
+def test_damaged_workflow_file_is_checked_without_an_exception(
+    tmp_path: Path, dirt: bytes, at: int, prompt: bytes
+) -> None:
     assert all(m.rule in RULES for m in checked(tmp_path, SHIPPED[:at].encode() + dirt + SHIPPED[at:].encode(), prompt))
 
 
@@ -166,7 +168,7 @@ def checked_schema(folder: Path, schema: bytes) -> list[Mistake]:
 @example(b'{"type": "object", "default": ' + b"9" * 90_000 + b"}")
 @example(b'{"type": "object", "title": "\\ud800", "$ref": "\\ud800"}')
 @example(b'{"type": "object", "\\ud800": 1, "properties": {"\\ud800": 5}}')
-def test_no_bytes_of_a_schema_file_are_too_odd_to_be_checked(tmp_path: Path, schema: bytes) -> None:
+def test_schema_file_of_any_bytes_is_checked_without_an_exception(tmp_path: Path, schema: bytes) -> None:
     for mistake in checked_schema(tmp_path, schema):
         assert mistake.rule in RULES
         assert mistake.file.name == "form.json"
@@ -176,7 +178,7 @@ def test_no_bytes_of_a_schema_file_are_too_odd_to_be_checked(tmp_path: Path, sch
 
 
 @given(st.binary(max_size=30), st.integers(0, len(SCHEMA)))
-def test_no_damage_to_a_schema_is_too_odd_to_be_checked(tmp_path: Path, dirt: bytes, at: int) -> None:
+def test_damaged_schema_file_is_checked_without_an_exception(tmp_path: Path, dirt: bytes, at: int) -> None:
     found = checked_schema(tmp_path, SCHEMA[:at] + dirt + SCHEMA[at:])
     assert all(m.rule in RULES for m in found)
     if not dirt:
@@ -187,12 +189,12 @@ def test_no_damage_to_a_schema_is_too_odd_to_be_checked(tmp_path: Path, dirt: by
 @example("a" * 300)
 @example("..")
 @example("\0")
-def test_no_name_of_a_schema_is_too_odd_to_be_checked(tmp_path: Path, name: str) -> None:
+def test_schema_file_name_of_any_text_is_checked_without_an_exception(tmp_path: Path, name: str) -> None:
     found = checked(tmp_path, f"{MINIMAL}output: {json.dumps(name)}\n".encode())
     assert found or (tmp_path / name).is_file()
 
 
-def test_start_up_refuses_a_schema_with_the_words_of_the_check(tmp_path: Path) -> None:
+def test_startup_refuses_a_schema_with_the_messages_of_the_check(tmp_path: Path) -> None:
     checked_schema(tmp_path, b'{"type": "object",\n "required": "a", "$ref": "https://example.com/a.json"}')
     found = mistakes(tmp_path)
     assert [placed(m) for m in found] == ["form.json:2:14", "form.json:2:27"]
@@ -211,13 +213,13 @@ KEYS = st.sampled_from(["description", "owner", "when", "prompt", "model", "tool
 
 
 @given(st.dictionaries(KEYS, VALUES))
-def test_no_value_of_a_key_is_too_odd_to_be_checked(tmp_path: Path, values: dict[str, object]) -> None:
+def test_workflow_key_with_any_value_is_checked_without_an_exception(tmp_path: Path, values: dict[str, object]) -> None:
     flow = json.dumps(values)
     assert all(m.rule in RULES for m in checked(tmp_path, flow.encode()))
 
 
 @pytest.mark.parametrize("prompt", [True, False])
-def test_a_script_needs_no_prompt_and_one_that_is_there_may_stay(tmp_path: Path, prompt: bool) -> None:
+def test_script_workflow_needs_no_prompt_but_may_have_one(tmp_path: Path, prompt: bool) -> None:
     for name in ("agents", "coordinators"):
         (tmp_path / name).mkdir()
     (tmp_path / "agents" / "w.yaml").write_text(SCRIPTED.replace("model: gpt-5\n", "limits: {usd: 1}\n"))
@@ -244,7 +246,7 @@ SCRIPTED = MINIMAL + "coordinator: script\ncoordinator_script: coordinators/s.py
 @example("async def coordinate(run):\n run.call('" + "c" * 5_000 + "')\n run.subagent('" + "d" * 5_000 + "')")
 @example("x = '\\d'\n\x00")
 @example("\ufeffx = 1\r\ny = 2\x0c")
-def test_no_script_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
+def test_script_of_any_text_is_checked_without_an_exception(tmp_path: Path, text: str) -> None:
     for name in ("agents", "coordinators"):
         (tmp_path / name).mkdir(exist_ok=True)
     (tmp_path / "coordinators" / "s.py").write_bytes(text.encode(errors="surrogatepass"))
@@ -255,7 +257,7 @@ def test_no_script_is_too_odd_to_be_checked(tmp_path: Path, text: str) -> None:
         assert mistake.place.column >= 1
 
 
-def test_values_are_what_people_see(tmp_path: Path) -> None:
+def test_yaml_dates_and_times_stay_text_and_keys_like_on_stay_names(tmp_path: Path) -> None:
     file = tmp_path / "w.yaml"
     file.write_text("on: 2026-01-01\nno: 1:30\ny: 0o7\nf: 1_000\ng: -0.5\nh: ~\ni: 'yes'\nj: yes\nk: 1e3\n")
     assert read_source(file).value == {

@@ -1,4 +1,4 @@
-"""What `gofer check --models` shows, and what it does about a mistake."""
+"""`gofer check --models`: the table of models, and the output for mistakes."""
 
 import argparse
 from pathlib import Path
@@ -23,7 +23,7 @@ def check(*arguments: str) -> int:
     return execute(parser.parse_args(arguments))
 
 
-def test_a_mistake_is_printed_once_and_no_table_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_models_prints_a_mistake_once_and_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = agents(tmp_path, "models: {default: {name: gpt-5, window: 128k}}\n")
     assert check("--models", str(folder)) == 1
     printed = capsys.readouterr()
@@ -31,7 +31,7 @@ def test_a_mistake_is_printed_once_and_no_table_follows(tmp_path: Path, capsys: 
     assert "USD a million tokens" not in printed.out
 
 
-def test_a_model_at_two_endpoints_has_a_row_for_each(tmp_path: Path) -> None:
+def test_check_models_lists_a_model_once_per_endpoint(tmp_path: Path) -> None:
     (tmp_path / "v.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.direct]\nmodel: gpt-5\n')
     (tmp_path / "v.md").write_text("Do it.")
     folder = agents(

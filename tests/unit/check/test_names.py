@@ -1,4 +1,4 @@
-"""Names in code must exist and be granted; other words in code, and all prose, are left alone."""
+"""Names in the code of prompts and skills: unknown or ungranted names are mistakes, prose is left alone."""
 
 import ast
 import re
@@ -48,12 +48,12 @@ def told(text: str) -> list[str]:
         ("`coordinators/nothing_here.py`", "missing-file", "Create it, or correct its name."),
     ],
 )
-def test_a_name_in_code_that_does_not_exist_is_a_mistake(text: str, rule: str, hint: str) -> None:
+def test_unknown_name_in_code_is_a_mistake_with_a_hint(text: str, rule: str, hint: str) -> None:
     (found,) = told(f"Here: {text} and so on.")
     assert found.split(" ", 1)[1] == f"{rule} {hint}"
 
 
-def test_words_that_are_not_made_like_a_tool_are_left_alone() -> None:
+def test_words_not_formed_like_tool_names_are_left_alone() -> None:
     words = """file_shared file_created file_id file_name file_path jira_key jira_issue jira_url slack_channel
     slack_user slack_thread slack_thread_ts github_login github_issue notion_page notion_database todo_list log_file
     lock_file get_issue issue_key thread_ts jira_search_query reaction_added in_progress cant_update_message finished
@@ -82,11 +82,11 @@ def test_words_that_are_not_made_like_a_tool_are_left_alone() -> None:
         "`see https://example.org/slack_read_tread or lib/slack_read_tread.py`",
     ],
 )
-def test_prose_and_code_of_another_kind_are_left_alone(text: str) -> None:
+def test_prose_and_foreign_code_are_left_alone(text: str) -> None:
     assert told(text) == []
 
 
-def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
+def test_tool_calls_in_text_blocks_are_checked_against_the_arguments_of_the_tool() -> None:
     assert told('```text\nfile_read(file="a", stat_line=3)\n```') == ["2:21 unknown-argument Write `start_line`."]
     lines = "```text\nfile_read( # (a part\n  file='it is (x',\n  stat_line=f(y=1),\n)\nfile_read(\nz=1\n```\n`a`"
     assert told(lines) == []
@@ -95,12 +95,12 @@ def test_calls_in_blocks_of_text_are_held_to_the_arguments_of_tools() -> None:
         "4:3 unknown-argument Write `start_line`.",
         "9:2 unknown-tool Write `slack_read_thread`.",
     ]
-    # Also in a block that nobody closed.
+    # Also in an unclosed block.
     assert told("~~~\n\njq(\nprogramm='.')") == ["4:1 unknown-argument Write `program`."]
     assert told("```\nslack_reed_thread(channel='C1')\n```") == ["2:1 unknown-tool Write `slack_read_thread`."]
 
 
-def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
+def test_output_keys_are_accepted_in_the_prompt(tmp_path: Path) -> None:
     answer = "{type: object, properties: {slack_read_threads: {type: array, items: {enum: [jira_get_isue]}}}}"
     (tmp_path / "w.yaml").write_text(
         f'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\noutput: {answer}\n'
@@ -109,7 +109,7 @@ def test_the_keys_of_an_answer_are_words_of_its_prompt(tmp_path: Path) -> None:
     assert [m.hint for m in mistakes(tmp_path) if m.file.name == "w.md"] == ["Write `notion_get_page`."]
 
 
-def test_a_skill_that_a_workflow_bars_is_told_in_its_prompt(tmp_path: Path) -> None:
+def test_prompt_that_names_a_prohibited_skill_is_a_mistake(tmp_path: Path) -> None:
     agents, skill = tmp_path / "agents", tmp_path / "skills" / "jira-routing"
     agents.mkdir()
     skill.mkdir(parents=True)
@@ -120,7 +120,7 @@ def test_a_skill_that_a_workflow_bars_is_told_in_its_prompt(tmp_path: Path) -> N
     assert [str(m.place.column) for m in mistakes(agents) if m.rule == "tool-not-granted"] == ["12"]
 
 
-def test_a_skill_in_a_file_in_lower_case_is_known_and_read(tmp_path: Path) -> None:
+def test_skill_file_in_lower_case_is_known_and_checked(tmp_path: Path) -> None:
     agents, skill = tmp_path / "agents", tmp_path / "skills" / "weekly-numbers"
     agents.mkdir()
     skill.mkdir(parents=True)
@@ -130,7 +130,7 @@ def test_a_skill_in_a_file_in_lower_case_is_known_and_read(tmp_path: Path) -> No
     assert [(m.file.name, m.rule) for m in mistakes(agents)] == [("skill.md", "unknown-argument")]
 
 
-def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
+def test_script_may_call_python_but_not_an_ungranted_tool(tmp_path: Path) -> None:
     for folder in ("agents", "coordinators"):
         (tmp_path / folder).mkdir()
     (tmp_path / "agents" / "w.yaml").write_text(
@@ -144,7 +144,7 @@ def test_a_script_calls_what_every_run_has(tmp_path: Path) -> None:
     assert [(m.rule, m.place.line) for m in mistakes(tmp_path / "agents")] == [("tool-not-granted", 6)]
 
 
-def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hint_is_printed_and_does_not_fail_the_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(HINTED)]) == 0
     said = capsys.readouterr()
     assert (
@@ -158,7 +158,7 @@ def test_a_hint_is_told_and_fails_nothing(capsys: pytest.CaptureFixture[str]) ->
     assert '"level": "hint"' in capsys.readouterr().out
 
 
-def test_a_tool_in_prose_needs_no_grant_and_one_in_code_does(tmp_path: Path) -> None:
+def test_tool_named_in_prose_needs_no_grant_and_one_in_code_does(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
     (tmp_path / "w.md").write_text("First jira_search, then `jira_search`.\n```text\njira_search(txt='x')\n```\n")
     found = [(m.place.line, m.place.column, m.rule) for m in mistakes(tmp_path)]
@@ -166,13 +166,13 @@ def test_a_tool_in_prose_needs_no_grant_and_one_in_code_does(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])
-def test_a_page_of_anything_is_read_in_a_moment(text: str) -> None:
-    """Work that grew with the square of a page would take longer than tests may."""
+def test_long_prompt_is_checked_in_linear_time(text: str) -> None:
+    """Quadratic work would exceed the time limit of a test."""
     assert set(told(text * (40_000 // len(text)))) == set(told(text * 1_000)) == set()
 
 
 @given(st.text() | st.text("`()\"'=a_-/.[]\n", max_size=80))
-def test_every_word_of_any_text_is_found_where_its_place_says(text: str) -> None:
+def test_names_in_code_are_found_at_the_reported_place(text: str) -> None:
     code = code_in(text)
     of_calls = [word for call in code.calls for word in (call.name, *call.arguments, *dict(call.strings).values())]
     for word in (*code.spans, *code.links, *of_calls):
@@ -181,14 +181,14 @@ def test_every_word_of_any_text_is_found_where_its_place_says(text: str) -> None
 
 
 def shown_calls() -> list[str]:
-    """Every call that stands in a block of text of a shipped skill, one a line."""
+    """Return each call in the text blocks of the shipped skills, one per line."""
     texts = [file.read_text() for file in sorted((ROOT / "skills").glob("*/SKILL.md"))]
     blocks = [block for text in texts for block in re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
     return [line[: line.rindex(")") + 1] for block in blocks for line in block.splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("call", shown_calls())
-def test_every_call_that_a_shipped_skill_shows_is_one_that_its_tool_takes(call: str) -> None:
+def test_tool_call_shown_in_a_shipped_skill_is_valid(call: str) -> None:
     tree = ast.parse(call, mode="eval").body
     assert isinstance(tree, ast.Call)
     assert isinstance(tree.func, ast.Name)
@@ -197,7 +197,7 @@ def test_every_call_that_a_shipped_skill_shows_is_one_that_its_tool_takes(call: 
     assert not tree.args
 
 
-def test_every_file_of_this_repository_that_a_shipped_skill_names_is_there() -> None:
+def test_files_named_in_shipped_skills_exist() -> None:
     for file in sorted((ROOT / "skills").glob("*/SKILL.md")):
         named = re.findall(r"`((?:docs|src|tests|skills|agents|subagents|coordinators)/[\w./-]+)`", file.read_text())
         assert [name for name in named if not (ROOT / name).exists()] == []

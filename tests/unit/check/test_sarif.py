@@ -1,4 +1,4 @@
-"""What a code host gets: SARIF 2.1.0. The shapes below are those that its schema requires."""
+"""SARIF 2.1.0 output for code hosts. The shapes below are those that its schema requires."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ MISTAKE = Mistake(
 )
 
 
-def test_a_log_without_mistakes_is_still_a_run() -> None:
+def test_sarif_log_without_mistakes_holds_one_run() -> None:
     log = sarif([])
     assert (log["version"], list(log)) == ("2.1.0", ["$schema", "version", "runs"])
     (run,) = log["runs"]
@@ -18,13 +18,13 @@ def test_a_log_without_mistakes_is_still_a_run() -> None:
     assert run["tool"]["driver"]["name"] == "gofer check"
 
 
-def test_every_rule_is_declared_with_its_sentence() -> None:
+def test_sarif_log_declares_every_rule_with_a_description() -> None:
     (run,) = sarif([])["runs"]
     declared = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
     assert declared == dict(RULES)
 
 
-def test_a_mistake_is_a_result_at_its_place() -> None:
+def test_sarif_result_has_rule_message_and_place_of_the_mistake() -> None:
     (run,) = sarif([MISTAKE])["runs"]
     (result,) = run["results"]
     assert result["ruleId"] == run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "unknown-key"

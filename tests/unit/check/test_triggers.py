@@ -1,4 +1,4 @@
-"""Two workflows may match one event where one of them names the place more specifically; equals are a mistake."""
+"""Overlapping triggers: the more specific one wins, and equal ones are a mistake."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def found(folder: Path, *triggers: str) -> list[str]:
         ("schedule: {every: 1 day}", "schedule: {every: 1 day}"),
     ],
 )
-def test_the_more_specific_of_several_is_no_mistake(tmp_path: Path, triggers: tuple[str, ...]) -> None:
+def test_overlapping_trigger_with_a_more_specific_place_is_accepted(tmp_path: Path, triggers: tuple[str, ...]) -> None:
     assert found(tmp_path, *triggers) == []
 
 
@@ -61,7 +61,7 @@ NARROWER = 'A trigger that names the place more specifically, such as `channels:
         ("github.push: {branch: main}", "github.push: {branch: main}", "such as `repository: acme/shop`"),
     ],
 )
-def test_equals_are_a_mistake_that_says_how_to_narrow(tmp_path: Path, one: str, other: str, hint: str) -> None:
+def test_equally_specific_triggers_are_a_mistake_with_a_hint(tmp_path: Path, one: str, other: str, hint: str) -> None:
     (told,) = found(tmp_path, one, other)
     assert "b.yaml" in told
     assert "may also start the workflow in a.yaml" in told

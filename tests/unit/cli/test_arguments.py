@@ -1,4 +1,4 @@
-"""Which run is meant by what somebody types; whole ids also of runs that are older than a list is long."""
+"""Run ids typed by an operator: prefixes of recent runs, and whole ids of any run."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 class ShortList(MemoryStore):
-    """Lists the newest run only."""
+    """A store that lists only the newest run."""
 
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         return (await super().heads(limit, private=private))[:1]
@@ -28,13 +28,13 @@ async def stored() -> ShortList:
     return store
 
 
-async def test_a_whole_id_finds_a_run_that_is_too_old_for_the_list() -> None:
+async def test_whole_run_id_finds_a_run_too_old_for_the_list() -> None:
     store = await stored()
     assert (await listed_run(store, "aa01")).run == "aa01"
     assert (await listed_run(store, "aa")).run == "aa02"
 
 
 @pytest.mark.parametrize("typed", ["bb01", "bb", "cc", "aa0102"])
-async def test_what_nobody_may_see_is_not_there_by_its_whole_id_either(typed: str) -> None:
+async def test_private_or_unknown_run_id_is_not_found(typed: str) -> None:
     with pytest.raises(ConfigError, match=f"There is no run '{typed}'; `gofer runs` lists the newest."):
         await listed_run(await stored(), typed)

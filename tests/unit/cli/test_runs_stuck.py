@@ -1,4 +1,4 @@
-"""Runs that are stuck: which they are, and that of private ones nothing but the id is given."""
+"""`gofer runs --stuck`: stuck runs, and only the ids of private ones."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ class Desk:
         return [head.run for head in found.public], list(found.private)
 
 
-async def test_runs_without_a_frame_for_too_long_are_stuck() -> None:
+async def test_unfinished_runs_without_a_new_frame_are_stuck() -> None:
     desk = Desk()
     await desk.run("b-private", "queued")
     await desk.run("a-private", "running")
@@ -63,7 +63,7 @@ async def test_runs_without_a_frame_for_too_long_are_stuck() -> None:
     assert await desk.runs() == (["public"], ["a-private", "b-private", "parked"])
 
 
-async def test_a_run_that_is_at_work_for_long_is_not_stuck() -> None:
+async def test_running_run_with_a_recent_frame_is_not_stuck() -> None:
     desk = Desk()
     await desk.run("run1", "running")
     desk.clock.advance(2 * STILL_MS / 1000)
@@ -73,7 +73,7 @@ async def test_a_run_that_is_at_work_for_long_is_not_stuck() -> None:
     assert await desk.runs() == ([], [])
 
 
-async def test_an_abandoned_run_is_stuck_and_one_that_said_that_it_needs_attention_is_not() -> None:
+async def test_abandoned_run_is_stuck_and_a_finished_run_that_needs_attention_is_not() -> None:
     desk = Desk()
     await desk.run("abandoned", "needs_attention")
     await desk.run("public", "needs_attention", private=False)
@@ -81,14 +81,14 @@ async def test_an_abandoned_run_is_stuck_and_one_that_said_that_it_needs_attenti
     assert await desk.runs() == (["public"], ["abandoned"])
 
 
-async def test_a_run_whose_journal_cannot_be_read_is_stuck() -> None:
+async def test_run_with_an_unreadable_journal_is_stuck() -> None:
     desk = Desk()
     await desk.run("damaged", "needs_attention")
     await desk.store.destroy_key("damaged")
     assert await desk.runs() == ([], ["damaged"])
 
 
-async def test_a_deletion_that_did_not_come_to_its_end_is_stuck() -> None:
+async def test_interrupted_deletion_is_stuck() -> None:
     desk = Desk()
     for run in ("due", "deleting", "hidden", "deleted"):
         await desk.run(run, "done", RunFinished("done"), private=run != "hidden")

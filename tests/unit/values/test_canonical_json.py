@@ -14,7 +14,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_is_encoded_is_utf8_and_decodes_to_the_same(value: object) -> None:
+def test_canonical_json_is_utf8_and_decodes_to_the_same_value(value: object) -> None:
     clean = json.loads(json.dumps(value).encode("utf-8", "surrogatepass"))
     raw = encode(value)
     assert encode(decode(raw)) == raw
@@ -22,7 +22,7 @@ def test_what_is_encoded_is_utf8_and_decodes_to_the_same(value: object) -> None:
         assert decode(raw) == clean
 
 
-def test_equal_values_have_equal_bytes() -> None:
+def test_equal_values_have_equal_canonical_json() -> None:
     assert encode({"b": 1, "a": [True, None, "é"]}) == encode({"a": [True, None, "é"], "b": 1})
     assert encode({"b": 1, "a": [True, None, "é"]}) == '{"a":[true,null,"é"],"b":1}'.encode()
 
@@ -32,7 +32,7 @@ def test_lone_surrogates_become_replacement_characters() -> None:
     assert as_text("\udfff") == "\ufffd"
 
 
-def test_nan_has_no_bytes() -> None:
+def test_nan_has_no_canonical_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         encode(float("nan"))
 
@@ -53,32 +53,32 @@ def test_nan_has_no_bytes() -> None:
         b"payload=%7B%7D",
     ],
 )
-def test_what_is_not_plain_json_is_refused(raw: bytes) -> None:
+def test_malformed_json_is_refused(raw: bytes) -> None:
     with pytest.raises(BadRequest) as refused:
         decode(raw)
     assert refused.value.status == 400
 
 
-def test_depth_is_bounded_exactly() -> None:
+def test_json_nested_deeper_than_the_limit_is_refused() -> None:
     assert decode(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
     with pytest.raises(BadRequest, match="nested"):
         decode(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
 
 
-def test_reading_fields_of_the_wrong_type_gives_nothing() -> None:
+def test_json_field_of_the_wrong_type_reads_as_empty() -> None:
     assert as_object([1]) == {}
     assert as_list({"a": 1}) == []
     assert as_text(7) == ""
 
 
 @pytest.mark.parametrize("raw", [b"1e999", b'{"n": [-1e400]}'])
-def test_a_number_that_would_become_an_infinity_is_refused(raw: bytes) -> None:
+def test_json_number_that_overflows_to_infinity_is_refused(raw: bytes) -> None:
     with pytest.raises(BadRequest):
         decode(raw)
     assert decode(b"1.5e300") == 1.5e300
 
 
-def test_one_line_of_json_stays_one_line_where_lines_are_broken_as_unicode_says() -> None:
+def test_json_on_one_line_escapes_unicode_line_breaks() -> None:
     written = one_line(encode_text({"text": "a\u2028b\u2029c\x85d\ve\x1cf"}))
     assert len(written.splitlines()) == 1
     assert json.loads(written) == {"text": "a\u2028b\u2029c\x85d\ve\x1cf"}

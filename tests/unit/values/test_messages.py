@@ -23,12 +23,12 @@ from gofer.values.messages import ARGUMENTS_LIMIT, arguments
         ('{"text": "' + "x" * ARGUMENTS_LIMIT + '"}', f"longer than {ARGUMENTS_LIMIT} characters"),
     ],
 )
-def test_arguments_that_are_not_one_plain_object_say_what_they_are_instead(text: str, why: str) -> None:
+def test_malformed_tool_arguments_are_refused_with_a_reason(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=f"^{why}$"):
         arguments(text)
 
 
-def test_whole_arguments_are_read_as_they_are() -> None:
+def test_tool_arguments_are_read_unchanged() -> None:
     value = {"text": "é\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "n": [1.5, None]}
     assert arguments(json.dumps(value)) == arguments(f" {json.dumps(value, ensure_ascii=False)}\n") == value
     assert arguments('{"text": "\ud800"}') == {"text": "\ufffd"}

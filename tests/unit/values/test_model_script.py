@@ -1,4 +1,4 @@
-"""A script file chooses what the scripted model answers, from the request alone."""
+"""Script files of the scripted model: the answer is chosen from the request alone."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def assistant(text: str = "") -> dict[str, object]:
 LINK = user("see archives/C1/p123")
 
 
-def test_the_named_groups_of_the_first_user_message_fill_text_and_arguments() -> None:
+def test_named_groups_of_the_user_message_fill_scripted_text_and_arguments() -> None:
     turn = choose(load_scripts(TWO_SCRIPTS, "two.yaml"), asked(LINK))
     assert (turn.script, turn.step, turn.text) == ("linked", 1, "Reading C1.")
     expected: dict[str, object] = {
@@ -50,7 +50,7 @@ def test_the_named_groups_of_the_first_user_message_fill_text_and_arguments() ->
     assert [turn.call_id(1), turn.call_id(2)] == ["call_1_1", "call_1_2"]
 
 
-def test_assistant_messages_since_the_first_user_message_choose_the_step() -> None:
+def test_script_step_follows_the_number_of_assistant_messages() -> None:
     scripts = load_scripts(TWO_SCRIPTS, "two.yaml")
     tool: dict[str, object] = {"role": "tool", "content": "…"}
     history = (assistant("before"), LINK, assistant(), tool, user("now?"))
@@ -59,18 +59,18 @@ def test_assistant_messages_since_the_first_user_message_choose_the_step() -> No
     assert choose(scripts, asked(*history)) == turn
 
 
-def test_past_the_last_step_it_says_so() -> None:
+def test_script_past_the_last_step_answers_with_an_explanation() -> None:
     turn = choose(load_scripts(TWO_SCRIPTS, "two.yaml"), asked(LINK, assistant(), assistant()))
     assert turn.text == "The script linked has no step 3; it ends after step 2."
     assert turn.script == "linked"
 
 
-def test_a_script_needs_its_tools_offered() -> None:
+def test_script_matches_only_when_the_required_tools_are_offered() -> None:
     turn = choose(load_scripts(TWO_SCRIPTS, "two.yaml"), asked(LINK, tools=("jira_search",)))
     assert turn.script == "otherwise"
 
 
-def test_no_match_is_an_answer_that_says_so() -> None:
+def test_request_without_a_matching_script_gets_an_explanation() -> None:
     scripts = load_scripts("- {name: only, when: {says: deploy}, steps: [{text: Yes.}]}", "one.yaml")
     turn = choose(scripts, asked(user("lunch?")))
     assert turn.script is None
@@ -78,17 +78,17 @@ def test_no_match_is_an_answer_that_says_so() -> None:
     assert choose(scripts, {}).script is None
 
 
-def test_content_may_be_a_list_of_parts() -> None:
+def test_script_matches_message_content_in_parts() -> None:
     parts = [{"type": "image_url", "image_url": "x"}, {"type": "text", "text": "archives/C7/p7"}]
     assert choose(load_scripts(TWO_SCRIPTS, "two.yaml"), asked(user(parts))).text == "Reading C7."
 
 
-def test_an_optional_group_that_did_not_match_is_empty() -> None:
+def test_unmatched_optional_group_of_a_script_is_empty() -> None:
     text = "- {name: a, when: {says: 'x(?P<y>z)?'}, steps: [{text: 'got [{y}]'}]}"
     assert choose(load_scripts(text, "a.yaml"), asked(user("x"))).text == "got []"
 
 
-def test_what_a_tool_gave_fills_the_steps_after_it() -> None:
+def test_tool_results_fill_later_script_steps() -> None:
     text = "- {name: a, results: ['Created (?P<key>[A-Z]+-[0-9]+)'], steps: [{text: 'one {key}'}, {text: 'two {key}'}]}"
     scripts = load_scripts(text, "a.yaml")
     gave = {"role": "tool", "tool_call_id": "c", "content": "Created PAY-18."}
@@ -120,7 +120,7 @@ def test_what_a_tool_gave_fills_the_steps_after_it() -> None:
         ("- {name: a, steps: [{text: a}]}\n- {name: a, steps: [{text: b}]}", "two scripts are named 'a'"),
     ],
 )
-def test_a_malformed_file_is_refused_with_its_name(text: str, expected: str) -> None:
+def test_malformed_script_file_is_refused_with_the_file_name(text: str, expected: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load_scripts(text, "demo.yaml")
     assert str(refused.value).startswith("demo.yaml: ")

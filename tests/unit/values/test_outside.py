@@ -1,4 +1,4 @@
-"""What a server asks for beside its answer."""
+"""HTTP responses of vendors: the retry-after header."""
 
 import pytest
 
@@ -17,9 +17,9 @@ from gofer.values.outside import HttpResponse
         ("", 0.0),
     ],
 )
-def test_the_time_that_a_server_asks_to_wait_is_a_number_of_seconds_within_a_day(header: str, seconds: float) -> None:
+def test_retry_after_is_read_as_seconds_of_at_most_a_day(header: str, seconds: float) -> None:
     assert HttpResponse(503, {"retry-after": header}, b"").retry_after == seconds
 
 
-def test_a_server_that_asks_for_nothing_asks_for_no_time() -> None:
+def test_missing_retry_after_is_zero_seconds() -> None:
     assert HttpResponse(503, {}, b"").retry_after == 0.0

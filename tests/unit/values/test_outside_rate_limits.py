@@ -1,4 +1,4 @@
-"""What no vendor took because it takes no more for now says when it may: that is what a run waits for."""
+"""Rate limits of vendors: how long a refused write has to wait."""
 
 import math
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ WRITES = {
 
 @dataclass
 class Limited:
-    """HTTP to a service that takes nothing now."""
+    """An HTTP service that refuses every request."""
 
     response: HttpResponse
 
@@ -46,12 +46,12 @@ async def refused(vendor: str, status: int, **headers: str) -> ToolError:
 
 
 @pytest.mark.parametrize("vendor", WRITES)
-async def test_a_limit_says_how_long(vendor: str) -> None:
+async def test_refused_write_waits_for_the_retry_after_of_a_429(vendor: str) -> None:
     assert (await refused(vendor, 429, retry_after="90")).retry_after == 90.0
     assert (await refused(vendor, 429)).retry_after == math.inf
 
 
-async def test_limits_that_come_as_something_else_are_limits_too() -> None:
+async def test_rate_limits_with_other_statuses_are_recognized() -> None:
     assert (await refused("notion", 529, retry_after="61")).retry_after == 61.0
     assert (await refused("github", 403, retry_after="61")).retry_after == 61.0
     spent = {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "1600"}
@@ -59,5 +59,5 @@ async def test_limits_that_come_as_something_else_are_limits_too() -> None:
 
 
 @pytest.mark.parametrize(("vendor", "status"), [("jira", 403), ("jira", 404), ("github", 403), ("github", 422)])
-async def test_what_waiting_does_not_help_is_no_limit(vendor: str, status: int) -> None:
+async def test_refusal_without_a_rate_limit_has_no_retry_after(vendor: str, status: int) -> None:
     assert (await refused(vendor, status)).retry_after == 0.0

@@ -1,4 +1,4 @@
-"""Names that rows hold: equal for equal names, different for each use, and useless without the installation key."""
+"""Row tokens: equal for equal names, different for each use, and opaque without the installation key."""
 
 import hashlib
 import hmac
@@ -14,19 +14,19 @@ TOKENS = Tokens(Secret("k" * 64))
 THREAD = "slack:T0ACME00:C0DEPLOY0:1795262400.000100"
 
 
-def test_equal_names_have_equal_tokens_under_one_key_only() -> None:
+def test_row_token_depends_on_name_and_installation_key() -> None:
     assert TOKENS.conversation(THREAD) == Tokens(Secret("k" * 64)).conversation(THREAD)
     assert TOKENS.conversation(THREAD) != Tokens(Secret("l" * 64)).conversation(THREAD)
 
 
-def test_a_token_holds_neither_a_name_nor_an_unkeyed_hash() -> None:
+def test_row_token_holds_neither_the_name_nor_an_unkeyed_hash() -> None:
     token = TOKENS.conversation(THREAD)
     for name in (THREAD, THREAD.rpartition(":")[0], "T0ACME00", "C0DEPLOY0"):
         assert name not in token
         assert hashlib.sha256(name.encode()).hexdigest()[:12] not in token
 
 
-def test_each_use_has_tokens_of_its_own() -> None:
+def test_row_tokens_differ_between_uses() -> None:
     made = [
         TOKENS.run("slack", "a", ("b",), "w"),
         TOKENS.conversation("slack:a:b"),
@@ -40,7 +40,7 @@ def test_each_use_has_tokens_of_its_own() -> None:
     assert len({token[:24] for token in made}) == len(made)
 
 
-def test_the_threads_of_a_channel_are_found_by_its_pattern_and_those_of_others_are_not() -> None:
+def test_channel_pattern_matches_tokens_of_threads_in_that_channel_only() -> None:
     pattern = TOKENS.conversations("slack:T0ACME00:C0DEPLOY0:*")
     assert fits(pattern, TOKENS.conversation(THREAD))
     assert fits(pattern, TOKENS.conversation("slack:T0ACME00:C0DEPLOY0:1.0"))
@@ -48,8 +48,8 @@ def test_the_threads_of_a_channel_are_found_by_its_pattern_and_those_of_others_a
     assert not fits(TOKENS.conversations("slack:T0ACME00:C0DEPLOY0:1.0"), TOKENS.conversation(THREAD))
 
 
-def test_names_of_runs_and_memos_never_change() -> None:
-    """With others, a mention would be answered again and an effect done again after an update."""
+def test_row_tokens_of_runs_and_memos_stay_stable_across_versions() -> None:
+    """Other tokens would answer a mention again and repeat an effect after an update."""
 
     def before(*said: object) -> str:
         return hmac.new(b"k" * 64, encode(list(said)), hashlib.sha256).hexdigest()
@@ -63,6 +63,6 @@ def test_names_of_runs_and_memos_never_change() -> None:
     assert TOKENS.value("p", "s", None) == before("value", "p", "s", None)
 
 
-def test_tokens_without_a_key_are_refused() -> None:
+def test_row_tokens_need_an_installation_key() -> None:
     with pytest.raises(ValueError, match="no installation key"):
         Tokens(Secret(""))

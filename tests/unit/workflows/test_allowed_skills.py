@@ -1,4 +1,4 @@
-"""Which skills a workflow has, and what its prompt says of them and of tools that it does not list."""
+"""Skills of a workflow: selection, limits, and their lines in the prompt beside those of further tools."""
 
 import importlib
 import shutil
@@ -44,14 +44,14 @@ def listed(found: Loaded) -> list[str]:
     return [line for line in found.system.splitlines() if line.startswith("- `")]
 
 
-def test_all_skills_are_listed_in_the_order_of_their_names_with_one_line_each(tmp_path: Path) -> None:
+def test_prompt_lists_all_skills_by_name_with_one_line_each(tmp_path: Path) -> None:
     found = loaded(tmp_path)
     assert found.system.startswith("Do it.\n\n# Skills\n\nLoad what fits with `load_skills`")
     assert listed(found) == [f"- `{name}`: How {name} look." for name in NAMES]
     assert "look good" not in found.system
 
 
-def test_a_required_skill_stands_behind_the_prompt_and_not_in_the_list(tmp_path: Path) -> None:
+def test_required_skill_follows_the_prompt_and_is_not_listed(tmp_path: Path) -> None:
     found = loaded(tmp_path, "skills: {required: [tables], allowed: [routing]}\n")
     assert found.system.startswith("Do it.\n\n# Skill: tables\n\ntables look good.\n\n# Skills\n")
     assert listed(found) == ["- `routing`: How routing look."]
@@ -68,7 +68,7 @@ def test_a_required_skill_stands_behind_the_prompt_and_not_in_the_list(tmp_path:
         ("coordinator: script\ncoordinator_script: coordinators/s.py\n", []),
     ],
 )
-def test_a_workflow_says_which_skills_its_runs_have(tmp_path: Path, keys: str, names: list[str]) -> None:
+def test_workflow_file_selects_the_skills_of_a_run(tmp_path: Path, keys: str, names: list[str]) -> None:
     (tmp_path / "coordinators").mkdir()
     (tmp_path / "coordinators" / "s.py").write_text("async def coordinate(run):\n    return None\n")
     found = loaded(tmp_path, keys)
@@ -76,30 +76,30 @@ def test_a_workflow_says_which_skills_its_runs_have(tmp_path: Path, keys: str, n
     assert ("# Skills" in found.system) == bool(names)
 
 
-def test_a_run_keeps_its_skills_whatever_becomes_of_the_files(tmp_path: Path) -> None:
+def test_bundle_keeps_skills_when_the_files_change(tmp_path: Path) -> None:
     found = loaded(tmp_path)
     (tmp_path / "skills" / "tables" / "SKILL.md").write_text("gone")
     assert decode_bundle(encode_bundle(Bundle(found, []))).loaded == found
 
 
-def test_a_bundle_of_before_there_were_skills_has_none(tmp_path: Path) -> None:
+def test_bundle_without_a_skills_field_has_no_skills(tmp_path: Path) -> None:
     found = loaded(tmp_path, "skills: {allowed: []}\n")
     raw = encode_bundle(Bundle(found, [])).replace(b',"skills":{}', b"", 1)
     assert decode_bundle(raw).loaded == found
 
 
-def test_more_skills_than_a_prompt_lists_are_searched_for(tmp_path: Path) -> None:
+def test_prompt_offers_tool_search_above_the_limit_of_listed_skills(tmp_path: Path) -> None:
     found = loaded(tmp_path, "search_above: 2\n")
     assert listed(found) == []
     assert "There are 3 skills; find those for your work with `tool_search`." in found.system
 
 
-def test_a_prompt_says_of_which_systems_there_are_more_tools(tmp_path: Path) -> None:
+def test_prompt_names_the_systems_of_further_tools(tmp_path: Path) -> None:
     found = loaded(tmp_path, "search_above: 2\ntools: [jira_search, jira_get_issue, slack_read_thread]\n")
     assert "You have 3 tools beside those listed, of: jira (2), slack (1)." in found.system
 
 
-def test_skills_that_are_too_much_for_every_run_to_keep_are_refused(tmp_path: Path) -> None:
+def test_skills_above_the_size_limit_of_a_workflow_are_refused(tmp_path: Path) -> None:
     agents = repository(tmp_path, size=400_000)
     assert mistakes(agents) == []
     for number in range(3):
@@ -113,12 +113,12 @@ def test_skills_that_are_too_much_for_every_run_to_keep_are_refused(tmp_path: Pa
     assert (found.rule, found.hint) == ("too-large", "List fewer in `skills.allowed`.")
 
 
-def test_a_skill_that_was_taken_away_between_check_and_load_is_named(tmp_path: Path) -> None:
+def test_missing_required_skill_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There is no skill 'other'"):
         load_catalog(repository(tmp_path, "skills: {required: [other]}\n"))
 
 
-def test_one_skill_is_checked_by_its_folder(
+def test_check_takes_a_single_skill_folder_or_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository(tmp_path)
@@ -129,7 +129,7 @@ def test_one_skill_is_checked_by_its_folder(
     assert main(["check", "skills/notes/SKILL.md"]) == 0
 
 
-def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbox_has() -> None:
+def test_modules_allowed_in_skill_scripts_equal_the_modules_of_the_sandbox() -> None:
     with Monty() as pool:
         for module, names in {**SANDBOX_MODULES, "__future__": {"annotations"}}.items():
             with pool.checkout() as session:
@@ -145,7 +145,7 @@ def test_the_modules_that_scripts_of_skills_may_import_are_those_that_the_sandbo
                 session.feed_run(f"import {module}")
 
 
-def test_a_required_skill_says_which_other_files_it_has(tmp_path: Path) -> None:
+def test_required_skill_lists_further_files_for_runs_with_tools(tmp_path: Path) -> None:
     agents = repository(tmp_path, "skills: {required: [notes], allowed: []}\n")
     alone = load_catalog(agents).workflows["w"].system
     (tmp_path / "skills" / "notes" / "scripts").mkdir()
@@ -160,12 +160,12 @@ def test_a_required_skill_says_which_other_files_it_has(tmp_path: Path) -> None:
     workflow = tmp_path / "agents" / "w.yaml"
     workflow.write_text(workflow.read_text() + "subagents: [reader]\n")
     for keys, said in (("tools: []\n", True), ("", False)):
-        # One that has no tools can read none of them.
+        # A subagent without tools cannot read them.
         file.write_text(f"description: d\nmodel: gpt-5\n{keys}skills: {{required: [notes], allowed: []}}\n")
         assert (told in load_catalog(agents).workflows["w"].subagents["reader"].system) == said
 
 
-def test_a_subagent_says_which_skills_it_has_and_its_bundle_keeps_them(tmp_path: Path) -> None:
+def test_subagent_file_selects_skills_kept_in_the_bundle(tmp_path: Path) -> None:
     agents = repository(tmp_path, "subagents: [reader]\nskills: {allowed: []}\n")
     (tmp_path / "subagents").mkdir()
     file = tmp_path / "subagents" / "reader.yaml"

@@ -1,4 +1,4 @@
-"""Tests of the descriptions of keys, read from the source of their forms."""
+"""Descriptions of keys, read from the docstrings in the source of their forms."""
 
 import sys
 from types import ModuleType
@@ -37,22 +37,22 @@ class Heir(Outer):
     """What is more."""
 
 
-def test_a_field_has_the_docstring_below_it() -> None:
+def test_field_description_is_the_docstring_below_the_field() -> None:
     assert description_of(Inner, "size") == "How large it is,\nin pages."
     assert description_of(Outer, "bare") == ""
 
 
-def test_a_description_of_the_field_comes_first() -> None:
+def test_explicit_field_description_wins_over_the_docstring() -> None:
     assert description_of(Outer, "told") == "As the field says."
 
 
-def test_an_inherited_field_has_the_docstring_of_its_form() -> None:
+def test_inherited_field_keeps_the_docstring_of_the_base_form() -> None:
     made = create_model("Outer", __base__=Outer, inner=(Inner, Inner(size=2)))
     assert [description_of(form, "inner") for form in (Heir, made)] == ["The part.", "The part."]
     assert description_of(Heir, "more") == "What is more."
 
 
-def test_a_schema_has_the_descriptions_of_every_form() -> None:
+def test_json_schema_holds_the_descriptions_of_nested_forms() -> None:
     schema = Outer.model_json_schema(schema_generator=DescribedSchema)
     assert schema["$defs"]["Inner"]["properties"]["size"]["description"] == "How large it is,\nin pages."
     described = {name: part.get("description") for name, part in schema["properties"].items()}
@@ -64,7 +64,7 @@ def test_a_schema_has_the_descriptions_of_every_form() -> None:
     }
 
 
-def test_a_form_without_source_has_no_descriptions() -> None:
+def test_form_without_source_has_no_field_descriptions() -> None:
     module = ModuleType("compiled")
     sys.modules["compiled"] = module
     try:

@@ -33,19 +33,19 @@ def load(tmp_path: Path, yaml: str, **files: str) -> Catalog:
     return load_catalog(folder(tmp_path, w__yaml=yaml, w__md="Do it.", **files))
 
 
-def test_the_shipped_workflows_load_and_route() -> None:
+def test_shipped_workflows_load_and_route() -> None:
     catalog = load_catalog(ROOT / "agents")
     assert "answer-here" in catalog.workflows
     assert started(read_routes(catalog.routes()), mention()) == ["answer-here"]
 
 
-def test_a_minimal_file_has_defaults(tmp_path: Path) -> None:
+def test_minimal_workflow_file_has_defaults(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "plan: off\n").workflows["w"]
     assert (loaded.system, names(loaded), loaded.workflow.reply) == ("Do it.", ("default",), "thread")
     assert loaded.workflow.limits.llm_calls == 12
 
 
-def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
+def test_defaults_yaml_applies_key_by_key(tmp_path: Path) -> None:
     defaults = "models: {default: big, small: little}\npreamble: house.md\nlimits: {usd: 2, llm_calls: 3}\n"
     yaml = MINIMAL + "model: {name: small, temperature: 0}\nlimits: {usd: 0.1}\nplan: off\n"
     loaded = load(tmp_path, yaml, defaults__yaml=defaults, house__md="House rules.").workflows["w"]
@@ -54,7 +54,7 @@ def test_defaults_of_the_house_hold_key_by_key(tmp_path: Path) -> None:
     assert (loaded.workflow.limits.usd, loaded.workflow.limits.llm_calls) == (0.1, 3)
 
 
-def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_path: Path) -> None:
+def test_output_schema_is_inline_or_in_a_file_and_shown_to_the_model(tmp_path: Path) -> None:
     inline = load(tmp_path, MINIMAL + "output: {type: object, required: [a]}\n").workflows["w"]
     named = load(tmp_path, MINIMAL + "output: w.json\n", w__json='{"type":"object","required":["a"]}').workflows["w"]
     assert inline == named
@@ -64,7 +64,7 @@ def test_an_output_stands_in_the_file_or_beside_it_and_its_model_is_told(tmp_pat
     assert decode_bundle(encode_bundle(Bundle(inline, []))).loaded == inline
 
 
-def test_a_model_is_told_of_plans_as_its_workflow_has_them(tmp_path: Path) -> None:
+def test_prompt_describes_plans_by_the_plan_setting(tmp_path: Path) -> None:
     told = {plan: load(tmp_path, f"{MINIMAL}plan: {plan}\n").workflows["w"].system for plan in get_args(Plan)}
     assert told["off"] == "Do it."
     assert "three or more steps" in told["optional"]
@@ -87,13 +87,13 @@ def test_a_model_is_told_of_plans_as_its_workflow_has_them(tmp_path: Path) -> No
         ("../w.json", "{}", "w.yaml:4:9: `../w.json` is a path"),
     ],
 )
-def test_an_output_that_is_no_schema_names_the_file(tmp_path: Path, output: str, file: str, hint: str) -> None:
+def test_unusable_output_schema_names_the_file_and_place(tmp_path: Path, output: str, file: str, hint: str) -> None:
     with pytest.raises(ConfigError) as error:
         load(tmp_path, f"{MINIMAL}output: {output}\n", w__json=file)
     assert hint in str(error.value)
 
 
-def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) -> None:
+def test_trigger_without_conditions_has_three_equal_spellings(tmp_path: Path) -> None:
     plain = load(tmp_path, MINIMAL)
     braces = load(tmp_path, MINIMAL.replace("[slack.mention]", "[{slack.mention: {}}]"))
     colon = load(tmp_path, MINIMAL.replace("[slack.mention]", "\n  - slack.mention:"))
@@ -115,13 +115,13 @@ def test_a_trigger_without_conditions_can_be_written_either_way(tmp_path: Path) 
         (MINIMAL + "limits: {usd: .nan}\n", "limits.usd"),
     ],
 )
-def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, yaml: str, hint: str) -> None:
+def test_wrong_workflow_file_is_named_with_the_mistake(tmp_path: Path, yaml: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=hint) as raised:
         load(tmp_path, yaml)
     assert str(tmp_path) in str(raised.value)
 
 
-def test_all_files_that_are_wrong_are_named_at_once(tmp_path: Path) -> None:
+def test_mistakes_of_all_workflow_files_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         load(tmp_path, MINIMAL + "tols: []\nreply: 5\n", defaults__yaml="limits: [\n", x__yaml="owner: #o\n")
     told = str(raised.value).splitlines()
@@ -136,12 +136,12 @@ def test_all_files_that_are_wrong_are_named_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_missing_folder_says_where_to_run(tmp_path: Path) -> None:
+def test_missing_agents_folder_error_names_the_place_to_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="in the repository"):
         load_catalog(tmp_path / "agents")
 
 
-def test_a_prompt_that_is_not_text_is_named(tmp_path: Path) -> None:
+def test_prompt_in_another_encoding_is_named(tmp_path: Path) -> None:
     folder(tmp_path, w__yaml=MINIMAL)
     (tmp_path / "w.md").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match=r"w\.md cannot be read as text"):
@@ -149,19 +149,19 @@ def test_a_prompt_that_is_not_text_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("template", ["https://g/{branch}/{file}", "https://g/{file}", "https://g/}{"])
-def test_a_link_to_prompts_fills_in_the_file_and_nothing_else(template: str) -> None:
+def test_prompt_link_template_fills_in_the_file_only(template: str) -> None:
     url = Links("http://x", template).provenance("w", "agents/w.md", "r", private=True).prompt_url
     assert url == template.replace("{file}", "agents/w.md")
 
 
-def test_a_bundle_comes_back_as_it_was_pinned(tmp_path: Path) -> None:
+def test_bundle_is_read_back_as_pinned(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL + "model: {name: m, seed: 7}\ntools: [look]\n").workflows["w"]
     bundle = Bundle(loaded, [{"type": "function", "function": {"name": "look"}}])
     assert decode_bundle(encode_bundle(bundle)) == bundle
     assert [one.params for one in bundle.chain()] == [{"model": "m", "seed": 7, "stream": False}]
 
 
-def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: Path) -> None:
+def test_model_role_lists_models_in_the_order_of_use(tmp_path: Path) -> None:
     defaults = "models: {default: [little, big], small: little}\n"
     roles = load(tmp_path, MINIMAL, defaults__yaml=defaults, x__yaml=MINIMAL + "model: other\n", x__md="Do.").workflows
     assert (names(roles["w"]), names(roles["x"])) == (("little", "big"), ("other",))
@@ -172,7 +172,7 @@ def test_a_role_may_name_models_in_the_order_in_which_they_are_asked(tmp_path: P
 
 
 @pytest.mark.parametrize("chain", ["[]", '[""]', '""', "[little, 7]", "{a: b}"])
-def test_a_role_that_names_no_model_is_a_mistake(tmp_path: Path, chain: str) -> None:
+def test_model_role_without_a_model_is_a_mistake(tmp_path: Path, chain: str) -> None:
     with pytest.raises(ConfigError, match=r"models\.default"):
         load(tmp_path, MINIMAL, defaults__yaml=f"models: {{default: {chain}}}\n")
 
@@ -201,7 +201,7 @@ def scripted(tmp_path: Path, script: str | None = "from coordinators import near
     return tmp_path / "agents"
 
 
-def test_a_script_needs_no_prompt_and_brings_its_neighbours_and_the_subagents(tmp_path: Path) -> None:
+def test_script_workflow_without_a_prompt_loads_imported_scripts_and_subagents(tmp_path: Path) -> None:
     catalog = load_catalog(scripted(tmp_path))
     loaded, script = catalog.workflows["w"], catalog.scripts["coordinators/s.py"]
     assert set(script.sources) == {"s", "near", "far"}
@@ -212,7 +212,7 @@ def test_a_script_needs_no_prompt_and_brings_its_neighbours_and_the_subagents(tm
     assert decode_bundle(encode_bundle(Bundle(loaded, []))).loaded == loaded
 
 
-def test_the_hash_of_a_script_is_that_of_all_it_consists_of(tmp_path: Path) -> None:
+def test_script_hash_covers_imported_scripts_only(tmp_path: Path) -> None:
     folder = scripted(tmp_path)
     before = load_catalog(folder).workflows["w"].script_sha256
     (tmp_path / "coordinators" / "unused.py").write_text("x = 1")
@@ -230,12 +230,12 @@ def test_the_hash_of_a_script_is_that_of_all_it_consists_of(tmp_path: Path) -> N
         ("", SCRIPTED.replace("coordinator_script", "# "), "a script is a file coordinators/<name>.py"),
     ],
 )
-def test_a_script_that_cannot_be_used_is_named(tmp_path: Path, script: str | None, yaml: str, said: str) -> None:
+def test_unusable_coordinator_script_is_named(tmp_path: Path, script: str | None, yaml: str, said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
         load_catalog(scripted(tmp_path, script, yaml))
 
 
-def test_subagents_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+def test_missing_output_or_prompt_of_a_subagent_is_named(tmp_path: Path) -> None:
     folder = scripted(tmp_path)
     (tmp_path / "subagents" / "s.yaml").write_text("description: d\noutput: s.json\n")
     with pytest.raises(ConfigError, match=r"s\.json"):

@@ -1,4 +1,4 @@
-"""Models as defaults.yaml describes them: what a file says counts, and what it leaves out is looked up."""
+"""Models in defaults.yaml: described values win, and missing ones are looked up."""
 
 from pathlib import Path
 
@@ -39,12 +39,12 @@ def agents(tmp_path: Path, defaults: str) -> Path:
 
 
 @pytest.mark.parametrize("value", [".nan", ".inf", "[{deep: -.inf}]"])
-def test_a_parameter_that_no_request_can_hold_is_a_mistake(tmp_path: Path, value: str) -> None:
+def test_non_finite_model_parameter_is_a_mistake(tmp_path: Path, value: str) -> None:
     with pytest.raises(ConfigError, match="Write a finite number"):
         load_catalog(agents(tmp_path, f"models: {{default: {{name: gpt-5, parameters: {{x: {value}}}}}}}\n"))
 
 
-def test_a_file_wins_over_the_price_list_and_the_table(tmp_path: Path) -> None:
+def test_model_described_in_defaults_wins_over_the_price_list_and_the_table(tmp_path: Path) -> None:
     loaded = load_catalog(agents(tmp_path, MODELS), look_up=look_up).workflows["w"]
     plain, described = loaded.models
     assert plain.ability is not None
@@ -55,7 +55,7 @@ def test_a_file_wins_over_the_price_list_and_the_table(tmp_path: Path) -> None:
     assert described.endpoint == Endpoint(name="ours", base_url="https://models.example.com/v1", key="MODEL_KEY_OURS")
 
 
-def test_a_workflow_says_more_exactly_what_a_model_is_asked_with(tmp_path: Path) -> None:
+def test_model_parameters_of_a_workflow_win_over_the_parameters_of_the_role(tmp_path: Path) -> None:
     bundle = Bundle(load_catalog(agents(tmp_path, MODELS)).workflows["w"], ())
     assert [one.params for one in bundle.chain()] == [
         {"model": "gpt-5.4-mini", "temperature": 0, "stream": False},
@@ -63,16 +63,16 @@ def test_a_workflow_says_more_exactly_what_a_model_is_asked_with(tmp_path: Path)
     ]
 
 
-def test_a_bundle_keeps_what_is_known_of_its_models(tmp_path: Path) -> None:
+def test_bundle_keeps_endpoint_price_and_ability_of_the_models(tmp_path: Path) -> None:
     loaded = load_catalog(agents(tmp_path, MODELS), look_up=look_up).workflows["w"]
     assert decode_bundle(encode_bundle(Bundle(loaded, ()))).loaded.models == loaded.models
 
 
-def test_a_bundle_of_an_earlier_gofer_has_names_only() -> None:
+def test_model_of_an_earlier_bundle_is_a_plain_name() -> None:
     assert model_from_json("gpt-5") == ServedModel("gpt-5")
 
 
-def test_published_files_bring_the_prices_that_were_looked_up(tmp_path: Path) -> None:
+def test_published_files_carry_the_prices_that_were_looked_up(tmp_path: Path) -> None:
     folder = agents(tmp_path, MODELS)
     recorder = Recorder(look_up)
     before = load_catalog(folder, look_up=recorder)
@@ -97,14 +97,14 @@ def test_published_files_bring_the_prices_that_were_looked_up(tmp_path: Path) ->
         (MODELS.replace("window: 8000", "windw: 8000"), "Write `window`"),
     ],
 )
-def test_what_is_wrong_with_a_model_is_said_at_its_place(tmp_path: Path, defaults: str, said: str) -> None:
+def test_model_mistake_in_defaults_is_reported_at_the_place(tmp_path: Path, defaults: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
         load_catalog(agents(tmp_path, defaults))
     assert said in str(error.value)
     assert "defaults.yaml:" in str(error.value)
 
 
-def test_a_workflow_that_names_a_model_gets_it_as_a_role_describes_it(tmp_path: Path) -> None:
+def test_model_named_in_a_workflow_gets_the_description_of_the_role(tmp_path: Path) -> None:
     described = "models: {default: gpt-5, small: {name: own, price: {input: 2, output: 3}, window: 8000}}\n"
     folder = agents(tmp_path, described)
     (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: own\n')
@@ -114,7 +114,7 @@ def test_a_workflow_that_names_a_model_gets_it_as_a_role_describes_it(tmp_path: 
     assert model.ability.window == 8000
 
 
-def test_a_model_described_at_another_endpoint_is_not_the_one_that_a_workflow_names(tmp_path: Path) -> None:
+def test_model_described_at_another_endpoint_does_not_apply_to_a_plain_name(tmp_path: Path) -> None:
     folder = agents(tmp_path, MODELS)
     (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: llama\n')
     (model,) = load_catalog(folder).workflows["w"].models

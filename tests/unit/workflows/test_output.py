@@ -19,7 +19,7 @@ SCHEMA = {
 EVIL = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
 
 
-def test_every_mistake_is_named_with_its_place() -> None:
+def test_answer_mistakes_are_listed_with_place_up_to_ten() -> None:
     assert flaws(SCHEMA) == []
     assert problems(SCHEMA, {"steps": [{"title": "Stop"}, {"title": "Go"}]}) == []
     assert sorted(problems(SCHEMA, {"steps": [{}, {"title": "go"}], "note": 1})) == [
@@ -32,7 +32,7 @@ def test_every_mistake_is_named_with_its_place() -> None:
 
 
 @pytest.mark.parametrize("readers", [PEOPLE, ASKER])
-def test_the_prompt_names_the_readers_of_the_answer(readers: str) -> None:
+def test_output_instructions_name_the_readers_of_the_answer(readers: str) -> None:
     told = instructions(SCHEMA, readers)
     assert f"and nothing else. {readers}" in told
     assert "by a program" not in told
@@ -87,13 +87,13 @@ CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(600)} | {"d600": 
         (nested(LEVELS_LIMIT + 1), "", "nested deeper"),
     ],
 )
-def test_a_schema_that_cannot_be_used_says_why_and_where(schema: object, path: str, reason: str) -> None:
+def test_unusable_output_schema_is_refused_with_reason_and_place(schema: object, path: str, reason: str) -> None:
     (flaw,) = flaws(schema)
     assert ".".join(str(part) for part in flaw.path) == path
     assert reason in flaw.reason
 
 
-def test_everything_that_is_wrong_with_a_schema_is_told_at_once() -> None:
+def test_output_schema_mistakes_are_reported_at_once() -> None:
     wrong = properties(a={"type": "strnig", "pattern": "("}, b={"$ref": "x"}) | {"required": "a"}
     assert [flaw.path for flaw in flaws(wrong)] == [
         ("properties", "a", "pattern"),
@@ -103,26 +103,26 @@ def test_everything_that_is_wrong_with_a_schema_is_told_at_once() -> None:
     ]
 
 
-def test_the_deepest_schema_that_is_taken_can_also_be_validated_with() -> None:
+def test_deepest_accepted_output_schema_can_be_validated() -> None:
     deepest = nested(LEVELS_LIMIT)
     assert flaws(deepest) == []
     # As many negations as there are levels below the first: an odd number.
     assert len(problems(deepest, {})) == 1
 
 
-def test_a_number_that_no_float_holds_is_a_mistake_and_no_crash() -> None:
+def test_number_too_large_for_a_float_is_a_mistake_in_the_answer() -> None:
     schema = {"type": "object", "properties": {"a": {"multipleOf": 0.1}}}
     assert problems(schema, {"a": 10**400}) == ["the whole answer: a number is too large"]
 
 
-def test_no_value_makes_a_pattern_slow() -> None:
+def test_output_pattern_is_matched_in_linear_time() -> None:
     assert flaws(EVIL) == []
     # A backtracking engine would not come to an end at all.
     assert len(problems(EVIL, {"a": "a" * 39_000 + "!"})) == 1
 
 
 @given(st.lists(st.one_of(st.integers(-2, 2), st.floats(-2, 2), st.sampled_from(["a", "1"]), st.booleans())))
-def test_items_are_unique_when_no_two_are_equal(items: list[object]) -> None:
+def test_unique_items_of_an_answer_are_compared_by_json_equality(items: list[object]) -> None:
     schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
     pairs = [(one, other) for at, one in enumerate(items) for other in items[:at]]
     twice = any(one == other and isinstance(one, bool) == isinstance(other, bool) for one, other in pairs)
@@ -132,7 +132,7 @@ def test_items_are_unique_when_no_two_are_equal(items: list[object]) -> None:
 @pytest.mark.parametrize(
     "text", ['{"a": 1}', '```json\n{"a": 1}\n```', 'Here it is:\n```\n{"a": 1}\n```\nBest', ' {"a":1}\n']
 )
-def test_an_answer_may_stand_in_a_fence(text: str) -> None:
+def test_answer_in_a_code_fence_is_read(text: str) -> None:
     assert read_answer(text) == {"a": 1}
 
 
@@ -141,6 +141,6 @@ def test_an_answer_may_stand_in_a_fence(text: str) -> None:
     [("Yes.", "not JSON"), ("[1]", "no JSON object"), ('{"a": NaN}', "not JSON"), ("`" * 6, "not JSON"),
      ('{"a": "' + "x" * 40_000 + '"}', "longer than")],
 )  # fmt: skip
-def test_an_answer_that_is_no_object_says_so(text: str, hint: str) -> None:
+def test_answer_without_a_json_object_is_refused_with_a_reason(text: str, hint: str) -> None:
     with pytest.raises(ValueError, match=hint):
         read_answer(text)

@@ -1,4 +1,4 @@
-"""JSON with places: the values of the standard library, and what it does not say."""
+"""JSON files with places: values as in the standard library, and messages for mistakes."""
 
 import json
 import math
@@ -28,9 +28,7 @@ def read(folder: Path, text: str) -> Source:
 
 
 @given(VALUES, st.sampled_from([None, 0, 2]), st.booleans())
-def test_every_value_is_read_as_it_was_written(
-    tmp_path: Path, value: object, indent: int | None, escaped: bool
-) -> None:
+def test_json_file_values_are_read_as_written(tmp_path: Path, value: object, indent: int | None, escaped: bool) -> None:
     found = read(tmp_path, json.dumps(value, indent=indent, ensure_ascii=escaped))
     if escaped or found.value is not None:
         assert (found.value, found.mistakes) == (value, ())
@@ -51,7 +49,7 @@ def finite(text: str) -> object:
 @example("\u00a01")
 @example("1e999")
 @example("9" * 5000)
-def test_what_is_refused_is_what_the_standard_library_refuses(tmp_path: Path, text: str) -> None:
+def test_json_file_is_refused_exactly_when_the_standard_library_refuses(tmp_path: Path, text: str) -> None:
     found = read(tmp_path, text)
     try:
         text.encode()
@@ -59,11 +57,11 @@ def test_what_is_refused_is_what_the_standard_library_refuses(tmp_path: Path, te
     except ValueError:
         assert found.mistakes
     else:
-        # A key that stands twice is JSON, and a mistake.
+        # A duplicate key is valid JSON, but a mistake.
         assert found.value == value or {m.rule for m in found.mistakes} == {"duplicate-key"}
 
 
-def test_places_are_those_of_keys_and_values(tmp_path: Path) -> None:
+def test_json_file_reader_gives_the_places_of_keys_and_values(tmp_path: Path) -> None:
     found = read(tmp_path, '{\n  "a": [1,\n    {"\u00fc": null}],\n "b" : "x"\n}')
     assert found.values == {
         (): Place(1, 1),
@@ -99,9 +97,7 @@ def test_places_are_those_of_keys_and_values(tmp_path: Path) -> None:
         ("[" * 101, Place(1, 101), "The values are nested deeper than 100 levels."),
     ],
 )
-def test_a_mistake_stands_at_its_place_with_what_to_write(
-    tmp_path: Path, text: str, place: Place, sentence: str
-) -> None:
+def test_json_file_mistake_has_a_place_and_a_hint(tmp_path: Path, text: str, place: Place, sentence: str) -> None:
     mistakes = read(tmp_path, text).mistakes
     first = mistakes[0]
     assert first.place == place

@@ -1,4 +1,4 @@
-"""Who follows what is published: soon, and never with less than the last good one."""
+"""Readers of published workflows: how soon they follow, and what they keep during failures."""
 
 import asyncio
 import contextlib
@@ -48,8 +48,8 @@ def unreachable(call: str, key: str) -> None:
 
 
 @given(st.lists(st.floats(1, 200), min_size=1, max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
-def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: list[float], down: list[bool]) -> None:
-    """Whenever somebody looks, and however often S3 did not answer before: 30 seconds after it does at most."""
+def test_published_change_is_read_within_thirty_seconds_in_every_process(pauses: list[float], down: list[bool]) -> None:
+    """For any times of reading and any failures of S3: at most 30 seconds after S3 answers again."""
 
     async def play() -> None:
         house = House(Path("nowhere"))
@@ -67,7 +67,7 @@ def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: lis
             name = (await ingress.current()).name
             assert system in ("old", "new")
             if fails:
-                # A look that failed is the last one for 30 seconds.
+                # After a failed read, the next one is 30 seconds later.
                 unheard_since = house.clock.now()
             elif house.clock.now() - unheard_since > LOOK_SECONDS:
                 assert (system, name) == ("new", new.name)
@@ -75,7 +75,7 @@ def test_a_merged_change_is_live_within_two_minutes_in_every_process(pauses: lis
     asyncio.run(play())
 
 
-async def test_the_pointer_is_looked_at_once_in_thirty_seconds(tmp_path: Path) -> None:
+async def test_pointer_is_read_at_most_every_thirty_seconds(tmp_path: Path) -> None:
     house = House(tmp_path)
     await house.publisher.publish(files(a="Do it."))
     live = front(house)
@@ -90,7 +90,7 @@ async def test_the_pointer_is_looked_at_once_in_thirty_seconds(tmp_path: Path) -
     assert house.bundles.calls == [("read", POINTER)]
 
 
-async def test_a_clock_that_is_set_back_does_not_hold_up_what_is_new(tmp_path: Path) -> None:
+async def test_clock_set_back_does_not_delay_a_published_change(tmp_path: Path) -> None:
     house = House(tmp_path)
     await house.publisher.publish(files(a="Do it."))
     live = front(house)
@@ -130,7 +130,7 @@ async def hang_up(house: House, name: str) -> None:
 
 
 @pytest.mark.parametrize("trouble", [damage_pointer, lose_bundle, damage_bundle, make_it_newer, hang_up])
-async def test_the_last_good_one_stays_with_a_line_in_the_log(
+async def test_last_good_version_is_kept_and_a_warning_logged(
     tmp_path: Path, trouble, caplog: pytest.LogCaptureFixture
 ) -> None:
     house = House(tmp_path)
@@ -145,12 +145,12 @@ async def test_the_last_good_one_stays_with_a_line_in_the_log(
         assert (await worker.holding("a")).workflows["a"].system == "old"
         assert (await ingress.current()).name == old.name
     assert caplog.text.count(f"the workflows could not be reloaded, so those of {old.name}") == 2
-    # Without anything to go on with, nobody goes by less: what was accepted waits.
+    # A process without an earlier version does not work without one: accepted runs wait.
     with pytest.raises(TemporaryError, match="No workflows are loaded"):
         await front(house).current()
 
 
-async def test_a_pointer_that_vanished_takes_nothing_away(tmp_path: Path) -> None:
+async def test_missing_pointer_keeps_the_last_good_version(tmp_path: Path) -> None:
     house = House(tmp_path)
     old = await house.publisher.publish(files(a="old"))
     live = front(house)
@@ -160,8 +160,8 @@ async def test_a_pointer_that_vanished_takes_nothing_away(tmp_path: Path) -> Non
     assert (await live.current()).name == old.name
 
 
-async def test_a_worker_that_hears_of_a_new_workflow_looks_at_once(tmp_path: Path) -> None:
-    """The front saw what is new first, and its doorbell is there before this worker would have looked."""
+async def test_worker_reads_the_pointer_at_once_for_an_unknown_workflow(tmp_path: Path) -> None:
+    """Ingress read the new version first, and its queue message arrives before the worker would read again."""
     house = House(tmp_path)
     await house.publisher.publish(files(a="Do it."))
     worker = live_catalog(house.bundles, house.clock, tmp_path)
@@ -171,7 +171,7 @@ async def test_a_worker_that_hears_of_a_new_workflow_looks_at_once(tmp_path: Pat
     assert "c" not in (await worker.holding("c")).workflows
 
 
-async def test_what_came_with_the_code_counts_until_something_is_published(tmp_path: Path) -> None:
+async def test_packaged_workflows_are_used_until_the_first_publish(tmp_path: Path) -> None:
     house = House(tmp_path)
     with pytest.raises(TemporaryError, match="Nothing is published yet; run `gofer publish`"):
         await front(house).current()
@@ -188,7 +188,7 @@ async def test_what_came_with_the_code_counts_until_something_is_published(tmp_p
     assert list((await worker.holding("other")).workflows) == ["other"]
 
 
-def test_what_ships_survives_publishing_whole() -> None:
+def test_shipped_workflows_are_equal_after_publishing() -> None:
     """Every workflow, hook and schedule of the repository is the same from a bundle as from its folder."""
     texts = read_files(ROOT)
     made, catalog = publication(texts, ROOT, NOON, WorkflowForm)
@@ -203,7 +203,7 @@ def test_what_ships_survives_publishing_whole() -> None:
     assert len(compiled.schedules) == 2
 
 
-def test_a_script_that_was_not_deployed_leaves_the_others_alone(tmp_path: Path) -> None:
+def test_missing_script_of_a_bundle_leaves_other_workflows_loaded(tmp_path: Path) -> None:
     texts = {**files(a="Do it."), "agents/b.yaml": SCRIPTED.replace("slack.mention", "slack.direct")}
     raw = publication(texts, tmp_path, NOON, WorkflowForm)[0].bundle()
     catalog: Catalog = read_catalog(raw, tmp_path, WorkflowForm)
@@ -214,7 +214,7 @@ def test_a_script_that_was_not_deployed_leaves_the_others_alone(tmp_path: Path) 
     ("name", "hint"),
     [("agents/link.md", "is a link"), ("agents/bytes.md", "is not UTF-8 text")],
 )
-def test_what_is_no_plain_text_is_not_published(tmp_path: Path, name: str, hint: str) -> None:
+def test_link_or_binary_file_is_not_published(tmp_path: Path, name: str, hint: str) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "secret").write_text("x")
     (tmp_path / "agents" / ".hidden").write_bytes(b"\xff")
@@ -226,21 +226,21 @@ def test_what_is_no_plain_text_is_not_published(tmp_path: Path, name: str, hint:
         read_files(tmp_path)
 
 
-def test_more_than_workflows_need_is_not_published(tmp_path: Path) -> None:
+def test_files_above_the_size_limit_are_not_published(tmp_path: Path) -> None:
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "large.md").write_text("x" * 20_000_001)
     with pytest.raises(ConfigError, match="contain more than 20000000 characters"):
         read_files(tmp_path)
 
 
-def test_files_that_no_folder_can_hold_are_tried_again_later() -> None:
-    """As when the disk of a function is full: here one file is the folder of another."""
+def test_bundle_that_cannot_be_unpacked_is_a_temporary_error() -> None:
+    """As with a full disk: here, one file is also the folder of another."""
     with pytest.raises(TemporaryError, match="cannot be unpacked"):
         publication({**files(a="Do it."), "agents/a.md/b": "x"}, ROOT, NOON, WorkflowForm)
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "agents/../../x", "other/x", "agents//x", "", "agents/\0"])
-def test_a_bundle_writes_nowhere_but_into_its_folders(path: str) -> None:
+def test_bundle_with_a_path_outside_of_the_known_folders_is_refused(path: str) -> None:
     made, _ = publication(files(a="Do it."), ROOT, NOON, WorkflowForm)
     odd = type(made)({**made.files, path: "x"}, made.compiled)
     renamed = type(made)(odd.files, Compiled(f"20261121T120000Z-{odd.sha256[:12]}", *made.compiled.to_json().values()))
@@ -256,7 +256,7 @@ FORM = {"format": 1, "name": "20261121T120000Z-000000000000", "files": {}}
 
 
 @pytest.mark.parametrize("schedules", [1, [1], [[1]], [[1, 2, 3]], [["a", {}]], {"a": 1}])
-def test_schedules_of_another_form_are_damaged(schedules: object) -> None:
+def test_bundle_with_malformed_schedules_is_corrupt(schedules: object) -> None:
     for raw in ({**FORM, "compiled": {"schedules": schedules}}, {**FORM, "schedules": schedules}):
         for read in (read_publication, read_compiled):
             with pytest.raises(Corrupt):
@@ -264,15 +264,15 @@ def test_schedules_of_another_form_are_damaged(schedules: object) -> None:
 
 
 @given(st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
-def test_anything_else_is_damaged_and_never_a_crash(raw: bytes) -> None:
+def test_malformed_bundle_is_corrupt_and_raises_no_other_error(raw: bytes) -> None:
     for read in (read_publication, read_compiled):
         with pytest.raises(Corrupt):
             read(raw)
 
 
 @given(st.integers(0), st.integers(0, 255))
-def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
-    """But in the time that a bundle is called by, which says nothing about what it holds."""
+def test_changed_byte_of_a_bundle_is_detected(at: int, byte: int) -> None:
+    """Except for the time in the name of the bundle, which is not part of its contents."""
     made, _ = publication(files(a="Do it.", b="Report."), ROOT, NOON, WorkflowForm)
     bundle, small = bytearray(made.bundle()), bytearray(made.routes())
     bundle[at % len(bundle)] = small[at % len(small)] = byte
@@ -282,7 +282,7 @@ def test_a_changed_byte_is_always_noticed(at: int, byte: int) -> None:
         assert encode_compiled(read_compiled(bytes(small))) == made.routes()
 
 
-async def test_a_hanging_bundle_store_delays_no_function_that_has_a_bundle(tmp_path: Path) -> None:
+async def test_hanging_bundle_store_does_not_delay_a_function_with_a_bundle(tmp_path: Path) -> None:
     class Hanging(MemoryBundleStore):
         hangs = False
 

@@ -1,4 +1,4 @@
-"""A typed answer as people read it: the template of its workflow, or a line for each field."""
+"""Typed answers as text: the reply template of the workflow, or a line for each field."""
 
 import pytest
 from hypothesis import given
@@ -45,28 +45,28 @@ SCHEMA: dict[str, object] = {
         ("A\n{steps}\nB", {"steps": [None, ""]}, "A\nB"),
     ],
 )
-def test_a_template_shows_values_as_people_write_them(template: str, value: dict[str, object], text: str) -> None:
+def test_reply_template_formats_values_as_text(template: str, value: dict[str, object], text: str) -> None:
     assert render(template, SCHEMA, value) == text
 
 
-def test_without_a_template_each_field_is_a_line_and_required_fields_come_first() -> None:
+def test_typed_answer_without_a_template_has_a_line_per_field_required_fields_first() -> None:
     value = {"steps": ["one", "two"], "more_of_it": {"a": 1}, "issue_key": "OPS-1", "title": "Long\ntext", "none": None}
     assert render("", SCHEMA, value) == (
         "- **Title:**\n  Long\n  text\n- **Ticket:** OPS-1\n- **Steps:**\n  - one\n  - two\n- **More of it:**\n  - A: 1"
     )
 
 
-def test_without_a_template_every_list_and_object_begins_a_line_of_its_own() -> None:
+def test_typed_answer_without_a_template_starts_lists_and_objects_on_a_new_line() -> None:
     value = {"issue_key": {"name": "bo"}, "steps": ["only one"], "title": "", "none": [None]}
     assert render("", SCHEMA, value) == "- **Ticket:**\n  - Name: bo\n- **Steps:**\n  - only one"
 
 
-def test_a_template_that_makes_too_much_of_an_answer_is_left_out() -> None:
+def test_reply_template_with_too_long_a_result_is_ignored() -> None:
     assert render("{title}" * 500, SCHEMA, {"title": "x" * 1_000}) == f"- **Title:** {'x' * 1_000}"
     assert render("", SCHEMA, {"title": ""}) == NOTHING
 
 
-def test_the_fields_of_a_schema_are_those_of_its_alternatives_too() -> None:
+def test_template_fields_include_the_fields_of_schema_alternatives() -> None:
     schema: dict[str, object] = {
         "type": "object",
         "properties": {"a": {}},
@@ -88,7 +88,7 @@ values = st.recursive(
 
 
 @given(st.text(max_size=60), st.dictionaries(st.sampled_from(["title", "steps", "x", ""]), values, max_size=4))
-def test_every_answer_is_a_text_of_a_bounded_length(template: str, value: dict[str, object]) -> None:
+def test_typed_answer_of_any_value_has_a_bounded_text(template: str, value: dict[str, object]) -> None:
     told = render(template, SCHEMA, value)
     assert told
     assert len(told) <= LONGEST

@@ -1,4 +1,4 @@
-"""Which workflows an event starts: the index finds what looking at every route would find."""
+"""Routes from events to workflows: the index, patterns and compiled triggers."""
 
 import fnmatch
 import itertools
@@ -24,22 +24,22 @@ EVERY = ["".join(letters) for length in range(9) for letters in itertools.produc
 
 
 @given(SHORT, SHORT)
-def test_two_patterns_overlap_when_some_word_fits_both(one: str, other: str) -> None:
+def test_patterns_overlap_when_some_text_matches_both(one: str, other: str) -> None:
     assert overlap(one, other) == any(fits(one, word) and fits(other, word) for word in EVERY)
 
 
 @given(WORDS, PLAIN)
-def test_a_star_stands_for_anything_and_case_for_nothing(pattern: str, word: str) -> None:
+def test_pattern_star_matches_any_text_and_case_is_ignored(pattern: str, word: str) -> None:
     expected = re.fullmatch(fnmatch.translate(pattern.lower()), word.lower()) is not None
     assert fits(pattern, word) == expected
 
 
-def test_a_pattern_full_of_stars_is_decided_at_once() -> None:
+def test_pattern_with_many_stars_is_decided_in_linear_time() -> None:
     assert not fits("a*" * 5_000 + "b", "a" * 100_000)
 
 
 @given(st.lists(st.tuples(st.sampled_from("uvw"), WHERE), max_size=12), FACTS)
-def test_the_index_finds_what_a_look_at_every_route_finds(routes: list[tuple[str, dict]], facts: dict) -> None:
+def test_route_index_finds_the_same_workflows_as_a_full_scan(routes: list[tuple[str, dict]], facts: dict) -> None:
     looked = {name for name, where in routes if passes(where, facts)}
     found = read_routes({"slack.mention": routes}).matching("slack.mention", facts)
     assert {route.workflow for route in found} == looked
@@ -47,7 +47,7 @@ def test_the_index_finds_what_a_look_at_every_route_finds(routes: list[tuple[str
     assert read_routes({"slack.reaction": routes}).matching("slack.mention", facts) == []
 
 
-def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
+def test_missing_fact_of_an_event_is_left_to_admission() -> None:
     where = {"channels": ["incidents"]}
     assert passes(where, {})
     assert not passes(where, {}, whole=True)
@@ -123,12 +123,12 @@ def test_a_fact_that_is_not_there_yet_is_left_to_admission() -> None:
         ),
     ],
 )
-def test_a_trigger_is_compiled_to_kinds_and_facts(written: object, compiled: list[tuple[str, dict]]) -> None:
+def test_trigger_is_compiled_to_event_kinds_and_facts(written: object, compiled: list[tuple[str, dict]]) -> None:
     trigger = Trigger.model_validate(written)
     assert trigger.compiled() == compiled
     assert Trigger.model_validate(trigger.model_dump(mode="json")) == trigger
 
 
-def test_a_workflow_that_two_triggers_start_is_started_once() -> None:
+def test_workflow_with_two_matching_triggers_is_started_once() -> None:
     routes = read_routes({"slack.mention": [("w", {}), ("w", {"x": ["1"]}), ("v", {})]})
     assert started(routes, mention()) == ["v", "w"]

@@ -1,4 +1,4 @@
-"""What people may write behind `schedule:`, and what they are told otherwise."""
+"""The key `schedule:` of a workflow: accepted forms and mistakes."""
 
 from pathlib import Path
 
@@ -22,7 +22,9 @@ from gofer.workflows.yaml_source import read_source
         ("at: 2026-12-01 09:00:00", "at(2026-12-01T09:00:00)", "UTC", False),
     ],
 )
-def test_what_is_written_is_what_fires(tmp_path: Path, text: str, told: str, zone: str, catch_up: bool) -> None:
+def test_schedule_key_is_compiled_to_the_schedule_that_fires(
+    tmp_path: Path, text: str, told: str, zone: str, catch_up: bool
+) -> None:
     path = tmp_path / "w.yaml"
     path.write_text(text)
     form, mistakes = fill(read_source(path), ScheduleForm)
@@ -51,7 +53,7 @@ def test_what_is_written_is_what_fires(tmp_path: Path, text: str, told: str, zon
         ("every: 1 day\nuntil: 2027", "2:1: `until` is not a key here."),
     ],
 )
-def test_mistakes_are_sentences_at_their_place(tmp_path: Path, text: str, line: str) -> None:
+def test_schedule_key_mistake_is_reported_at_the_place(tmp_path: Path, text: str, line: str) -> None:
     path = tmp_path / "w.yaml"
     path.write_text(text)
     form, mistakes = fill(read_source(path), ScheduleForm)

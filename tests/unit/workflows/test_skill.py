@@ -1,4 +1,4 @@
-"""Skills as the open format has them: what the reference validator accepts loads, and what it refuses says why."""
+"""Skills in the open format: the same verdicts as the reference validator, with reasons."""
 
 import re
 import tempfile
@@ -28,7 +28,7 @@ def made(folder: Path, text: str | bytes, name: str = "routing", file: str = "SK
 
 
 def refused(home: Path) -> str:
-    """Why a skill is refused; empty when it loads."""
+    """Return the reason why a skill is refused, empty when it loads."""
     try:
         read_skill(home)
     except ConfigError as error:
@@ -68,7 +68,7 @@ def field(key: str, value: str) -> str:
         "---\n# said before\nname: routing # and beside\ndescription: d\n---\n",
     ],
 )
-def test_what_the_reference_accepts_loads(tmp_path: Path, text: str) -> None:
+def test_skill_accepted_by_the_reference_is_loaded(tmp_path: Path, text: str) -> None:
     home = made(tmp_path, text)
     assert not refused_by_the_reference(home)
     assert read_skill(home).name == "routing"
@@ -116,7 +116,7 @@ def test_what_the_reference_accepts_loads(tmp_path: Path, text: str) -> None:
         (field("license", "\x07"), "character that YAML does not allow"),
     ],
 )
-def test_what_the_reference_refuses_is_refused_with_its_reason(tmp_path: Path, text: str | bytes, told: str) -> None:
+def test_skill_refused_by_the_reference_is_refused_with_a_reason(tmp_path: Path, text: str | bytes, told: str) -> None:
     home = made(tmp_path, text)
     assert refused_by_the_reference(home)
     assert told in refused(home)
@@ -138,7 +138,7 @@ ENDS = st.sampled_from(["---\nbody", "---\nbody", "---", "", "\n--- x", "...\n--
 @example(field("license", " \t#"))
 @example(field("license", '"\nname: "\t'))
 @example(BEGUN + "\ufeff\n---\nbody")
-def test_our_verdict_on_any_skill_is_that_of_the_reference(text: str) -> None:
+def test_verdict_on_any_skill_equals_that_of_the_reference(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = made(Path(folder), text)
         assert bool(refused(home)) == refused_by_the_reference(home)
@@ -149,7 +149,7 @@ def test_our_verdict_on_any_skill_is_that_of_the_reference(text: str) -> None:
 @example("größe")
 @example("ﬁle")
 @example("routing-2")
-def test_our_verdict_on_any_name_is_that_of_the_reference(name: str) -> None:
+def test_verdict_on_any_skill_name_equals_that_of_the_reference(name: str) -> None:
     if len(name.encode()) > 200:
         return  # no folder is called so
     with tempfile.TemporaryDirectory() as folder:
@@ -166,16 +166,14 @@ def test_our_verdict_on_any_name_is_that_of_the_reference(name: str) -> None:
         (field("license", "a\u2028b"), "line separator"),
     ],
 )
-def test_what_no_reader_would_expect_is_refused_though_the_reference_lets_it_pass(
-    tmp_path: Path, text: str, told: str
-) -> None:
+def test_ambiguous_skill_is_refused_although_the_reference_accepts(tmp_path: Path, text: str, told: str) -> None:
     home = made(tmp_path, text)
     assert not refused_by_the_reference(home)
     assert told in refused(home)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_shipped_skill_passes_the_reference(name: str) -> None:
+def test_shipped_skill_is_valid_for_the_reference(name: str) -> None:
     assert validate(ROOT / "skills" / name) == []
     skill = read_skill(ROOT / "skills" / name)
     assert 50 < len(skill.description) < 400
@@ -183,7 +181,7 @@ def test_every_shipped_skill_passes_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOR_CODING_AGENTS)
-def test_every_skill_for_coding_agents_passes_the_reference_and_names_files_that_exist(name: str) -> None:
+def test_skill_for_coding_agents_is_valid_and_names_existing_files(name: str) -> None:
     home = ROOT / ".agents" / "skills" / name
     assert validate(home) == []
     spans = code_in((home / "SKILL.md").read_text()).spans
@@ -192,23 +190,23 @@ def test_every_skill_for_coding_agents_passes_the_reference_and_names_files_that
     assert [file for file in named if not (ROOT / file).exists()] == []
 
 
-def test_no_run_sees_a_skill_for_coding_agents() -> None:
+def test_skills_for_coding_agents_are_in_no_workflow() -> None:
     assert FOR_CODING_AGENTS == ["add-trigger", "promote-to-script"]
     for loaded in load_catalog(ROOT / "agents").workflows.values():
         assert not loaded.skills.keys() & set(FOR_CODING_AGENTS)
         assert not any(name in loaded.system for name in FOR_CODING_AGENTS)
 
 
-def test_a_skill_may_be_written_in_a_file_in_lower_case(tmp_path: Path) -> None:
+def test_skill_file_may_have_a_lower_case_name(tmp_path: Path) -> None:
     assert read_skill(made(tmp_path, GOOD, file="skill.md")).body == "Payments go to PAY."
 
 
-def test_a_folder_without_a_skill_says_so(tmp_path: Path) -> None:
+def test_skill_folder_without_a_skill_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "routing").mkdir()
     assert "SKILL.md" in refused(tmp_path / "routing")
 
 
-def test_all_files_of_a_folder_are_the_skill_but_what_is_hidden_or_lies_elsewhere(tmp_path: Path) -> None:
+def test_skill_includes_all_files_of_the_folder_except_hidden_and_linked_ones(tmp_path: Path) -> None:
     home = made(tmp_path, GOOD)
     (home / "references").mkdir()
     (home / "references" / "fields.md").write_text("Fields.")
@@ -223,7 +221,7 @@ def test_all_files_of_a_folder_are_the_skill_but_what_is_hidden_or_lies_elsewher
     assert skill_from_json("routing", skill.to_json()) == skill
 
 
-def test_a_folder_of_films_is_not_read(tmp_path: Path) -> None:
+def test_skill_folder_above_the_limits_of_size_or_files_is_refused(tmp_path: Path) -> None:
     home = made(tmp_path, GOOD)
     (home / "film").write_bytes(b"x" * (SIZE_LIMIT + 1))
     assert f"{SIZE_LIMIT} bytes" in refused(home)
@@ -233,7 +231,7 @@ def test_a_folder_of_films_is_not_read(tmp_path: Path) -> None:
     assert f"{FILES} files and" in refused(home)
 
 
-def test_links_in_a_circle_and_files_nobody_may_read_are_told(tmp_path: Path) -> None:
+def test_skill_with_circular_links_or_unprintable_file_names_is_refused(tmp_path: Path) -> None:
     home = made(tmp_path, GOOD)
     (home / "round").symlink_to(home / "round")
     assert "cannot be read" in refused(home)
@@ -242,7 +240,7 @@ def test_links_in_a_circle_and_files_nobody_may_read_are_told(tmp_path: Path) ->
     assert "cannot be printed" in refused(home)
 
 
-def test_what_lies_very_deep_is_no_part_of_a_skill(tmp_path: Path) -> None:
+def test_deeply_nested_files_are_not_part_of_a_skill(tmp_path: Path) -> None:
     home = made(tmp_path, GOOD)
     deep = home.joinpath(*["d"] * 300)
     deep.mkdir(parents=True)
@@ -250,7 +248,7 @@ def test_what_lies_very_deep_is_no_part_of_a_skill(tmp_path: Path) -> None:
     assert read_skill(home).files == {}
 
 
-def test_skills_stand_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_skills_of_a_folder_are_sorted_by_name(tmp_path: Path) -> None:
     for name in ("b", "a", "c"):
         made(tmp_path, f"---\nname: {name}\ndescription: d\n---\n", name)
     (tmp_path / "README.md").write_text("Not a skill.")

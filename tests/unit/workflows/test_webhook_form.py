@@ -1,4 +1,4 @@
-"""What people may write behind `webhook:`, what they are told otherwise, and what ingress makes of it."""
+"""The key `webhook:` of a workflow: accepted forms, mistakes, and the hook that ingress builds from it."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def save(folder: Path, text: str, name: str = "w.yaml") -> Path:
 
 
 def hook(folder: Path, text: str) -> Hook:
-    """The hook at ingress, after a way through JSON."""
+    """Return the hook as ingress reads it from JSON."""
     compiled = compile_hooks([(folder / "w.yaml", written(folder, text))])
     (made,) = read_hooks(json.loads(json.dumps(compiled)), SECRETS)
     return made
@@ -67,14 +67,14 @@ auth:
         ),
     ],
 )
-def test_what_is_written_is_what_ingress_checks(
+def test_webhook_key_is_compiled_to_the_checks_of_ingress(
     tmp_path: Path, text: str, auth: object, key: Pointer | Header | None
 ) -> None:
     made = hook(tmp_path, text)
     assert (made.auth, made.key, made.private) == (auth, key, False)
 
 
-def test_public_keys_may_stand_in_a_file_beside(tmp_path: Path) -> None:
+def test_webhook_public_keys_are_read_from_a_file(tmp_path: Path) -> None:
     save(tmp_path, '{"keys": [{"kty": "EC"}]}', "keys.json")
     made = hook(tmp_path, "{name: n, auth: {jwt: {issuer: i, audience: a, algorithms: [ES256], jwks: keys.json}}}")
     assert isinstance(made.auth, Jwt)
@@ -82,7 +82,7 @@ def test_public_keys_may_stand_in_a_file_beside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("held", [None, "no json", "[]", '{"keys": []}', '{"keys": 5}'])
-def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | None) -> None:
+def test_webhook_key_file_without_keys_is_named(tmp_path: Path, held: str | None) -> None:
     if held is not None:
         save(tmp_path, held, "keys.json")
     with pytest.raises(ConfigError, match=r"keys\.json"):
@@ -138,13 +138,13 @@ def test_a_file_of_keys_that_holds_none_is_named(tmp_path: Path, held: str | Non
         ("name: n\nsecret: x", "w.yaml:2:1: `secret` is not a key here."),
     ],
 )
-def test_mistakes_are_sentences_at_their_place(tmp_path: Path, text: str, line: str) -> None:
+def test_webhook_key_mistake_is_reported_at_the_place(tmp_path: Path, text: str, line: str) -> None:
     form, mistakes = fill(read_source(save(tmp_path, text)), WebhookForm)
     assert form is None
     assert [str(mistake).replace(f"{tmp_path}/", "")[: len(line)] for mistake in mistakes] == [line]
 
 
-def test_two_workflows_may_share_a_hook_when_they_say_the_same_of_it(tmp_path: Path) -> None:
+def test_workflows_may_share_a_webhook_with_equal_settings_only(tmp_path: Path) -> None:
     bearer, standard = written(tmp_path, "{name: n, auth: bearer}"), written(tmp_path, "name: n")
     assert list(compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), bearer)])) == ["n"]
     with pytest.raises(ConfigError, match=r"b\.yaml: a\.yaml defines the webhook n"):

@@ -1,4 +1,4 @@
-"""The key `writes`: one key for each system that can be listed, and what stands for all public places."""
+"""The key `writes`: one key per system with listable destinations, and the entry for all public places."""
 
 import re
 
@@ -12,7 +12,7 @@ WIKI = Listable("wiki", str, "Pages of a wiki.", example="[home]", linked=re.com
 FORM = destinations_form([BOARDS, WIKI])
 
 
-def test_each_system_has_a_key_and_a_single_entry_is_a_list_of_one() -> None:
+def test_writes_key_has_one_list_per_system() -> None:
     read = FORM.model_validate({"boards": ["shop", "public"], "wiki": "home"})
     assert (read.entries("boards"), read.entries("wiki"), read.entries("mail")) == (("shop", "public"), ("home",), ())
     assert FORM.LISTED == "The systems are `boards` and `wiki`."
@@ -20,7 +20,7 @@ def test_each_system_has_a_key_and_a_single_entry_is_a_list_of_one() -> None:
         FORM.model_validate({"mail": "home"})
 
 
-def test_the_entry_for_all_public_places_names_no_place() -> None:
+def test_writes_entry_for_all_public_places_names_no_single_place() -> None:
     public = FORM.model_validate({"boards": "public", "wiki": "home"})
     assert (public.lists_all_public("boards"), public.lists_all_public("wiki")) == (True, False)
     assert public.one_by_one("boards") == ()

@@ -1,4 +1,4 @@
-"""A value in brackets that lacks quotes is found, and a comment or a quoted value is not taken for one."""
+"""Unquoted values in brackets are found, and comments and quoted values are not mistaken for them."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from gofer.workflows.yaml_syntax import first_unquoted
         ('a: {says: *\\"*}', Place(1, 11), 'Write `says: "*\\\\\\"*"`.'),
     ],
 )
-def test_the_first_value_without_quotes_is_named_with_its_key(text: str, place: Place, hint: str) -> None:
+def test_first_unquoted_yaml_value_is_named_with_a_hint(text: str, place: Place, hint: str) -> None:
     found = first_unquoted(text)
     assert found is not None
     assert (found.place, found.hint) == (place, hint)
@@ -40,5 +40,5 @@ def test_the_first_value_without_quotes_is_named_with_its_key(text: str, place: 
         "a: [b] # {c: #x}",
     ],
 )
-def test_comments_quotes_and_text_are_left_alone(text: str) -> None:
+def test_comments_and_quoted_yaml_values_are_left_alone(text: str) -> None:
     assert first_unquoted(text) is None

@@ -1,4 +1,4 @@
-"""What S3 and EventBridge Scheduler do with what is published, on moto."""
+"""S3 bundles and EventBridge schedules of published workflows, on moto."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def timetable(group: str, scheduler: Any = None, target: str = FUNCTION) -> Even
     return EventBridge(aws(), scheduler or client("scheduler"), group, SCHEDULER, target)
 
 
-async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> None:
+async def test_s3_bundle_is_replaced_only_with_the_tag_of_the_last_read() -> None:
     bundles = S3BundleStore(aws(), client("s3"), new_bucket())
     assert (await bundles.read("bundles/a"), await bundles.keys("bundles/")) == (None, [])
     assert await bundles.swap("bundles/a", b"1", "")
@@ -46,16 +46,16 @@ async def test_an_object_is_created_once_and_replaced_by_who_saw_it_last() -> No
     assert not await bundles.swap("bundles/a", b"5", first.tag)
 
 
-async def test_many_objects_are_all_listed() -> None:
+async def test_s3_bundle_keys_are_listed_past_the_first_page() -> None:
     bundles = S3BundleStore(aws(), client("s3"), new_bucket())
-    # Put where moto keeps them: by requests it takes longer than all else here together.
+    # Written into moto's own storage: 1,001 requests would take longer than all other tests of this file.
     kept = s3_backends["123456789012"]["aws"]
     for number in range(1_001):
         kept.put_object(bundles._bucket, f"bundles/{number:04}", b"")
     assert len(await bundles.keys("bundles/")) == 1_001
 
 
-async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
+async def test_concurrent_publishers_leave_exactly_one_live_version() -> None:
     stage = Stage(SetClock())
     publishers = [
         Publisher(
@@ -71,18 +71,18 @@ async def test_of_many_who_publish_at_once_exactly_one_is_live() -> None:
     names = [one.name for one in done if not isinstance(one, BaseException)]
     found = await stage.bundles.read(POINTER)
     assert found is not None
-    # One that began after another one was done follows it; all that were overtaken were told.
+    # A publisher that began after another had finished follows it; every overtaken publisher got an error.
     assert json.loads(found.body)["name"] in names
     assert all(isinstance(one, Overtaken) for one in done if isinstance(one, BaseException))
 
 
-async def test_an_entry_is_read_as_it_was_written() -> None:
+async def test_schedule_entry_is_read_as_written() -> None:
     stage = Stage(SetClock())
     mine = timetable(stage.name)
     await mine.put(DAILY)
     assert (await mine.names(), await mine.entry("daily")) == (["daily"], DAILY)
     await mine.put(DAILY)
-    # One that goes elsewhere is not what was written.
+    # An entry with another target is not the one that was written.
     assert await timetable(stage.name, target="arn:aws:lambda:x:y:other").entry("daily") is None
     await mine.delete("daily")
     await mine.delete("daily")
@@ -114,11 +114,13 @@ class Refusing:
         ("ThrottlingException", TemporaryError, "could not carry out create_schedule now"),
     ],
 )
-async def test_a_refusal_says_who_must_act(code: str, error: type[Exception], told: str) -> None:
+async def test_eventbridge_refusal_becomes_a_configuration_or_temporary_error(
+    code: str, error: type[Exception], told: str
+) -> None:
     with pytest.raises(error, match=told):
         await timetable("g", Refusing(code)).put(DAILY)
 
 
-async def test_a_group_that_is_not_there_is_said() -> None:
+async def test_missing_schedule_group_is_reported() -> None:
     with pytest.raises(ConfigError, match="deploy first"):
         await timetable("g", Refusing("ResourceNotFoundException")).names()

@@ -1,4 +1,4 @@
-"""From an environment to stores: on moto, as a process on AWS or a laptop with a profile opens them."""
+"""AWS clients and stores from environment variables, on moto."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     }
 
 
-async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environment: Mapping[str, str]) -> None:
+async def test_cloud_settings_open_the_table_the_bucket_and_the_queues(environment: Mapping[str, str]) -> None:
     cloud = open_cloud(cloud_settings(environment), SetClock())
     await cloud.store.claim("r", b"one", b"key")
     await cloud.blobs.put(blob_key("r", b"body"), b"body")
@@ -57,20 +57,18 @@ async def test_an_environment_opens_the_table_the_bucket_and_the_queues(environm
 @pytest.mark.parametrize(
     "missing", ["GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL"]
 )
-async def test_what_is_missing_is_named(environment: Mapping[str, str], missing: str) -> None:
+async def test_missing_cloud_setting_is_named(environment: Mapping[str, str], missing: str) -> None:
     with pytest.raises(ConfigError, match=f"^{missing} must be set"):
         cloud_settings({**environment, missing: ""})
 
 
 @pytest.mark.parametrize("key", ["", "a" * 63, "A" * 64, "g" * 64])
-async def test_a_missing_or_damaged_installation_key_is_not_made_anew(environment: Mapping[str, str], key: str) -> None:
+async def test_missing_or_damaged_installation_key_is_refused_on_aws(environment: Mapping[str, str], key: str) -> None:
     with pytest.raises(ConfigError, match="INSTALLATION_KEY is missing or damaged"):
         aws_settings({**environment, "INSTALLATION_KEY": key})
 
 
-async def test_a_process_that_is_told_no_region_says_so(
-    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_missing_aws_region_is_reported(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.delenv("AWS_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")

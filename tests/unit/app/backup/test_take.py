@@ -1,4 +1,4 @@
-"""What a backup holds, what it seals, and what a restore makes of it."""
+"""Backup and restore: contents, sealing, and the state after a restore."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ from gofer.values.secret import Secret
 from support.stand_ins import NOON, SetClock, make_outside, mention
 
 QUICK = 4
-"""What nobody guesses need not be dear to guess."""
+"""A low cost of key derivation, to keep the tests fast."""
 PASSPHRASE = Secret("correct horse battery staple")
 DAY = 86_400
 WORDS = "words that only colleagues read"
@@ -73,7 +73,7 @@ class Folder:
             await state.store.create_head(Head(run, "answer-here", run, at, private=private, frames=1))
 
     async def end(self, state: State, run: str, *, told: bool = True) -> None:
-        """Write the end of a run into its journal, and into its head where it is told."""
+        """Write the end of a run into its journal, and optionally into its head."""
         pen = Pen("owner", make_outside(self.clock))
         journal, _ = await open_journal(run, state.store, state.blobs, pen)
         journal.add(RunFinished("done"))
@@ -98,7 +98,7 @@ class Folder:
         return head.status, head.reason
 
     def texts(self, run: str) -> list[str]:
-        """The texts of the events that the restored journal of a run holds."""
+        """Return the texts of the events in the restored journal of a run."""
 
         async def read(state: State) -> list[str]:
             entries = await read_journal(run, state.store, state.blobs)
@@ -114,7 +114,7 @@ def folder(tmp_path: Path) -> Folder:
 
 @contextmanager
 def served(folder: Folder) -> Iterator[State]:
-    """The folder in the hands of a Gofer that serves it."""
+    """Open the folder as a serving Gofer does."""
     with serving(folder.data), open_state(folder.data, folder.clock) as state, unclean_until_closed(folder.data):
         installation_key(folder.data)
         yield state
@@ -124,7 +124,7 @@ def every_byte(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_a_restored_state_has_what_the_backup_had(folder: Folder) -> None:
+def test_restored_state_equals_the_backed_up_state(folder: Folder) -> None:
     async def fill(state: State) -> None:
         await folder.begin(state, "ended")
         await folder.end(state, "ended")
@@ -138,7 +138,7 @@ def test_a_restored_state_has_what_the_backup_had(folder: Folder) -> None:
     assert folder.texts("ended") == [WORDS]
 
 
-def test_a_backup_taken_while_gofer_serves_is_of_one_moment(folder: Folder) -> None:
+def test_backup_during_serving_is_a_consistent_snapshot(folder: Folder) -> None:
     async def serve() -> None:
         with served(folder) as state:
             await folder.begin(state, "before")
@@ -158,7 +158,7 @@ def test_a_backup_taken_while_gofer_serves_is_of_one_moment(folder: Folder) -> N
         assert folder.texts(head.run) == [WORDS]
 
 
-def test_nothing_of_a_backup_opens_a_run_without_the_passphrase(folder: Folder) -> None:
+def test_backup_reveals_no_key_secret_or_content_without_the_passphrase(folder: Folder) -> None:
     async def fill(state: State) -> tuple[bytes | None, bytes | None]:
         await folder.begin(state, "open")
         await folder.begin(state, "secret", private=True)
@@ -181,7 +181,7 @@ def test_nothing_of_a_backup_opens_a_run_without_the_passphrase(folder: Folder) 
     assert not folder.restored.exists()
 
 
-def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folder: Folder) -> None:
+def test_unfinished_run_needs_a_retry_after_a_restore(folder: Folder) -> None:
     async def fill(state: State) -> None:
         for run in ("queued", "running", "parked", "secret", "claimed"):
             await folder.begin(state, run, private=run == "secret", listed=run != "claimed")
@@ -201,7 +201,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
         status, reason = folder.status(run)
         assert (status, reason[:9]) == ("needs_attention", "restored:")
         assert "2026-11-21 12:00 UTC is unknown; continue it with gofer retry" in reason
-    # Of a private run nothing is kept beyond its status.
+    # The head of a private run keeps only its status.
     assert folder.status("secret") == ("needs_attention", "")
 
     async def look(state: State) -> None:
@@ -223,7 +223,7 @@ def test_an_unfinished_run_is_held_and_nothing_of_it_happens_until_a_retry(folde
     folder.act(look, folder.restored)
 
 
-def test_what_is_due_by_now_is_deleted_before_anything_is_in_its_place(folder: Folder) -> None:
+def test_restore_deletes_runs_past_the_retention_time(folder: Folder) -> None:
     async def fill(state: State) -> None:
         for run in ("old", "young", "secret", "kept"):
             await folder.begin(state, run, private=run == "secret")
@@ -241,7 +241,7 @@ def test_what_is_due_by_now_is_deleted_before_anything_is_in_its_place(folder: F
     assert folder.texts("kept") == [WORDS]
 
 
-def test_a_private_run_whose_end_its_head_did_not_say_is_deleted_by_a_restore(folder: Folder) -> None:
+def test_restore_deletes_a_finished_private_run_with_an_outdated_head(folder: Folder) -> None:
     async def fill(state: State) -> None:
         await folder.begin(state, "secret", private=True)
         await folder.end(state, "secret", told=False)
@@ -253,7 +253,7 @@ def test_a_private_run_whose_end_its_head_did_not_say_is_deleted_by_a_restore(fo
         folder.texts("secret")
 
 
-def test_a_run_that_is_deleted_while_the_backup_is_made_is_gone_after_a_restore(folder: Folder) -> None:
+def test_run_deleted_during_the_backup_is_gone_after_a_restore(folder: Folder) -> None:
     async def fill(state: State) -> None:
         for run in ("ended", "open"):
             await folder.begin(state, run)
@@ -277,7 +277,7 @@ def test_a_run_that_is_deleted_while_the_backup_is_made_is_gone_after_a_restore(
         assert not any((folder.restored / "blobs" / run).glob("*"))
 
 
-def test_times_that_came_between_backup_and_restore_are_not_made_up_for(folder: Folder) -> None:
+def test_restore_does_not_catch_up_on_schedules_missed_since_the_backup(folder: Folder) -> None:
     folder.act(lambda state: state.marks.write({"weekly-digest": int(NOON)}))
     folder.take()
     folder.clock.advance(7 * DAY)
@@ -285,7 +285,7 @@ def test_times_that_came_between_backup_and_restore_are_not_made_up_for(folder: 
     assert folder.act(lambda state: state.marks.read(), folder.restored) == {"weekly-digest": int(NOON) + 7 * DAY}
 
 
-def test_a_body_without_a_run_is_left_out(folder: Folder) -> None:
+def test_backup_leaves_out_bodies_of_unclaimed_runs(folder: Folder) -> None:
     async def fill(state: State) -> None:
         await folder.begin(state, "run")
         await state.blobs.put(blob_key("never-claimed", b"body"), b"body")
@@ -296,7 +296,7 @@ def test_a_body_without_a_run_is_left_out(folder: Folder) -> None:
     assert sorted(path.name for path in (folder.backup / "blobs").iterdir()) == ["bundles", "run"]
 
 
-def test_a_backup_never_goes_over_another_one_or_into_the_state(folder: Folder) -> None:
+def test_backup_refuses_an_existing_folder_and_the_state_folder(folder: Folder) -> None:
     folder.act(lambda state: state.store.drop_leases())
     folder.take()
     for place, told in (
@@ -308,13 +308,13 @@ def test_a_backup_never_goes_over_another_one_or_into_the_state(folder: Folder) 
             folder.take(place)
 
 
-def test_a_state_that_is_not_there_is_not_backed_up(folder: Folder) -> None:
+def test_backup_of_a_missing_state_is_refused(folder: Folder) -> None:
     with pytest.raises(ConfigError, match="There are no runs"):
         folder.take()
     assert not folder.backup.exists()
 
 
-def test_an_unreadable_page_is_not_carried_into_a_backup(folder: Folder) -> None:
+def test_backup_of_a_database_with_an_unreadable_page_is_refused(folder: Folder) -> None:
     async def fill(state: State) -> None:
         for n in range(40):
             await folder.begin(state, f"run{n:02}")
@@ -333,7 +333,7 @@ def test_an_unreadable_page_is_not_carried_into_a_backup(folder: Folder) -> None
 
 @pytest.mark.parametrize("name", [NAME, SEALED, "gofer.db", "blobs"])
 @pytest.mark.parametrize("harm", ["missing", "changed", "cut"])
-def test_a_damaged_backup_is_refused_and_leaves_the_folder_empty(folder: Folder, name: str, harm: str) -> None:
+def test_restore_of_a_damaged_backup_is_refused_and_leaves_no_state(folder: Folder, name: str, harm: str) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     folder.take()
     path = folder.backup / name
@@ -352,7 +352,7 @@ def test_a_damaged_backup_is_refused_and_leaves_the_folder_empty(folder: Folder,
     assert not folder.restored.exists() or {path.name for path in folder.restored.iterdir()} <= {"serving.lock"}
 
 
-def test_files_of_two_backups_do_not_open_together(folder: Folder) -> None:
+def test_restore_refuses_a_mix_of_two_backups(folder: Folder) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     folder.take()
     earlier = json.loads((folder.backup / NAME).read_text())
@@ -367,7 +367,7 @@ def test_files_of_two_backups_do_not_open_together(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "blobs/../../outside"])
-def test_a_manifest_that_names_a_file_elsewhere_is_refused(folder: Folder, name: str) -> None:
+def test_restore_refuses_a_manifest_with_a_path_outside_the_backup(folder: Folder, name: str) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     folder.take()
     manifest = json.loads((folder.backup / NAME).read_text())
@@ -377,7 +377,7 @@ def test_a_manifest_that_names_a_file_elsewhere_is_refused(folder: Folder, name:
         folder.restore()
 
 
-def test_a_folder_that_is_used_or_not_empty_is_not_restored_into(folder: Folder) -> None:
+def test_restore_refuses_a_folder_in_use_or_not_empty(folder: Folder) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     folder.take()
     folder.restored = folder.data
@@ -389,7 +389,7 @@ def test_a_folder_that_is_used_or_not_empty_is_not_restored_into(folder: Folder)
     assert len(every_byte(folder.data)) >= len(before)
 
 
-def test_a_restore_that_did_not_end_keeps_gofer_from_serving_and_can_be_run_again(folder: Folder) -> None:
+def test_interrupted_restore_blocks_serving_and_can_be_repeated(folder: Folder) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     folder.take()
     (folder.restored / RESTORING).mkdir(parents=True)
@@ -405,7 +405,7 @@ def restored_known(folder: Folder) -> int:
     return folder.act(lambda state: restored_from("run", state.store), folder.restored)
 
 
-def test_a_second_backup_into_the_same_folder_at_once_is_refused(folder: Folder) -> None:
+def test_concurrent_backup_into_the_same_folder_is_refused(folder: Folder) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     refused: list[str] = []
 
@@ -421,7 +421,7 @@ def test_a_second_backup_into_the_same_folder_at_once_is_refused(folder: Folder)
     folder.restore()
 
 
-def test_a_backup_that_would_open_nothing_is_not_made(folder: Folder) -> None:
+def test_backup_without_usable_keys_is_refused(folder: Folder) -> None:
     folder.act(lambda state: folder.begin(state, "run"))
     key = folder.data / "installation.key"
     kept = key.read_bytes()
@@ -440,7 +440,7 @@ def test_a_backup_that_would_open_nothing_is_not_made(folder: Folder) -> None:
     assert not folder.backup.exists()
 
 
-def test_a_restored_state_has_no_name_in_clear_in_any_row(folder: Folder) -> None:
+def test_restored_database_holds_no_conversation_or_person_in_clear(folder: Folder) -> None:
     async def fill(state: State) -> None:
         for run in ("listed", "claimed"):
             await folder.begin(state, run, listed=run == "listed")
@@ -455,7 +455,7 @@ def test_a_restored_state_has_no_name_in_clear_in_any_row(folder: Folder) -> Non
         assert name.encode() not in raw
 
 
-def test_a_passphrase_is_dear_to_guess_and_no_changed_file_makes_it_dearer() -> None:
+def test_sealed_keys_fix_a_high_cost_of_guessing_the_passphrase() -> None:
     sealed = seal({"keys": b"1"}, PASSPHRASE, b"bound", os.urandom)
     header = sealed.index(b"\n") + 1
     assert sealed[header] >= 17

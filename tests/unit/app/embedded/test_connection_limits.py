@@ -1,4 +1,4 @@
-"""Whose connections are ended, and whose are not, over raw sockets."""
+"""Connection limits of the embedded server, over raw sockets."""
 
 import asyncio
 from contextlib import suppress
@@ -56,7 +56,7 @@ class Work:
         await self.ended.wait()
 
     async def take(self, seconds: float) -> None:
-        """Lets a request take so long."""
+        """Let a request take this long."""
         await self.begun.acquire()
         for _ in range(3):
             leap(seconds / 3)
@@ -75,7 +75,7 @@ async def opened(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.S
     return reader, writer
 
 
-async def test_a_slow_reader_gets_all_of_a_long_answer() -> None:
+async def test_slow_reader_receives_a_long_response_whole() -> None:
     async with serve(Work().app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET)
         await reader.readuntil(b"\r\n\r\n")
@@ -88,7 +88,7 @@ async def test_a_slow_reader_gets_all_of_a_long_answer() -> None:
         writer.close()
 
 
-async def test_who_reads_nothing_of_an_answer_does_not_hold_the_connection() -> None:
+async def test_connection_of_a_client_that_stops_reading_is_closed() -> None:
     async with serve(Work().app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET)
         await reader.readuntil(b"\r\n\r\n")
@@ -103,7 +103,7 @@ async def test_who_reads_nothing_of_an_answer_does_not_hold_the_connection() -> 
         writer.close()
 
 
-async def test_a_request_at_work_may_take_its_time() -> None:
+async def test_request_in_progress_outlives_the_header_timeout() -> None:
     work = Work()
     async with serve(work.app, bounds=BOUNDS) as url:
         reader, writer = await opened(url, GET.replace(b"/ ", b"/slow "))
@@ -112,7 +112,7 @@ async def test_a_request_at_work_may_take_its_time() -> None:
         writer.close()
 
 
-async def test_an_accepted_websocket_is_not_waiting_for_a_request() -> None:
+async def test_accepted_websocket_outlives_the_header_timeout() -> None:
     work = Work()
     async with serve(work.app, bounds=Bounds(header_seconds=6), websockets=True) as url:
         reader, writer = await opened(url, UPGRADE)
@@ -123,7 +123,7 @@ async def test_an_accepted_websocket_is_not_waiting_for_a_request() -> None:
         writer.close()
 
 
-async def test_when_all_places_are_at_work_the_newest_connection_is_refused() -> None:
+async def test_newest_connection_is_refused_when_all_connections_are_busy() -> None:
     work = Work()
     async with serve(work.app, bounds=Bounds(header_seconds=HOUR, connections=3)) as url:
         working = [await opened(url, GET.replace(b"/ ", b"/slow ")) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Requests on the wire: the limit on headers holds however they arrive, and a request has one length."""
+"""Request framing: the header limit for any packet sizes, and one length per request."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ async def read(request: Request) -> Response:
 
 
 async def early(_: Request) -> Response:
-    """Answers without a look at the body."""
+    """Answer without reading the body."""
     return PlainTextResponse("early")
 
 
@@ -49,7 +49,7 @@ async def connected() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.Stre
 
 
 async def answers(*pieces: bytes) -> list[bytes]:
-    """The statuses that come back for pieces that are sent one after the other, until the server closes."""
+    """Return the response statuses to pieces sent one after the other, until the server closes."""
     async with connected() as (reader, writer):
         try:
             for piece in pieces:
@@ -76,13 +76,13 @@ FOLDED = b"X-Folded: y\r\n" + b" y\r\n" * LARGE
 
 @pytest.mark.parametrize("headers", [LINE, MANY, BLANKS, FOLDED], ids=["one", "many", "blanks", "folded"])
 @pytest.mark.parametrize("size", [10**6, HEADER_BYTES - 1, 997], ids=["one packet", "two packets", "drips"])
-async def test_headers_above_the_limit_are_refused_however_they_arrive(headers: bytes, size: int) -> None:
+async def test_headers_above_the_limit_are_refused_in_any_packet_size(headers: bytes, size: int) -> None:
     request = START + headers + b"Content-Length: 0\r\n\r\n"
     assert await answers(*drips(request, size)) in ([b"400"], [])
     assert await answers(request) == [b"400"]
 
 
-async def test_a_path_above_the_limit_is_refused() -> None:
+async def test_path_above_the_limit_is_refused() -> None:
     assert await answers(b"GET /" + b"x" * LARGE + b" HTTP/1.1\r\nHost: a\r\n\r\n") == [b"400"]
 
 
@@ -93,11 +93,11 @@ async def test_trailers_above_the_limit_are_refused(size: int) -> None:
     assert await answers(request) == [b"400"]
 
 
-async def test_what_stands_beside_the_length_of_a_chunk_counts_too() -> None:
+async def test_chunk_extension_counts_towards_the_header_limit() -> None:
     assert await answers(CHUNKED + b"1;" + b"x" * LARGE + b"\r\nx\r\n0\r\n\r\n") == [b"400"]
 
 
-async def test_the_next_request_of_a_connection_has_the_same_limit() -> None:
+async def test_header_limit_holds_for_later_requests_of_a_connection() -> None:
     large = START + LINE + b"Content-Length: 0\r\n\r\n"
     assert await answers(ASK, large) == [b"200", b"400"]
     assert await answers(ASK + large) == [b"200", b"400"]
@@ -111,7 +111,7 @@ async def test_headers_and_bodies_below_the_limit_are_read() -> None:
     closing = START + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"".join(b"%x\r\n" % 90_000 + body[:90_000] + b"\r\n" for _ in range(10))
     assert await answers(closing + chunks + b"0\r\nX-Trailer: y\r\n\r\n") == [b"200"]
-    # Many small ones: the limit is for each chunk's own length, and not for all of them.
+    # The limit is for the header of each chunk, not for the sum.
     assert await answers(closing + b"1\r\nx\r\n" * HEADER_BYTES + b"0\r\n\r\n") == [b"200"]
 
 
@@ -130,17 +130,17 @@ async def test_headers_and_bodies_below_the_limit_are_read() -> None:
         b"Transfer-Encoding: gzip, chunked\r\n",
     ],
 )
-async def test_a_request_with_two_lengths_is_refused_and_nothing_behind_it_is_read(lines: bytes) -> None:
+async def test_request_with_ambiguous_length_is_refused_and_the_rest_is_not_read(lines: bytes) -> None:
     assert await answers(START + lines + b"\r\n0\r\n\r\n" + ASK) == [b"400"]
 
 
-async def test_chunks_of_an_old_protocol_are_refused() -> None:
+async def test_chunked_http_1_0_request_is_refused() -> None:
     assert await answers(CHUNKED.replace(b"HTTP/1.1", b"HTTP/1.0") + b"0\r\n\r\n") == [b"400"]
 
 
 @pytest.mark.parametrize("path", [b"/early", b"/read"])
 @pytest.mark.parametrize("rest", [b"zz\r\n", b"1\r\nxzz", b"0\r\n" + MANY + b"\r\n"])
-async def test_a_body_that_breaks_its_form_is_no_error_of_the_server(
+async def test_malformed_chunked_body_logs_no_server_error(
     path: bytes, rest: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     request = CHUNKED.replace(b"/read", path)

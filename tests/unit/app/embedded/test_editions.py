@@ -1,4 +1,4 @@
-"""When edits of workflow files come into force, and what is said when they are wrong."""
+"""Reloading of edited workflow files, and reports of mistakes in them."""
 
 import logging
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class Repository:
-    """A folder whose every file of agents/ is a workflow that says what stands in it; `broken` is a mistake."""
+    """A folder in which each file of agents/ is a workflow with that text; the text `broken` is a mistake."""
 
     root: Path
     clock: SetClock = field(default_factory=SetClock)
@@ -82,7 +82,7 @@ class Repository:
         return {name: loaded.system for name, loaded in self.editions.now.catalog.workflows.items()}
 
 
-async def test_an_edit_comes_into_force_once_the_files_were_left_alone_for_a_second(
+async def test_edit_is_loaded_after_one_second_without_further_changes(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -102,7 +102,7 @@ async def test_an_edit_comes_into_force_once_the_files_were_left_alone_for_a_sec
     assert await made.editions.holding("answer") is made.editions.now.catalog
 
 
-async def test_a_file_that_is_taken_away_takes_its_workflow_along(tmp_path: Path) -> None:
+async def test_deleted_workflow_file_removes_the_workflow(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     made.write("digest", "weekly")
     await made.wait(2)
@@ -111,7 +111,7 @@ async def test_a_file_that_is_taken_away_takes_its_workflow_along(tmp_path: Path
     assert made.texts == {"answer": "hello"}
 
 
-async def test_a_broken_edit_keeps_the_last_good_edition_and_says_so(
+async def test_broken_edit_keeps_the_last_good_edition_and_shows_a_notice(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = Repository(tmp_path)
@@ -131,7 +131,7 @@ async def test_a_broken_edit_keeps_the_last_good_edition_and_says_so(
     assert "no workflow differs" not in caplog.text
 
 
-async def test_the_log_says_when_the_files_have_no_mistakes_any_more(
+async def test_log_reports_when_the_workflow_files_are_correct_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
@@ -143,7 +143,7 @@ async def test_the_log_says_when_the_files_have_no_mistakes_any_more(
     assert caplog.messages[1:] == ["the workflow files have no mistakes any more"]
 
 
-async def test_an_edit_that_breaks_the_check_itself_ends_nothing(tmp_path: Path) -> None:
+async def test_edit_that_crashes_the_check_keeps_the_last_good_edition(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     made.error = RecursionError("deep")
     made.write("answer", "deep")
@@ -156,7 +156,7 @@ async def test_an_edit_that_breaks_the_check_itself_ends_nothing(tmp_path: Path)
     assert made.texts == {"answer": "shallow"}
 
 
-async def test_files_that_change_while_they_are_read_are_read_again(tmp_path: Path) -> None:
+async def test_workflow_files_changed_during_loading_are_loaded_again(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     load = made.watcher.load
 
@@ -174,7 +174,7 @@ async def test_files_that_change_while_they_are_read_are_read_again(tmp_path: Pa
     assert (made.texts, made.reads) == ({"answer": "good morning", "digest": "half of it"}, 2)
 
 
-async def test_a_file_that_is_saved_unchanged_makes_no_new_edition(tmp_path: Path) -> None:
+async def test_unchanged_save_makes_no_new_edition(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     before = made.editions.now
     made.write("answer", "hello")
@@ -183,7 +183,7 @@ async def test_a_file_that_is_saved_unchanged_makes_no_new_edition(tmp_path: Pat
     assert made.editions.now is before
 
 
-async def test_two_files_edited_together_come_into_force_together(tmp_path: Path) -> None:
+async def test_files_edited_together_are_never_loaded_separately(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     for number in range(20):
         made.write("answer", f"{number}")
@@ -193,7 +193,7 @@ async def test_two_files_edited_together_come_into_force_together(tmp_path: Path
         assert texts == {"answer": "hello"} or texts["answer"] == texts["digest"]
 
 
-async def test_an_edit_while_the_process_starts_is_read(tmp_path: Path) -> None:
+async def test_edit_during_startup_is_loaded(tmp_path: Path) -> None:
     made = Repository(tmp_path)
     made.watcher = made.watch()
     made.write("answer", "written between the reading and the first look")
@@ -201,7 +201,7 @@ async def test_an_edit_while_the_process_starts_is_read(tmp_path: Path) -> None:
     assert made.texts == {"answer": "written between the reading and the first look"}
 
 
-async def test_an_edited_tool_asks_once_for_a_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_edited_tool_logs_one_request_for_a_restart(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "oncall.py").write_text("before")
     caplog.set_level(logging.INFO)
@@ -219,7 +219,7 @@ async def test_an_edited_tool_asks_once_for_a_restart(tmp_path: Path, caplog: py
     assert (made.reads, made.editions.now) == (0, before)
 
 
-def test_links_that_lead_upward_are_walked_once(tmp_path: Path) -> None:
+def test_upward_symlinks_are_not_followed_into_a_cycle(tmp_path: Path) -> None:
     (tmp_path / "agents" / "x").mkdir(parents=True)
     for name in ("one", "two", "three"):
         (tmp_path / "agents" / "x" / name).symlink_to("../..")

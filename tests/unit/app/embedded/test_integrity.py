@@ -1,4 +1,4 @@
-"""A folder that was used before is refused when its database or its log is gone, and never silently begun anew."""
+"""Startup of a used state folder: a missing or foreign database, log or key file is refused."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def lose(data: Path) -> None:
         path.unlink()
 
 
-def test_a_database_that_is_missing_beside_a_used_key_is_refused_and_not_made_anew(tmp_path: Path) -> None:
+def test_missing_database_beside_a_used_key_is_refused(tmp_path: Path) -> None:
     use(tmp_path)
     lose(tmp_path)
     for _ in range(2):
@@ -49,7 +49,7 @@ def test_a_database_that_is_missing_beside_a_used_key_is_refused_and_not_made_an
     assert not (tmp_path / "gofer.db").exists()
 
 
-def test_an_empty_database_beside_a_used_key_is_refused(tmp_path: Path) -> None:
+def test_empty_database_beside_a_used_key_is_refused(tmp_path: Path) -> None:
     use(tmp_path)
     lose(tmp_path)
     (tmp_path / "gofer.db").touch()
@@ -57,7 +57,7 @@ def test_an_empty_database_beside_a_used_key_is_refused(tmp_path: Path) -> None:
         open_again(tmp_path)
 
 
-async def test_a_folder_without_the_keys_of_its_runs_is_refused(tmp_path: Path) -> None:
+async def test_missing_run_keys_are_refused_once_there_is_a_run(tmp_path: Path) -> None:
     use(tmp_path)
     (tmp_path / KEYS).unlink(missing_ok=True)
     open_again(tmp_path)
@@ -68,7 +68,7 @@ async def test_a_folder_without_the_keys_of_its_runs_is_refused(tmp_path: Path) 
         open_again(tmp_path)
 
 
-def test_the_database_of_another_installation_is_refused(tmp_path: Path) -> None:
+def test_database_of_another_installation_is_refused(tmp_path: Path) -> None:
     use(tmp_path / "one")
     use(tmp_path / "two")
     (tmp_path / "two" / "gofer.db").rename(tmp_path / "one" / "gofer.db")
@@ -76,7 +76,7 @@ def test_the_database_of_another_installation_is_refused(tmp_path: Path) -> None
         open_again(tmp_path / "one")
 
 
-def test_tables_without_rows_that_were_made_meanwhile_are_refused(tmp_path: Path) -> None:
+def test_database_recreated_without_rows_is_refused(tmp_path: Path) -> None:
     use(tmp_path / "one")
     open_again(tmp_path / "two")
     (tmp_path / "two" / "gofer.db").rename(tmp_path / "one" / "gofer.db")
@@ -84,7 +84,7 @@ def test_tables_without_rows_that_were_made_meanwhile_are_refused(tmp_path: Path
         open_again(tmp_path / "one")
 
 
-def test_a_mark_that_cannot_be_read_is_named_and_not_taken_for_another_one(tmp_path: Path) -> None:
+def test_unreadable_used_marker_is_reported(tmp_path: Path) -> None:
     use(tmp_path)
     (tmp_path / USED).unlink()
     (tmp_path / USED).mkdir()
@@ -92,17 +92,17 @@ def test_a_mark_that_cannot_be_read_is_named_and_not_taken_for_another_one(tmp_p
         open_again(tmp_path)
 
 
-def test_a_key_that_was_never_used_begins_with_a_new_database(tmp_path: Path) -> None:
+def test_unused_installation_key_starts_with_a_new_database(tmp_path: Path) -> None:
     installation_key(tmp_path)
     open_again(tmp_path)
 
 
-def test_a_used_folder_whose_runs_were_all_forgotten_is_opened(tmp_path: Path) -> None:
+def test_used_folder_without_remaining_runs_is_opened(tmp_path: Path) -> None:
     for _ in range(3):
         use(tmp_path)
 
 
-async def test_an_installation_from_before_the_mark_gets_one(tmp_path: Path) -> None:
+async def test_installation_without_a_used_marker_gets_one(tmp_path: Path) -> None:
     with open_state(tmp_path, SetClock()) as state:
         installation_key(tmp_path)
         await state.store.create_head(Head("r", "w", "c", 1))
@@ -150,7 +150,7 @@ def killed(data: Path) -> None:
         process.communicate()
 
 
-def test_a_log_that_is_missing_after_a_kill_is_refused_until_the_operator_says_that_it_is_no_loss(
+def test_missing_write_ahead_log_after_a_kill_is_refused(
     tmp_path: Path,
 ) -> None:
     killed(tmp_path)
@@ -159,19 +159,19 @@ def test_a_log_that_is_missing_after_a_kill_is_refused_until_the_operator_says_t
     with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing although the last Gofer was killed.*Put the file"):
         open_again(tmp_path)
     (tmp_path / UNCLEAN).unlink()
-    # What the log held is gone, and with it the identity: this is not the database that the key was used with.
+    # The identity of the database was in the lost log, so it does not match the key.
     with pytest.raises(ConfigError, match="is not the one"):
         open_again(tmp_path)
 
 
-def test_a_log_that_was_removed_in_good_order_is_not_missed(tmp_path: Path) -> None:
+def test_write_ahead_log_removed_by_a_clean_stop_is_not_missed(tmp_path: Path) -> None:
     with start(tmp_path) as process:
         process.communicate(b"")
     assert not (tmp_path / LOG).exists()
     open_again(tmp_path)
 
 
-def test_a_reader_after_a_kill_removes_log_and_mark_in_good_order(tmp_path: Path) -> None:
+def test_reader_after_a_kill_removes_the_write_ahead_log_and_the_unclean_marker(tmp_path: Path) -> None:
     killed(tmp_path)
     assert (tmp_path / UNCLEAN).exists()
     with read_state(tmp_path, SetClock()):
@@ -181,7 +181,7 @@ def test_a_reader_after_a_kill_removes_log_and_mark_in_good_order(tmp_path: Path
     open_again(tmp_path)
 
 
-def test_a_frozen_holder_of_the_lock_is_named_as_such(tmp_path: Path) -> None:
+def test_stopped_process_that_holds_the_lock_is_reported_with_the_pid(tmp_path: Path) -> None:
     with start(tmp_path) as process:
         try:
             told = rf"serves .* \(process {process.pid}, since .* UTC\); stop it"
@@ -197,7 +197,7 @@ def test_a_frozen_holder_of_the_lock_is_named_as_such(tmp_path: Path) -> None:
             process.communicate(b"")
 
 
-def test_a_lock_file_that_names_no_process_still_refuses(tmp_path: Path) -> None:
+def test_lock_file_without_a_process_id_still_blocks_serving(tmp_path: Path) -> None:
     with serving(tmp_path):
         for content in ("", "nonsense", "999999999"):
             (tmp_path / "serving.lock").write_text(content)
@@ -214,7 +214,7 @@ async def claim(data: Path) -> None:
     ("content", "told"),
     [(b"", "is empty"), (b"nonsense", "is not a key file"), (bytes(512), "is not a key file")],
 )
-async def test_a_folder_whose_keys_are_ruined_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
+async def test_ruined_run_keys_are_refused(tmp_path: Path, content: bytes, told: str) -> None:
     use(tmp_path)
     await claim(tmp_path)
     (tmp_path / KEYS).write_bytes(content)
@@ -222,13 +222,13 @@ async def test_a_folder_whose_keys_are_ruined_is_refused(tmp_path: Path, content
         open_again(tmp_path)
 
 
-def test_an_empty_file_of_keys_without_a_run_is_no_loss(tmp_path: Path) -> None:
+def test_empty_key_file_without_runs_is_accepted(tmp_path: Path) -> None:
     use(tmp_path)
     (tmp_path / KEYS).touch()
     open_again(tmp_path)
 
 
-async def test_a_folder_that_lost_database_and_mark_is_refused_while_keys_or_bodies_are_left(tmp_path: Path) -> None:
+async def test_missing_database_and_marker_are_refused_while_keys_or_bodies_remain(tmp_path: Path) -> None:
     use(tmp_path)
     await claim(tmp_path)
     with open_state(tmp_path, SetClock()) as state:
@@ -243,13 +243,13 @@ async def test_a_folder_that_lost_database_and_mark_is_refused_while_keys_or_bod
 
 
 @pytest.mark.parametrize("name", ["gofer.db", LOG])
-def test_a_file_that_a_running_gofer_lost_is_not_put_down_to_a_kill(tmp_path: Path, name: str) -> None:
+def test_database_file_deleted_under_a_running_gofer_is_not_blamed_on_a_kill(tmp_path: Path, name: str) -> None:
     with start(tmp_path) as process:
-        (tmp_path / name).rename(tmp_path / "aside")
+        (tmp_path / name).rename(tmp_path / "moved")
         told = rf"{name} is gone, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
         with pytest.raises(ConfigError, match=told), read_state(tmp_path, SetClock()):
             pass
         if name == "gofer.db":
-            (tmp_path / "aside").rename(tmp_path / name)
+            (tmp_path / "moved").rename(tmp_path / name)
         process.communicate(b"")
     open_again(tmp_path)

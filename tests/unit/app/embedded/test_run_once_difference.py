@@ -23,7 +23,7 @@ def differs(before: object, after: object, **told: object) -> None:
     assert difference(before, after) == {**NOTHING, **told}
 
 
-def test_a_new_message_is_one_addition_under_its_own_name() -> None:
+def test_difference_reports_a_new_message_as_one_addition() -> None:
     before = {"slack": {"general": {"messages": [{"ts": "1.0", "text": "a"}, {"ts": "3.0", "text": "c"}]}}}
     message = {"ts": "2.0", "text": "b"}
     after = {"slack": {"general": {"messages": [message, *before["slack"]["general"]["messages"]]}}}
@@ -31,7 +31,7 @@ def test_a_new_message_is_one_addition_under_its_own_name() -> None:
     differs(after, before, removed={"/slack/general/messages/2.0": message})
 
 
-def test_a_change_says_what_was_before() -> None:
+def test_difference_reports_a_change_with_the_previous_value() -> None:
     before = {"OPS-1": {"status": "To Do", "labels": ["a", "b", "c"]}}
     after = {"OPS-1": {"status": "Done", "labels": ["a", "x", "c", "d"]}}
     differs(
@@ -45,22 +45,22 @@ def test_a_change_says_what_was_before() -> None:
     )
 
 
-def test_names_are_escaped_as_in_json_pointers_and_tuples_are_lists() -> None:
+def test_difference_paths_are_json_pointers_and_tuples_count_as_lists() -> None:
     differs({"a/b": {"~": (1, 2)}}, {"a/b": {"~": (1, 3)}}, changed={"/a~1b/~0/1": {"before": 2, "after": 3}})
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, True), (None, ""), ({}, []), ("1", 1)])
-def test_things_of_different_kinds_differ(before: object, after: object) -> None:
+def test_difference_separates_values_of_different_types(before: object, after: object) -> None:
     differs({"x": before}, {"x": after}, changed={"/x": {"before": before, "after": after}})
 
 
-def test_items_of_a_list_that_only_look_equal_differ() -> None:
-    """For Python, False is 0 and True is 1, also within what is compared as a whole."""
+def test_difference_separates_list_items_that_python_calls_equal() -> None:
+    """For Python, False is 0 and True is 1, also inside nested values."""
     differs([{"a": False}], [{"a": 0}], changed={"/0/a": {"before": False, "after": 0}})
     differs([1, [True]], [1, [1]], changed={"/1/0": {"before": True, "after": 1}})
 
 
-def test_what_is_told_has_bounds() -> None:
+def test_difference_is_limited_in_entries_and_in_length() -> None:
     many: Any = difference({}, {str(n): n for n in range(MOST + 50)})
     assert (len(many["added"]), many["more"]) == (MOST, 50)
     long: Any = difference({"x": "a"}, {"x": "b" * 10_000, "y": ["c" * 10_000]})
@@ -68,19 +68,19 @@ def test_what_is_told_has_bounds() -> None:
 
 
 @given(JSON)
-def test_nothing_differs_from_itself(value: object) -> None:
+def test_difference_of_equal_values_is_empty(value: object) -> None:
     differs(value, json.loads(json.dumps(value)))
 
 
 @given(JSON, JSON)
-def test_every_difference_is_told_and_turned_round(before: object, after: object) -> None:
+def test_difference_is_symmetric_and_complete(before: object, after: object) -> None:
     there: Any = difference({"x": before}, {"x": after})
     back: Any = difference({"x": after}, {"x": before})
     assert set(there["added"]) == set(back["removed"])
     assert set(there["changed"]) == set(back["changed"])
     told = {**there["added"], **there["removed"], **there["changed"]}
     if not told:
-        # Only the order of things with names may differ then.
+        # Then only the order of named items may differ.
         assert _sorted(before) == _sorted(after)
 
 

@@ -1,4 +1,4 @@
-"""An app is served on the running loop and taken down in bounded time."""
+"""The embedded HTTP server: serving on the running loop and stopping in bounded time."""
 
 import asyncio
 import errno
@@ -25,7 +25,7 @@ async def hello(_: Request) -> Response:
 APP = Starlette(routes=[Route("/", hello)])
 
 
-def test_it_serves_on_loopback_and_stops_at_the_end_of_the_block() -> None:
+def test_server_listens_on_loopback_until_the_end_of_the_block() -> None:
     async def story() -> None:
         before = signal.getsignal(signal.SIGINT)
         async with loopback.client() as http:
@@ -39,7 +39,7 @@ def test_it_serves_on_loopback_and_stops_at_the_end_of_the_block() -> None:
     asyncio.run(story())
 
 
-def test_a_taken_port_is_an_error_with_a_sentence_and_is_free_again_afterwards() -> None:
+def test_port_in_use_is_reported_and_can_be_reused_afterwards() -> None:
     async def story() -> None:
         async with loopback.client() as http, serve(APP) as url:
             # The server will end this connection, which keeps the port in TIME_WAIT.
@@ -56,7 +56,7 @@ def test_a_taken_port_is_an_error_with_a_sentence_and_is_free_again_afterwards()
 
 
 async def connects_each_turn(url: str, sockets: list[socket.socket]) -> None:
-    """Open connections, one in each turn of the loop, until nobody listens any more."""
+    """Open one connection in each turn of the loop until the port is closed."""
     port = int(url.rpartition(":")[2])
     with suppress(ConnectionRefusedError):
         while True:
@@ -65,7 +65,7 @@ async def connects_each_turn(url: str, sockets: list[socket.socket]) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_who_connects_while_the_server_stops_is_sent_away() -> None:
+def test_connection_opened_during_shutdown_is_closed() -> None:
     async def story() -> None:
         opened: list[socket.socket] = []
         async with serve(APP) as url:
@@ -83,7 +83,7 @@ def test_who_connects_while_the_server_stops_is_sent_away() -> None:
     gc.collect()
 
 
-def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.LogCaptureFixture) -> None:
+def test_endless_request_does_not_block_the_shutdown(caplog: pytest.LogCaptureFixture) -> None:
     entered = asyncio.Event()
 
     async def forever(_: Request) -> Response:
@@ -103,7 +103,7 @@ def test_a_request_that_never_ends_does_not_hold_the_shutdown(caplog: pytest.Log
     assert "1 requests took longer than 1 s and are cancelled" in caplog.text
 
 
-def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
+def test_request_in_progress_is_answered_before_the_shutdown() -> None:
     entered = asyncio.Event()
 
     async def slow(_: Request) -> Response:
@@ -123,7 +123,7 @@ def test_a_request_under_way_is_finished_before_the_server_is_gone() -> None:
     assert asyncio.run(story()) == "done"
 
 
-def test_a_server_that_nobody_waits_for_is_gone_at_once() -> None:
+def test_server_with_idle_connections_only_stops_at_once() -> None:
     async def story() -> None:
         async with loopback.client() as http, serve(APP, grace_seconds=3_600) as url:
             # The connection stays open for a next request.
@@ -132,7 +132,7 @@ def test_a_server_that_nobody_waits_for_is_gone_at_once() -> None:
     asyncio.run(story())
 
 
-def test_a_cancelled_host_takes_the_server_with_it() -> None:
+def test_server_stops_when_the_surrounding_task_is_cancelled() -> None:
     async def story() -> None:
         listening: asyncio.Queue[str] = asyncio.Queue()
 
@@ -153,7 +153,7 @@ def test_a_cancelled_host_takes_the_server_with_it() -> None:
     asyncio.run(story())
 
 
-def test_two_apps_run_on_one_loop_and_an_error_in_the_block_comes_through() -> None:
+def test_two_servers_share_a_loop_and_an_error_in_the_block_propagates() -> None:
     async def story() -> None:
         async with serve(APP) as one, serve(APP) as other, loopback.client() as http:
             assert one != other

@@ -10,7 +10,7 @@ from support.stand_ins import SetClock
 pytestmark = pytest.mark.anyio
 
 
-def test_the_installation_key_is_made_once_and_kept_from_others(tmp_path: Path) -> None:
+def test_installation_key_is_created_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
     key = installation_key(tmp_path).reveal()
     assert len(key) == 64
     assert installation_key(tmp_path).reveal() == key
@@ -19,13 +19,13 @@ def test_the_installation_key_is_made_once_and_kept_from_others(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 64, b"Z" * 64])
-def test_a_damaged_installation_key_is_not_used(tmp_path: Path, content: bytes) -> None:
+def test_damaged_installation_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "installation.key").write_bytes(content)
     with pytest.raises(ConfigError, match="is damaged"):
         installation_key(tmp_path)
 
 
-async def test_a_lost_installation_key_is_not_made_anew_over_runs_that_were_answered(tmp_path: Path) -> None:
+async def test_lost_installation_key_is_not_recreated_once_there_are_runs(tmp_path: Path) -> None:
     with open_state(tmp_path, SetClock()) as state:
         installation_key(tmp_path)
         (tmp_path / "installation.key").unlink()
@@ -39,14 +39,14 @@ async def test_a_lost_installation_key_is_not_made_anew_over_runs_that_were_answ
     assert not (tmp_path / "installation.key").exists()
 
 
-def test_a_folder_is_served_by_one_and_free_again_afterwards(tmp_path: Path) -> None:
+def test_state_folder_is_served_by_one_process_at_a_time(tmp_path: Path) -> None:
     with serving(tmp_path), pytest.raises(ConfigError, match="Another Gofer serves"), serving(tmp_path):
         pass
     with serving(tmp_path):
         pass
 
 
-def test_a_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+def test_unusable_state_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="GOFER_DATA cannot be"), open_state(tmp_path / "file", SetClock()):
         pass

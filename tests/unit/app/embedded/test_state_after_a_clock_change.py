@@ -1,4 +1,4 @@
-"""A clock that was an hour ahead, and is right again when Gofer starts, strands nothing."""
+"""Startup after the clock was an hour ahead: runs and queue messages become due."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 HOUR = 3_600
 
 
-async def test_what_was_accepted_an_hour_ahead_is_due_after_a_restart(tmp_path: Path) -> None:
+async def test_run_accepted_an_hour_ahead_is_due_after_a_restart(tmp_path: Path) -> None:
     clock = SetClock(NOON + HOUR)
     with open_state(tmp_path, clock) as state:
         await state.store.create_head(Head("ahead", "w", "c", int(clock.now() * 1000)))
@@ -30,7 +30,7 @@ async def test_what_was_accepted_an_hour_ahead_is_due_after_a_restart(tmp_path: 
         assert [queue_message.run for queue_message in await state.queue.receive(10, 120, 0)] == ["ahead"]
 
 
-async def test_the_sweep_of_a_start_finds_it_also_without_its_queue_message(tmp_path: Path) -> None:
+async def test_startup_sweep_enqueues_a_run_from_an_hour_ahead_without_a_queue_message(tmp_path: Path) -> None:
     clock = SetClock(NOON + HOUR)
     with open_state(tmp_path, clock) as state:
         await state.store.create_head(Head("ahead", "w", "c", int(clock.now() * 1000)))
@@ -41,8 +41,8 @@ async def test_the_sweep_of_a_start_finds_it_also_without_its_queue_message(tmp_
         assert await Sweeper(state.store, state.queue, clock).sweep(still=180) == 1
 
 
-async def test_what_waits_for_good_reason_keeps_waiting(tmp_path: Path) -> None:
-    """A queue message is held back for 900 seconds at most, and a run may be parked for a day."""
+async def test_parked_run_and_delayed_queue_message_keep_waiting_after_a_clock_change(tmp_path: Path) -> None:
+    """A queue message is delayed by 900 seconds at most, and a run may be parked for a day."""
     clock = SetClock()
     with open_state(tmp_path, clock) as state:
         parked = Head("parked", "w", "c", int(NOON * 1000), "parked", wakes_at=int(NOON * 1000) + 24 * HOUR * 1000)
@@ -55,7 +55,7 @@ async def test_what_waits_for_good_reason_keeps_waiting(tmp_path: Path) -> None:
         assert [queue_message.run for queue_message in await state.queue.receive(10, 120, 0)] == ["parked"]
 
 
-async def test_a_message_that_a_dead_process_held_is_due_when_it_is_too_far_ahead(tmp_path: Path) -> None:
+async def test_queue_message_of_a_dead_process_is_due_when_hidden_too_long(tmp_path: Path) -> None:
     clock = SetClock(NOON + HOUR)
     with open_state(tmp_path, clock) as state:
         await state.queue.enqueue("held")

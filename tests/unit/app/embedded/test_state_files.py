@@ -1,4 +1,4 @@
-"""What the file system refuses is told with the file, what happened to it, and what to do."""
+"""File system errors of the state folder, and secrets on disk."""
 
 import errno
 import fcntl
@@ -20,14 +20,14 @@ from gofer.app.embedded.state_files import refused, write_secret
         (errno.EISDIR, "check the folder and the disk"),
     ],
 )
-def test_each_refusal_of_a_file_system_says_what_to_do(code: int, told: str) -> None:
+def test_file_system_error_names_the_file_and_the_remedy(code: int, told: str) -> None:
     path = Path(".gofer/installation.key")
     said = str(refused(path, OSError(code, os.strerror(code), str(path))))
     assert said.startswith(f"{path} ")
     assert told in said
 
 
-def test_a_secret_that_a_killed_process_was_writing_is_overwritten_and_removed(tmp_path: Path) -> None:
+def test_secret_left_half_written_by_a_killed_process_is_overwritten_and_removed(tmp_path: Path) -> None:
     left = tmp_path / "installation.key.4711"
     left.write_text("a key")
     other = tmp_path / "installation.key.kept"
@@ -38,7 +38,7 @@ def test_a_secret_that_a_killed_process_was_writing_is_overwritten_and_removed(t
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks", "installation.key", "installation.key.kept"]
 
 
-def test_a_secret_that_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+def test_secret_being_written_by_another_process_is_left_alone(tmp_path: Path) -> None:
     written = tmp_path / "installation.key.4711"
     written.write_text("a key")
     with written.open("rb") as file:
@@ -47,7 +47,7 @@ def test_a_secret_that_another_process_is_writing_is_left_alone(tmp_path: Path) 
     assert written.read_text() == "a key"
 
 
-def test_a_secret_that_could_not_be_put_in_its_place_is_overwritten(tmp_path: Path) -> None:
+def test_secret_file_is_removed_when_the_rename_fails(tmp_path: Path) -> None:
     (tmp_path / "installation.key").mkdir()
     with pytest.raises(OSError, match="directory"):
         write_secret(tmp_path / "installation.key", "a key")

@@ -1,4 +1,4 @@
-"""Work ends in good order at the first signal, and signals mean what they meant before afterwards."""
+"""Signals: work ends in order at the first signal, and the previous handlers are restored."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from gofer.app.embedded.working import until_stopped
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_a_signal_lets_the_work_finish_what_it_has_to(how: signal.Signals, code: int) -> None:
+def test_first_signal_lets_the_work_clean_up(how: signal.Signals, code: int) -> None:
     happened: list[str] = []
 
     async def work() -> None:
@@ -27,7 +27,7 @@ def test_a_signal_lets_the_work_finish_what_it_has_to(how: signal.Signals, code:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_work_that_ends_or_fails_by_itself_is_not_waited_for() -> None:
+def test_work_that_ends_or_fails_is_not_asked_to_stop() -> None:
     async def ends() -> None:
         return
 
@@ -41,7 +41,7 @@ def test_work_that_ends_or_fails_by_itself_is_not_waited_for() -> None:
     assert asked == []
 
 
-def test_a_second_ctrl_c_ends_it_at_once() -> None:
+def test_second_ctrl_c_interrupts_the_work_at_once() -> None:
     async def stubborn() -> None:
         try:
             os.kill(os.getpid(), signal.SIGINT)

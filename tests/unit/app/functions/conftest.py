@@ -1,4 +1,4 @@
-"""What a function stands on, for tests of functions in this process."""
+"""Fixtures for Lambda functions in this process."""
 
 import logging
 import uuid
@@ -15,7 +15,7 @@ from support.aws.function_in_process import KEY, put
 
 @pytest.fixture
 def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
-    """What a function stands on, with a package that has no workflows of its own; loggers are as before afterwards."""
+    """The foundation of a function whose package has no workflows. Loggers are restored afterwards."""
     cloud, path = moto_server.MotoCloud(moto_server.MotoClock()), f"/gofer/{uuid.uuid4().hex[:8]}/"
     variables = {
         "GOFER_TABLE": cloud.table._name,

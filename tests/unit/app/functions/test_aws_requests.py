@@ -1,4 +1,4 @@
-"""AWS without boto3: the same signatures, the same stores, the same errors."""
+"""AWS without boto3: the same signatures, stores and errors."""
 
 import asyncio
 import socket
@@ -64,9 +64,7 @@ plain = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_
     token=st.sampled_from(["", "session/token=="]),
     at=st.integers(1_700_000_000, 1_900_000_000),
 )
-def test_a_signature_is_the_one_that_botocore_makes(
-    service: str, body: bytes, target: str, token: str, at: int
-) -> None:
+def test_request_signature_equals_that_of_botocore(service: str, body: bytes, target: str, token: str, at: int) -> None:
     given_headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": target}
     host = f"{service}.eu-central-1.amazonaws.com"
     ours = Signer("AKID", Secret("secret"), token, "eu-central-1", service).headers(
@@ -85,7 +83,7 @@ def test_a_signature_is_the_one_that_botocore_makes(
 
 
 @given(st.sampled_from(["bundles/current.json", "bundles/20261121T120000Z-0123456789ab.routes.json"]))
-def test_a_read_of_s3_is_signed_as_botocore_signs_it(key: str) -> None:
+def test_s3_read_signature_equals_that_of_botocore(key: str) -> None:
     host = "bucket.s3.eu-central-1.amazonaws.com"
     ours = Signer("AKID", Secret("secret"), "", "eu-central-1", "s3").headers("GET", host, f"/{key}", {}, b"", NOON)
     request = AWSRequest("GET", f"https://{host}/{key}", data=b"")
@@ -97,7 +95,7 @@ def test_a_read_of_s3_is_signed_as_botocore_signs_it(key: str) -> None:
     assert ours["authorization"].endswith(f"Signature={signature}")
 
 
-def test_a_store_over_it_claims_fences_and_reads_bytes_back() -> None:
+def test_dynamodb_store_without_boto3_claims_fences_and_reads_bytes_back() -> None:
     made = moto_server.new_table()
     store = DynamoStore(DynamoTable(Aws(2), LightDynamo(wire("dynamodb")), made._name, made._keys))
     frame, key = bytes(range(256)), b"\x00\xff"
@@ -118,7 +116,7 @@ def test_a_store_over_it_claims_fences_and_reads_bytes_back() -> None:
     asyncio.run(play())
 
 
-def test_a_queue_over_it_rings_and_is_heard() -> None:
+def test_sqs_queue_without_boto3_enqueues_receives_and_acknowledges() -> None:
     url, dead = moto_server.new_queues()
     queue = SqsQueue(Aws(2), LightSqs(wire("sqs")), url, dead, SystemClock())
 
@@ -133,7 +131,7 @@ def test_a_queue_over_it_rings_and_is_heard() -> None:
     asyncio.run(play())
 
 
-def test_a_bundle_store_over_a_packaged_file_reads_that_file_only() -> None:
+def test_s3_bundle_store_without_boto3_reads_one_key() -> None:
     bucket = moto_server.new_bucket()
     moto_server.client("s3").put_object(Bucket=bucket, Key="bundles/a b.json", Body=b"{}")
     bundles = S3BundleStore(Aws(2), LightS3(wire("s3", bucket=bucket)), bucket)
@@ -148,7 +146,7 @@ def test_a_bundle_store_over_a_packaged_file_reads_that_file_only() -> None:
 
 
 @pytest.mark.parametrize("light", [True, False])
-def test_parameters_are_read_by_name_and_those_that_are_missing_left_out(light: bool) -> None:
+def test_ssm_parameters_are_read_by_name_and_missing_names_left_out(light: bool) -> None:
     names = [f"/gofer/light/P{number}" for number in range(12)]
     for name in names:
         moto_server.client("ssm").put_parameter(Name=name, Value=name[-2:], Type="SecureString", Overwrite=True)
@@ -156,7 +154,7 @@ def test_parameters_are_read_by_name_and_those_that_are_missing_left_out(light: 
     assert store.read([*names, "/gofer/light/none"]) == {name: name[-2:] for name in names}
 
 
-def test_what_is_not_there_is_said_as_boto3_says_it() -> None:
+def test_missing_aws_resource_is_reported_as_with_boto3() -> None:
     store = DynamoStore(DynamoTable(Aws(1), LightDynamo(wire("dynamodb")), "no-such-table", "no-keys"))
     with pytest.raises(ConfigError, match="AWS does not know the table of GOFER_TABLE"):
         asyncio.run(store.head("run1"))
@@ -167,7 +165,7 @@ def test_what_is_not_there_is_said_as_boto3_says_it() -> None:
 
 @contextmanager
 def answering(*answers: tuple[int, bytes]) -> Iterator[tuple[str, list[str]]]:
-    """A service that gives these answers, then closes; with what it was asked."""
+    """A service that gives these answers, then closes. Yields its URL and the targets of its requests."""
     rest, heard = list(answers), list[str]()
 
     class Service(Requests):
@@ -187,14 +185,14 @@ BUSY = (400, b'{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException",
 FINE = (200, b'{"Item":{"a":{"B":"AAE="},"b":{"S":"B"},"c":{"M":{"B":{"S":"x"}}}}}')
 
 
-def test_what_is_busy_is_asked_again_and_bytes_are_bytes() -> None:
+def test_throttled_aws_request_is_retried_and_binary_values_are_decoded() -> None:
     with answering((500, b""), BUSY, FINE) as (url, heard):
         found = LightDynamo(wire("dynamodb", url)).get_item(TableName="t")
     assert found["Item"] == {"a": {"B": b"\x00\x01"}, "b": {"S": "B"}, "c": {"M": {"B": {"S": "x"}}}}
     assert heard == ["DynamoDB_20120810.GetItem"] * 3
 
 
-def test_after_three_times_it_is_a_refusal_and_a_wrong_request_is_one_at_once() -> None:
+def test_aws_request_fails_after_three_throttled_attempts_or_one_validation_error() -> None:
     wrong = (400, b'{"__type":"x#ValidationException"}')
     with answering(BUSY, BUSY, BUSY) as (url, heard), pytest.raises(ClientError, match="ThrottlingException"):
         LightDynamo(wire("dynamodb", url)).get_item(TableName="t")
@@ -204,7 +202,7 @@ def test_after_three_times_it_is_a_refusal_and_a_wrong_request_is_one_at_once() 
     assert len(heard) == 1
 
 
-def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
+def test_aws_connection_closed_by_the_service_is_opened_again() -> None:
     with answering(FINE) as (url, heard):
         client = LightDynamo(wire("dynamodb", url))
         client.get_item(TableName="t")
@@ -213,7 +211,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     assert len(heard) == 4
 
 
-def test_a_service_that_nobody_reaches_is_trouble_for_later() -> None:
+def test_unreachable_aws_service_is_a_temporary_error() -> None:
     table = DynamoTable(Aws(1), LightDynamo(Wire(NOWHERE, "dynamodb", SystemClock())), "t", "k")
     with pytest.raises(TemporaryError, match="AWS did not answer get_item"):
         asyncio.run(DynamoStore(table).head("run1"))
@@ -229,7 +227,7 @@ def test_a_service_that_nobody_reaches_is_trouble_for_later() -> None:
         ("cn-north-1", "sqs", "", "https://sqs.cn-north-1.amazonaws.com.cn"),
     ],
 )
-def test_every_service_has_its_address(region: str, service: str, bucket: str, origin: str) -> None:
+def test_aws_endpoint_follows_region_service_and_bucket(region: str, service: str, bucket: str, origin: str) -> None:
     account = read_account({"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"})
     assert account.origin(service, bucket) == origin
     assert "key=***" in repr(account)
@@ -237,7 +235,7 @@ def test_every_service_has_its_address(region: str, service: str, bucket: str, o
 
 @contextmanager
 def sleepy(at_once: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    """A service that answers its first requests when so many are there; and how to close all its connections."""
+    """Serve answers once `at_once` requests have arrived; yield the URL and a function to close all connections."""
     held, barriers = list[socket.socket](), [threading.Barrier(at_once)]
 
     class Service(Requests):
@@ -257,7 +255,7 @@ def sleepy(at_once: int) -> Iterator[tuple[str, Callable[[], None]]]:
         yield url, close
 
 
-def test_connections_that_were_all_closed_while_lambda_slept_are_no_trouble() -> None:
+def test_aws_connections_closed_while_lambda_was_frozen_cause_no_error() -> None:
     kept = ATTEMPTS + 1
     with sleepy(kept) as (url, close), ThreadPoolExecutor(kept) as pool:
         client = LightDynamo(wire("dynamodb", url))
@@ -267,7 +265,7 @@ def test_connections_that_were_all_closed_while_lambda_slept_are_no_trouble() ->
         WIRES.pop().close()
 
 
-def test_a_parameter_store_that_hangs_is_given_up_while_a_door_has_time_left() -> None:
+def test_hanging_parameter_store_fails_before_the_timeout_of_a_receiver() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         account = replace(NOWHERE, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
         hung = Wire(account, "ssm", SystemClock(), timeout=0.1)

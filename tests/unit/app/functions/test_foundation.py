@@ -1,4 +1,4 @@
-"""Each function in this process, on moto: what it is put together from, and what it answers."""
+"""Lambda functions in this process, on moto: construction and responses."""
 
 import ast
 import asyncio
@@ -44,7 +44,7 @@ from support.aws.lambda_stage import as_event
 from support.stand_ins import claimed
 
 
-def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground) -> None:
+def test_receiver_function_verifies_the_signature_and_answers_with_a_status(ground: Ground) -> None:
     slack = receiver(ground, "SLACK_SIGNING_SECRET")
     body = b'{"type":"url_verification","challenge":"c"}'
     now = str(int(time.time()))
@@ -60,17 +60,17 @@ def test_a_door_accepts_what_is_signed_and_says_so_with_a_status(ground: Ground)
     assert invoke(slack, {})["statusCode"] == 400
 
 
-def test_a_door_without_its_settings_turns_deliveries_away(ground: Ground) -> None:
+def test_receiver_function_without_valid_settings_answers_503(ground: Ground) -> None:
     ground = replace(ground, environment={**ground.environment, "INSTALLATION_KEY": "none"})
     slack = receiver(ground, "SLACK_SIGNING_SECRET")
     assert invoke(slack, as_event("POST", "/slack/events", {}, b"{}"))["statusCode"] == 503
 
 
-def test_webhooks_have_a_door_of_their_own(ground: Ground) -> None:
+def test_webhook_function_answers_404_for_an_unknown_hook(ground: Ground) -> None:
     assert invoke(webhook_receiver(ground), as_event("POST", "/hooks/none", {}, b"{}"))["statusCode"] == 404
 
 
-def test_the_schedule_function_sweeps_purges_and_ignores_what_nobody_published(ground: Ground) -> None:
+def test_schedule_function_sweeps_purges_and_ignores_unpublished_schedules(ground: Ground) -> None:
     schedule = schedule_function(ground)
     assert invoke(schedule, {"sweep": True}) == {"enqueued": 0}
     assert invoke(schedule, {"purge": True}) == {"deleted": 0, "forgotten": 0}
@@ -88,8 +88,8 @@ def publish(ground: Ground, schedules: Sequence[tuple[str, object]]) -> None:
     s3.put_object(Bucket=bucket, Key=POINTER, Body=encode_pointer(Current(name, "2026-11-21T11:59:59Z")))
 
 
-def test_a_schedule_that_fires_while_it_is_being_published_has_its_run(ground: Ground) -> None:
-    """Its entry stands in Scheduler before the pointer is moved; its first time may come in between."""
+def test_schedule_that_fires_during_publishing_starts_a_run(ground: Ground) -> None:
+    """Scheduler has the entry before the pointer is moved, so its first time may come in between."""
     schedule, now = schedule_function(ground, pauses=(0.05,) * 200), datetime.now(UTC)
     once = {"kind": "at", "text": f"{now:%Y-%m-%dT%H:%M}", "zone": "UTC"}
     told = {"workflow": "w", "schedule": planned("w", once).id, "at": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
@@ -99,7 +99,7 @@ def test_a_schedule_that_fires_while_it_is_being_published_has_its_run(ground: G
     publishing.join()
 
 
-def test_a_schedule_that_nobody_publishes_is_not_waited_for_longer_than_publishing_takes(ground: Ground) -> None:
+def test_unpublished_schedule_is_awaited_no_longer_than_publishing_takes(ground: Ground) -> None:
     now, waits = datetime.now(UTC), 3_600.0
     told = {"workflow": "w", "schedule": "w cron UTC", "at": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
     assert "ignored" in invoke(schedule_function(ground, pauses=(0.01, 0.01)), told)
@@ -108,7 +108,7 @@ def test_a_schedule_that_nobody_publishes_is_not_waited_for_longer_than_publishi
     assert 20 <= sum(PAUSES) <= 60
 
 
-def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: Ground) -> None:
+def test_schedule_that_fires_right_after_publishing_starts_a_run(ground: Ground) -> None:
     schedule = schedule_function(ground)
     every = {"kind": "every", "text": "1 minutes", "zone": "UTC"}
     told = {"workflow": "w", "schedule": planned("w", every).id, "at": "2026-11-21T12:00:00Z"}
@@ -117,13 +117,13 @@ def test_a_schedule_that_fires_right_after_it_was_published_has_its_run(ground: 
     assert re.fullmatch("[0-9a-f]{24}", invoke(schedule, told)["run"])
 
 
-def test_the_worker_function_answers_its_bells(ground: Ground) -> None:
+def test_worker_function_acknowledges_a_queue_message(ground: Ground) -> None:
     record = {"messageId": "m", "receiptHandle": "r", "body": f'{{"run":"{"0" * 24}"}}', "attributes": {}}
     assert invoke(worker_function(ground), {"Records": [record]}) == {"batchItemFailures": []}
 
 
-def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(ground: Ground) -> None:
-    """Its bell is out of sight for 90 minutes, and the sweep rings another one."""
+def test_run_finishes_after_a_worker_that_could_not_start(ground: Ground) -> None:
+    """Its queue message is invisible for 90 minutes, and the sweep enqueues another one."""
     cloud, run, still = open_cloud(ground.cloud, ground.clock), "0" * 24, int((ground.clock.now() - 185) * 1000)
 
     (ground.package / "agents").mkdir()
@@ -131,7 +131,7 @@ def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(groun
 
     async def accept() -> None:
         journal, _ = await open_journal(run, cloud.store, cloud.blobs, await claimed(cloud.store, run))
-        # All but its head is written: nothing is left to do but to say so.
+        # Only the head is missing: the worker has nothing to do but to write it.
         journal.add(RunFinished("done"))
         await journal.commit()
         await cloud.store.create_head(Head(run, "answer-here", "slack:T:C:1", still, private=False, frames=1))
@@ -156,11 +156,11 @@ def test_a_run_whose_worker_could_not_even_be_built_goes_on_once_it_can_be(groun
     assert head.status == "done"
 
 
-def test_the_dashboard_wants_to_know_who_asks(ground: Ground) -> None:
+def test_dashboard_function_requires_a_sign_in(ground: Ground) -> None:
     with pytest.raises(Failed, match="ConfigError"):
         invoke(dashboard_function(ground), get("/runs"))
     given = dict.fromkeys(("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN"), "set")
-    # Nothing listens at this port: a Slack that is away.
+    # No server listens at this port, as when Slack is away.
     given["SLACK_API_URL"] = "http://127.0.0.1:9/api/"
     dashboard = dashboard_function(replace(ground, environment={**ground.environment, **given}))
     page = invoke(dashboard, get("/runs"))
@@ -171,10 +171,10 @@ def test_the_dashboard_wants_to_know_who_asks(ground: Ground) -> None:
     assert invoke(dashboard, {"rawPath": 1})["statusCode"] == 400
 
 
-def test_what_fails_is_named_by_its_type_alone(
+def test_function_error_shows_the_type_and_no_contents(
     ground: Ground, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The stream of a logger is that of its first moment; this one begins here.
+    # A logger keeps its first stream, so this test needs a new logger.
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "gofer-failing")
     ground = replace(ground, logger=start_lines("summary"))
 
@@ -199,7 +199,7 @@ HANDLERS = sorted(path for path in (ROOT / "handlers").glob("*.py") if path.name
 
 
 @pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.stem)
-def test_a_handler_is_one_line_over_app(path: Path) -> None:
+def test_lambda_handler_is_one_line_over_app(path: Path) -> None:
     tree = ast.parse(path.read_text())
     imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert all(str(name).startswith("gofer.app") for name in imported)
@@ -208,8 +208,8 @@ def test_a_handler_is_one_line_over_app(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ground")
-def test_a_function_looks_for_garbage_from_its_beginning_on() -> None:
-    # As the package of the handlers does while they are imported.
+def test_function_enables_garbage_collection_at_startup() -> None:
+    # The package of the handlers does the same during imports.
     gc.disable()
     try:
         stand().close()

@@ -1,4 +1,4 @@
-"""What stands in the log of a function: typed lines about what happened, never what was said."""
+"""Logs and metrics of a function: typed lines without contents."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ from gofer.runtime.run_reports import Ended
 from gofer.values.errors import ConfigError
 
 NUMBERS = itertools.count(1)
-SECRET = "what somebody said"
+SECRET = "the text of a message"
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Context:
 
 @pytest.fixture(autouse=True)
 def loggers_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # A logger of Powertools is kept by its service, with the stream it began with.
+    # Powertools keeps a logger per service, with its first stream.
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"gofer-test-{next(NUMBERS)}")
     root, ours = logging.getLogger(), logging.getLogger("gofer")
     handlers, levels = list(root.handlers), (root.level, ours.level)
@@ -46,7 +46,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> list[dict]:
 
 
 def lines(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> list[dict]:
-    """What a function writes while one run ends, something breaks and a library talks."""
+    """Return the lines of a function while one run ends, one error is logged and a library logs."""
     logger = start_lines(level)
 
     @logger.inject_lambda_context
@@ -64,11 +64,11 @@ def lines(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> list[dict]:
 
 
 @pytest.mark.parametrize("level", ["minimal", "summary"])
-def test_no_line_holds_contents(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> None:
+def test_function_log_lines_hold_no_contents(level: LogLevel, capsys: pytest.CaptureFixture[str]) -> None:
     assert SECRET not in json.dumps(lines(level, capsys))
 
 
-def test_a_line_says_which_invocation_and_which_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_function_log_line_names_the_invocation_and_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     ended, library, broke = lines("summary", capsys)
     assert (ended["function_request_id"], ended["service"][:11]) == ("request-1", "gofer-test-")
     assert (ended["message"], ended["run"], ended["seconds"]) == ("a run ended", "run1", 1.5)
@@ -76,7 +76,7 @@ def test_a_line_says_which_invocation_and_which_run(capsys: pytest.CaptureFixtur
     assert (broke["message"], broke["error"]) == ("it broke", "ValueError")
 
 
-def test_the_least_level_keeps_ids_status_and_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_minimal_log_level_keeps_ids_status_and_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     ended = lines("minimal", capsys)[0]
     assert ended.keys() >= {"run", "status", "seconds"}
     assert not ended.keys() & {"workflow", "message"}
@@ -93,7 +93,7 @@ def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
     return found
 
 
-def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_run_is_measured_by_service_and_status_only(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(largest={"gpt-4o-2024-11-20": 64_000, "unknown-model": 10**9}, cost_usd=0.25)
     measure(Ended("done", 12.5, progress, windows={"gpt-4o": 128_000, "gpt-4o-mini": 8_000}))
     assert metrics(said(capsys)) == {
@@ -104,18 +104,20 @@ def test_a_run_that_ends_is_measured_by_service_and_status_alone(capsys: pytest.
     }
 
 
-def test_what_is_not_known_is_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_cost_and_context_window_are_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
     measure(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
     assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
 
 
 @pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("corrupt", "DamagedRuns")])
-def test_what_an_alarm_waits_for_is_counted(trouble: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_poison_and_damaged_runs_are_counted_for_their_alarms(
+    trouble: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     measure(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
     assert metrics(said(capsys))[name] == ([1.0], [["service"]])
 
 
-def test_an_end_that_no_list_shows_is_counted_by_cause_and_system(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unlisted_end_is_counted_by_cause_and_system(capsys: pytest.CaptureFixture[str]) -> None:
     measure(Ended("failed", 1.0, unlisted=Ends(0, "begin", "outage", "Slack", 1)))
     told = said(capsys)
     found = metrics(told)
@@ -126,7 +128,7 @@ def test_an_end_that_no_list_shows_is_counted_by_cause_and_system(capsys: pytest
     assert (by_cause["cause"], by_cause["system"]) == ("outage", "Slack")
 
 
-def test_the_days_that_tokens_are_good_for_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_days_until_tokens_expire_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     settings = read_settings({"TOKENS_EXPIRE": "JIRA_API_TOKEN=2026-12-01, NOTION_TOKEN = 2026-11-20"})
     measuring_tokens(settings.tokens_expire)(1_795_262_400.0)
     values = [line["TokenExpiresInDays"] for line in said(capsys)]
@@ -134,6 +136,6 @@ def test_the_days_that_tokens_are_good_for_are_measured(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("bad", ["JIRA_API_TOKEN", "x=tomorrow", "=;", "A=2026-13-01"])
-def test_a_day_that_is_none_is_a_setting_to_correct(bad: str) -> None:
+def test_invalid_token_expiry_day_is_refused(bad: str) -> None:
     with pytest.raises(ConfigError, match="TOKENS_EXPIRE is not clear"):
         read_settings({"TOKENS_EXPIRE": bad})

@@ -1,4 +1,4 @@
-"""What a function is told, how often it asks, and what happens when somebody changes it."""
+"""Parameters of a function: reading, caching and changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,20 +26,20 @@ class Kept:
         return {name: self.values[name] for name in names if name in self.values}
 
 
-def test_parameters_stand_below_the_environment_and_only_those_that_are_named_are_asked_for() -> None:
+def test_parameters_are_read_for_names_missing_in_the_environment() -> None:
     store = Kept({"/gofer/prod/A": "1", "/gofer/prod/B": "2", "/gofer/prod/C": "3"})
     told = Parameters({"GOFER_PARAMETERS": "/gofer/prod/", "B": "own"}, store, SetClock()).values_of(["A", "B", "D"])
     assert (told["A"], told["B"], "C" in told, "D" in told) == ("1", "own", False, False)
     assert store.asked == [["/gofer/prod/A", "/gofer/prod/D"]]
 
 
-def test_without_a_path_nothing_is_asked_for() -> None:
+def test_parameters_are_not_read_without_a_path() -> None:
     store = Kept({})
     assert Parameters({"A": "1"}, store, SetClock()).values_of(["A", "B"]) == {"A": "1"}
     assert store.asked == []
 
 
-def test_what_is_known_is_asked_for_again_after_five_minutes_missing_ones_too() -> None:
+def test_parameters_are_cached_for_five_minutes_missing_names_included() -> None:
     clock, store = SetClock(), Kept({"/p/A": "1"})
     parameters = Parameters({"GOFER_PARAMETERS": "/p/"}, store, clock)
     for _ in range(3):
@@ -53,7 +53,7 @@ def test_what_is_known_is_asked_for_again_after_five_minutes_missing_ones_too() 
     assert len(store.asked) == 2
 
 
-def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_with_each_request(
+def test_failed_parameter_read_is_repeated_after_half_a_minute(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     clock, store = SetClock(), Kept({"/p/A": "1"}, away=True)
@@ -67,7 +67,7 @@ def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_wit
     assert [parameters.values_of(["A"])["A"] for _ in range(5)] == ["1"] * 5
     assert len(store.asked) == 3
     assert "the settings stay what they were" in caplog.text
-    # One that was never read is no setting that holds.
+    # A parameter that was never read has no previous value.
     with pytest.raises(TemporaryError):
         parameters.values_of(["A", "B"])
     store.away = False
@@ -75,7 +75,7 @@ def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_wit
     assert parameters.values_of(["A"])["A"] == "2"
 
 
-def test_what_is_made_of_settings_is_made_anew_only_when_they_changed() -> None:
+def test_values_built_from_settings_are_rebuilt_only_on_change() -> None:
     values = {"A": "1"}
     made: list[str] = []
     following = Following[Mapping[str, str], object](lambda told: made.append(told["A"]) or object())
@@ -86,7 +86,7 @@ def test_what_is_made_of_settings_is_made_anew_only_when_they_changed() -> None:
     assert made == ["1", "2"]
 
 
-def test_settings_that_are_wrong_or_cannot_be_read_leave_what_there_was(caplog: pytest.LogCaptureFixture) -> None:
+def test_wrong_or_unreadable_settings_keep_the_previous_value(caplog: pytest.LogCaptureFixture) -> None:
     def make(told: str) -> str:
         if told == "wrong":
             raise ConfigError("A is wrong; correct it.")

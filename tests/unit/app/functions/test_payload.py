@@ -1,4 +1,4 @@
-"""Requests as API Gateway hands them to a function, and answers as it takes them."""
+"""API Gateway payloads: requests and responses of a function."""
 
 import base64
 
@@ -25,13 +25,13 @@ def event(path: str = "/slack/events", *, stage: str = "$default", **fields: obj
     }
 
 
-def test_a_request_is_read_as_it_arrived() -> None:
+def test_api_gateway_request_keeps_method_path_headers_and_body() -> None:
     request = read_request(event())
     headers = [("content-type", "application/json"), ("x-slack-signature", "v0=ab")]
     assert request == RawRequest("POST", "/slack/events", headers, '{"text":"häu"}'.encode())
 
 
-def test_a_form_that_arrives_as_base64_has_the_bytes_that_were_signed() -> None:
+def test_base64_body_has_the_signed_bytes() -> None:
     raw = b"payload=%7B%7D\xff"
     request = read_request(event(body=base64.b64encode(raw).decode(), isBase64Encoded=True))
     assert request is not None
@@ -48,13 +48,13 @@ def test_a_form_that_arrives_as_base64_has_the_bytes_that_were_signed() -> None:
         ("/slack/events", "", "/slack/events"),
     ],
 )
-def test_the_name_of_a_stage_is_no_part_of_the_path(path: str, stage: str, read: str) -> None:
+def test_api_gateway_stage_is_removed_from_the_path(path: str, stage: str, read: str) -> None:
     request = read_request(event(path, stage=stage))
     assert request is not None
     assert request.path == read
 
 
-def test_names_of_headers_are_read_in_any_case_and_joined_values_are_one() -> None:
+def test_header_names_are_case_insensitive_and_joined_values_stay_joined() -> None:
     request = read_request(event(headers={"X-Slack-Signature": "v0=a,v0=b"}, cookies=["a=1", "b=2"]))
     assert request is not None
     assert request.header("x-slack-signature") == "v0=a,v0=b"
@@ -74,7 +74,7 @@ def test_names_of_headers_are_read_in_any_case_and_joined_values_are_one() -> No
         {**event(), "body": "%%%", "isBase64Encoded": True},
     ],
 )
-def test_what_is_no_request_is_none(bad: object) -> None:
+def test_malformed_api_gateway_event_is_no_request(bad: object) -> None:
     assert read_request(bad) is None
 
 
@@ -85,12 +85,12 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(sorted(event())), json_values))
-def test_no_event_raises(fields: dict[str, object]) -> None:
+def test_api_gateway_event_of_any_form_raises_no_error(fields: dict[str, object]) -> None:
     request = read_request({**event(), **fields})
     assert request is None or request.path.startswith("/")
 
 
-def test_an_answer_carries_text_as_text_and_bytes_as_base64() -> None:
+def test_response_carries_text_as_text_and_bytes_as_base64() -> None:
     text = response(Reply(200, "schön".encode()))
     assert text == {
         "statusCode": 200,
@@ -102,6 +102,6 @@ def test_an_answer_carries_text_as_text_and_bytes_as_base64() -> None:
     assert (raw["body"], raw["isBase64Encoded"]) == (base64.b64encode(b"\xff\x00").decode(), True)
 
 
-def test_several_cookies_are_set_apart_from_other_headers() -> None:
+def test_response_cookies_are_separate_from_other_headers() -> None:
     answer = respond(303, [("Location", "/runs"), ("set-cookie", "a=1"), ("Set-Cookie", "b=2")], b"")
     assert (answer["headers"], answer["cookies"]) == ({"location": "/runs"}, ["a=1", "b=2"])

@@ -1,4 +1,4 @@
-"""What a door on Lambda takes, and from whom: in this process, on moto."""
+"""Receivers on Lambda: accepted and refused deliveries, in this process, on moto."""
 
 import asyncio
 import json
@@ -30,11 +30,11 @@ from support.http.threaded_server import Requests, serving
 from support.stand_ins import SetClock
 
 SECRET = "NOTION_WEBHOOK_SECRET"
-TOKEN, OTHER = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce", "secret_of_somebody_else_1234"
+TOKEN, OTHER = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce", "secret_of_another_app_1234"
 
 
 @pytest.mark.parametrize("source", ["jira", "notion", "github"])
-def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
+def test_receiver_without_the_account_of_gofer_answers_503(
     ground: Ground, caplog: pytest.LogCaptureFixture, source: str
 ) -> None:
     secret, own = next((heard, own) for heard, own in OWN.items() if heard.lower().startswith(source))
@@ -48,9 +48,7 @@ def test_a_door_that_does_not_know_as_whom_gofer_acts_takes_nothing(
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401
 
 
-def test_a_function_that_is_thawed_writes_what_it_counted_before(
-    ground: Ground, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_thawed_function_logs_the_refusals_counted_before(ground: Ground, caplog: pytest.LogCaptureFixture) -> None:
     logging.getLogger().addHandler(caplog.handler)
     clock = SetClock()
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", {}, {}, [])))
@@ -66,16 +64,16 @@ def test_a_function_that_is_thawed_writes_what_it_counted_before(
 
 
 class Denied(Requests):
-    """S3 that lets nobody read."""
+    """An S3 that denies every read."""
 
     def take(self) -> None:
         self.reply(403, b"<Error><Code>AccessDenied</Code></Error>")
 
 
-def test_a_door_that_may_not_read_what_is_published_takes_nothing(
+def test_receiver_without_access_to_published_workflows_answers_503(
     ground: Ground, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What came with its code may be months old: by that it would ignore events for good."""
+    """The workflows in its package may be months old, and with them it would ignore events for good."""
     logging.getLogger().addHandler(caplog.handler)
     with serving(Denied) as url:
         elsewhere = replace(ground.account, endpoint=url)
@@ -85,7 +83,7 @@ def test_a_door_that_may_not_read_what_is_published_takes_nothing(
     assert "No workflows are loaded: AWS does not allow get_object here" in caplog.text
 
 
-def test_what_gofer_itself_wrote_starts_nothing(ground: Ground) -> None:
+def test_comment_by_gofer_itself_starts_no_run(ground: Ground) -> None:
     routes = {"github.comment": [["answer-here", {}]]}
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
     put(ground.environment["GOFER_PARAMETERS"], GITHUB_WEBHOOK_SECRET="secret", GITHUB_LOGIN="gofer-bot")
@@ -108,7 +106,7 @@ def bodies(ground: Ground) -> list[bytes]:
 
 
 def accepted(ground: Ground) -> Event:
-    """What the only run was claimed with."""
+    """Return the event of the only run."""
 
     async def read() -> Event:
         cloud = open_cloud(ground.cloud, ground.clock)
@@ -121,7 +119,7 @@ def accepted(ground: Ground) -> Event:
     return asyncio.run(read())
 
 
-def test_a_large_body_of_a_webhook_is_kept_whole_and_sealed_before_its_claim(ground: Ground) -> None:
+def test_large_webhook_body_is_sealed_and_stored_before_the_claim(ground: Ground) -> None:
     hook = {"name": "orders", "auth": {"kind": "bearer"}, "key": "/id"}
     compiled = Compiled("", {"webhook": [["answer-here", {}]]}, {"orders": hook}, [])
     (ground.package / "compiled.json").write_bytes(encode_compiled(compiled))
@@ -140,8 +138,8 @@ def test_a_large_body_of_a_webhook_is_kept_whole_and_sealed_before_its_claim(gro
     assert accepted(ground).text == body
 
 
-def test_a_long_comment_in_letters_of_three_bytes_is_kept_too(ground: Ground) -> None:
-    """Each door needs leave to keep bodies: a text of 4,000 characters and what it says are more than a row takes."""
+def test_long_comment_of_three_byte_letters_is_stored_whole(ground: Ground) -> None:
+    """Each receiver needs permission to store bodies: a text of 4,000 such characters is larger than a row."""
     routes = {"jira.commented": [["answer-here", {}]]}
     (ground.package / "compiled.json").write_bytes(encode_compiled(Compiled("", routes, {}, [])))
     put(ground.environment["GOFER_PARAMETERS"], JIRA_WEBHOOK_SECRET="secret", JIRA_ACCOUNT_ID="712020:gofer")
@@ -180,24 +178,24 @@ def kept(ground: Ground) -> str:
     return moto_server.client("ssm").get_parameter(Name=name, WithDecryption=True)["Parameter"]["Value"]
 
 
-def test_a_verification_token_is_taken_once_while_an_operator_lets_it(
+def test_verification_token_is_registered_once_while_the_window_is_open(
     ground: Ground, capsys: pytest.CaptureFixture[str]
 ) -> None:
     function = notion(ground, until(600))
-    # Another process of the same function, that looked at the parameter too.
+    # A second process of the same function, which has read the parameter too.
     second = source_receiver(ground, "notion")
     assert deliver(second, {"type": "page.created"}, OTHER)["statusCode"] == 401
     assert offer(function, TOKEN)["statusCode"] == 200
     assert kept(ground) == TOKEN
     assert offer(second, OTHER)["statusCode"] == 403
-    # Notion is asked to send it again, and whoever hears it knows it from now on.
+    # Notion sends the token again on request, and each process that receives it knows it from then on.
     assert [offer(one, TOKEN)["statusCode"] for one in (function, second)] == [200, 200]
     assert [deliver(one, {"type": "x"}, TOKEN)["statusCode"] for one in (function, second)] == [200, 200]
     assert kept(ground) == TOKEN
     assert TOKEN not in "".join(capsys.readouterr())
 
 
-def test_a_token_that_is_rotated_leaves_the_older_one_in_force(ground: Ground) -> None:
+def test_rotated_verification_token_leaves_the_older_one_valid(ground: Ground) -> None:
     function = notion(ground, f"{OTHER},{until(600)}")
     assert offer(function, TOKEN)["statusCode"] == 200
     assert kept(ground) == f"{TOKEN},{OTHER}"
@@ -205,7 +203,7 @@ def test_a_token_that_is_rotated_leaves_the_older_one_in_force(ground: Ground) -
 
 
 @pytest.mark.parametrize("secret", [TOKEN, until(-1), until(86_400), "register until tomorrow", "register"])
-def test_nobody_registers_when_no_window_is_open_and_no_window_is_a_secret(ground: Ground, secret: str) -> None:
+def test_verification_token_is_refused_without_an_open_window(ground: Ground, secret: str) -> None:
     function = notion(ground, secret)
     offer(function, OTHER)
     assert kept(ground) == secret

@@ -1,4 +1,4 @@
-"""The worker function with one batch: what it answers, what comes back, and what it does at its deadline."""
+"""The worker function with one batch: failures, redelivery and the deadline."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -38,8 +38,8 @@ def record(run: str, message: str = "", receives: int = 1, body: str = "") -> di
     }
 
 
-class Bells(MemoryQueue):
-    """A queue whose bells somebody else hears: keeps what was said of each."""
+class RecordingQueue(MemoryQueue):
+    """A queue that records what was done with each queue message."""
 
     def __init__(self, clock: SetClock) -> None:
         super().__init__(clock)
@@ -61,7 +61,7 @@ class Bells(MemoryQueue):
 
 @dataclass
 class Slow:
-    """A model that takes its time; `most` is how many it answered at once."""
+    """A slow model; `most` is how many questions it answered at once."""
 
     seconds: float
     now: int = 0
@@ -78,7 +78,7 @@ class Slow:
 @dataclass
 class Function:
     memory_worker: MemoryWorker
-    queue: Bells
+    queue: RecordingQueue
     leave: float = 8.0
     worker: Worker = field(init=False)
 
@@ -106,10 +106,10 @@ class Function:
 def function(model: Slow | ListModel) -> Function:
     made = memory_worker()
     made.worker = replace(made.worker, services=replace(made.worker.services, model=model))
-    return Function(made, Bells(made.clock))
+    return Function(made, RecordingQueue(made.clock))
 
 
-def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
+def test_conversations_of_a_batch_run_in_parallel() -> None:
     async def story() -> None:
         model = Slow(0.05)
         made = function(model)
@@ -121,7 +121,7 @@ def test_the_conversations_of_a_batch_wait_for_their_models_at_once() -> None:
     in_virtual_time(VirtualLoop(), story())
 
 
-async def test_an_answered_bell_is_deleted_at_once_unless_lambda_is_about_to() -> None:
+async def test_finished_queue_message_is_deleted_at_once_unless_lambda_deletes_the_batch() -> None:
     made = function(Slow(0.01))
     runs = [await made.accept(n) for n in (1, 2)]
     assert await made.answer(*map(record, runs)) == []
@@ -130,7 +130,7 @@ async def test_an_answered_bell_is_deleted_at_once_unless_lambda_is_about_to() -
     assert {(f"r-{run[-2:]}", "120") for run in runs} <= set(made.queue.said)
 
 
-async def test_a_message_that_is_no_doorbell_comes_back_at_once_and_the_others_are_answered() -> None:
+async def test_malformed_queue_message_is_returned_and_the_others_are_worked_on() -> None:
     made = function(Slow(0))
     run = await made.accept(1)
     bad = [
@@ -144,17 +144,17 @@ async def test_a_message_that_is_no_doorbell_comes_back_at_once_and_the_others_a
     assert ("r-02", "0") in made.queue.said
 
 
-async def test_a_bell_of_a_run_that_nobody_knows_is_answered() -> None:
+async def test_queue_message_of_an_unknown_run_is_acknowledged() -> None:
     assert await function(Slow(0)).answer(record(run_id(9))) == []
 
 
 @pytest.mark.parametrize("event", [None, {}, {"Records": 1}, {"Records": [{}]}, {"Records": [{"body": "{}"}]}])
-async def test_what_is_no_batch_fails_as_a_whole(event: object) -> None:
+async def test_malformed_batch_fails_as_a_whole(event: object) -> None:
     with pytest.raises(BadRequest):
         read_batch(event)
 
 
-async def test_what_does_not_end_in_time_is_left_in_good_order_and_comes_back() -> None:
+async def test_run_past_the_deadline_is_handed_over_and_the_queue_message_returned() -> None:
     made = function(Slow(60))
     made.leave = 899.8
     stuck = await made.accept(1)
@@ -162,12 +162,12 @@ async def test_what_does_not_end_in_time_is_left_in_good_order_and_comes_back() 
     assert made.queue.said[-1] == ("r-01", "1")
     entries = [item.entry for item in await read_journal(stuck, made.memory_worker.store, made.memory_worker.blobs)]
     assert entries[-1] == RunHandedOver("interrupted")
-    # And the lease is free for the next one.
+    # The lease is free for the next owner.
     conversation = mention(ts="1.0").conversation
     assert await made.memory_worker.store.lease(conversation, "next", made.memory_worker.clock.now(), 60)
 
 
-async def test_a_run_without_enough_time_is_handed_over_with_a_bell_of_its_own() -> None:
+async def test_run_without_enough_time_is_handed_over_with_a_new_queue_message() -> None:
     made = function(ListModel([says("", ("slack_read_thread", {"link": "x"})), says("Hello.")]))
     run = await made.accept(1)
     rounds = 0
@@ -179,7 +179,7 @@ async def test_a_run_without_enough_time_is_handed_over_with_a_bell_of_its_own()
     assert made.memory_worker.posted == ["Hello."]
 
 
-async def test_a_bell_whose_store_is_away_comes_back_after_a_pause() -> None:
+async def test_queue_message_is_returned_after_a_pause_when_the_store_is_away() -> None:
     class Away(type(memory_worker().store)):  # type: ignore[misc]
         async def head(self, run: str) -> Head | None:
             raise TemporaryError("away")

@@ -1,4 +1,4 @@
-"""What may hurt a worker has room beside it: the limits of children go into the memory that the template gives."""
+"""Memory of the worker function: the limits of its children fit into the memory of template.yaml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ def told(memory: object) -> Mapping[str, str]:
     ("memory", "count"),
     [(1024, 1), (1280, 1), (1535, 1), (1536, 2), (2048, 3), (10240, 4), (512, 1), ("²", 1)],
 )
-def test_the_more_memory_a_worker_has_the_more_children_it_takes(memory: object, count: int) -> None:
+def test_worker_runs_more_children_with_more_memory(memory: object, count: int) -> None:
     assert places(told(memory)) == count
 
 
-def test_documents_and_code_share_the_places() -> None:
+def test_documents_and_code_share_the_child_places() -> None:
     reading, code = children(told(1536))
     assert reading._places is code._places
     assert [reading._places.acquire(blocking=False) for _ in range(3)] == [True, True, False]
@@ -31,12 +31,12 @@ def test_documents_and_code_share_the_places() -> None:
         one.close()
 
 
-def test_nobody_says_how_much_memory_there_is_outside_of_lambda() -> None:
+def test_worker_runs_one_child_outside_of_lambda() -> None:
     assert places({}) == 1
 
 
 def stages() -> Mapping[str, int]:
-    """What each stage gives its worker, and the least that can be given, in megabytes."""
+    """Return the worker memory of each stage and the smallest allowed value, in megabytes."""
     parameter = written()["Parameters"]["WorkerMemory"]
     found = {"default": parameter["Default"], "least": parameter["MinValue"]}
     for file in (ROOT / "deploy").glob("*.toml"):
@@ -47,7 +47,7 @@ def stages() -> Mapping[str, int]:
     return found
 
 
-def test_a_worker_with_all_children_that_it_takes_stays_within_its_memory() -> None:
+def test_worker_with_all_children_fits_into_the_memory_of_each_stage() -> None:
     for stage, memory in stages().items():
         assert OWN + places(told(memory)) * PLACE <= memory, stage
     # A document's child is forked from its helper of 30 to 50 MB; code runs in a child with an interpreter beside it,

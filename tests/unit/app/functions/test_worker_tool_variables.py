@@ -1,4 +1,4 @@
-"""The variables of a company's tools on AWS: parameters of the same names, without which all else works."""
+"""Variables of a company's tools on AWS: parameters of the same names, optional for all other tools."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ def parameters(values: Mapping[str, str], denied: str = "") -> Parameters:
     return Parameters({"GOFER_PARAMETERS": "/gofer/prod/"}, Store(values, denied), SetClock())
 
 
-def test_a_tool_is_given_the_parameters_of_the_names_that_it_declares() -> None:
+def test_tool_variables_are_read_from_the_parameters_of_the_same_names() -> None:
     found = named_by_tools(parameters({"/gofer/prod/ONCALL_TOKEN": "letmein"}), ["ONCALL_TOKEN", "ONCALL_URL"])
     assert found["ONCALL_TOKEN"] == "letmein"
     assert "ONCALL_URL" not in found
 
 
-def test_a_variable_that_the_role_may_not_read_leaves_the_other_tools_theirs(caplog: pytest.LogCaptureFixture) -> None:
+def test_unreadable_tool_variable_leaves_the_other_tools_working(caplog: pytest.LogCaptureFixture) -> None:
     known = {"/gofer/prod/ONCALL_TOKEN": "letmein", "/gofer/prod/WIKI_TOKEN": "sesame"}
     with caplog.at_level(logging.ERROR):
         found = named_by_tools(parameters(known, denied="WIKI_TOKEN"), ["ONCALL_TOKEN", "WIKI_TOKEN"])

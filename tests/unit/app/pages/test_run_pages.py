@@ -42,7 +42,7 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
 
 
 @pytest.mark.parametrize("path", ["/runs", "/prompts/w", "/prompts/s"])
-async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
+async def test_page_shows_text_of_people_and_models_escaped(path: str) -> None:
     async with browser() as client:
         page = await client.get(path)
     assert page.status_code == 200
@@ -50,14 +50,14 @@ async def test_what_people_and_models_wrote_is_text_not_html(path: str) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text.replace("<pre>", "")
 
 
-async def test_the_page_of_runs_says_until_when_a_run_waits() -> None:
+async def test_list_of_runs_shows_until_when_a_run_waits() -> None:
     async with browser() as client:
         page = await client.get("/runs")
     assert "<td>until 1970-01-01T00:00:09.000Z: The model could not be reached." in page.text
 
 
 @pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])
-async def test_what_is_private_or_absent_looks_the_same(path: str) -> None:
+async def test_private_and_absent_pages_look_the_same(path: str) -> None:
     async with browser() as client:
         page = await client.get(path)
     assert (page.status_code, page.text) == (404, "There is nothing here that you may see.\n")

@@ -1,4 +1,4 @@
-"""Sessions of the pages: what ends one, and what does not."""
+"""Sessions of the pages: sign-out, expiry and renewed membership checks."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from support.app.page_browser import ADA, OTHER, browser
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_person_who_signs_out_is_signed_out_in_every_browser_and_can_sign_in_again() -> None:
+async def test_sign_out_ends_the_sessions_of_every_browser_and_allows_a_new_sign_in() -> None:
     async with browser() as made:
         await made.sign_in()
         stolen = dict(made.gofer.cookies)
@@ -23,7 +23,7 @@ async def test_a_person_who_signs_out_is_signed_out_in_every_browser_and_can_sig
     assert (with_the_stolen_one.status_code, again.status_code) == (303, 200)
 
 
-async def test_one_person_does_not_sign_another_out() -> None:
+async def test_sign_out_leaves_the_sessions_of_other_people() -> None:
     async with browser() as made:
         await made.sign_in(ADA)
         ada = dict(made.gofer.cookies)
@@ -33,7 +33,7 @@ async def test_one_person_does_not_sign_another_out() -> None:
         assert (await made.get("/runs")).status_code == 200
 
 
-async def test_a_page_that_renewed_its_session_signs_out_too() -> None:
+async def test_sign_out_works_after_a_session_renewal() -> None:
     async with browser() as made:
         await made.sign_in()
         made.clock.advance(CHECK_SECONDS)
@@ -41,7 +41,7 @@ async def test_a_page_that_renewed_its_session_signs_out_too() -> None:
         assert (await made.get("/runs")).status_code == 303
 
 
-async def test_no_other_site_signs_a_person_out() -> None:
+async def test_sign_out_is_refused_to_other_sites() -> None:
     async with browser() as made:
         await made.sign_in()
         token_of_another = await made.sign_out(token="ab" * 32)
@@ -59,7 +59,7 @@ LEAVING: list[dict[str, object]] = [{"restricted": True}, {"deactivated": True},
 
 
 @pytest.mark.parametrize("changed", LEAVING)
-async def test_a_person_who_is_no_full_member_any_more_is_seen_within_an_hour(changed: dict[str, object]) -> None:
+async def test_session_of_a_former_full_member_ends_within_an_hour(changed: dict[str, object]) -> None:
     async with browser() as made:
         await made.sign_in()
         made.become(ADA, **changed)
@@ -72,7 +72,7 @@ async def test_a_person_who_is_no_full_member_any_more_is_seen_within_an_hour(ch
 
 
 @pytest.mark.parametrize("changed", LEAVING)
-async def test_a_person_who_is_no_full_member_any_more_sees_nothing_private_at_once(
+async def test_former_full_member_loses_private_runs_at_once(
     changed: dict[str, object],
 ) -> None:
     async with browser() as made:
@@ -83,7 +83,7 @@ async def test_a_person_who_is_no_full_member_any_more_sees_nothing_private_at_o
     assert (before.status_code, after.status_code) == (200, 404)
 
 
-async def test_a_person_whom_slack_does_not_know_any_more_has_no_session() -> None:
+async def test_session_of_a_user_unknown_to_slack_ends() -> None:
     async with browser() as made:
         await made.sign_in()
         del made.slack.workspace.users[ADA]
@@ -104,7 +104,7 @@ async def test_slack_is_asked_about_a_session_once_an_hour() -> None:
     assert made.http.asked == ["users.info"] * 3
 
 
-async def test_a_session_that_was_checked_anew_ends_when_it_would_have() -> None:
+async def test_session_renewal_does_not_extend_the_session() -> None:
     async with browser() as made:
         await made.sign_in()
         for hour in range(9):
@@ -113,7 +113,7 @@ async def test_a_session_that_was_checked_anew_ends_when_it_would_have() -> None
             made.clock.advance(3600)
 
 
-async def test_pages_say_so_when_slack_did_not_answer_for_an_hour() -> None:
+async def test_pages_answer_503_when_slack_has_not_answered_for_an_hour() -> None:
     async with browser() as made:
         await made.sign_in()
         made.http.away = True

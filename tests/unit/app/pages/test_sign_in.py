@@ -1,4 +1,4 @@
-"""Signing in to the pages with Slack: who gets in, and whose word is believed."""
+"""Sign-in to the pages with Slack."""
 
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
@@ -16,14 +16,14 @@ from support.aws.template import written
 pytestmark = pytest.mark.anyio
 
 
-async def test_whoever_is_not_known_is_sent_to_sign_in_and_a_program_is_told() -> None:
+async def test_unknown_visitor_is_sent_to_sign_in_and_a_program_gets_401() -> None:
     async with browser() as made:
         page, trace = await made.get("/runs"), await made.get("/runs/run1/trace")
     assert (page.status_code, page.headers["location"]) == (303, "/sign-in?to=%2Fruns")
     assert (trace.status_code, trace.text) == (401, "Sign in first.\n")
 
 
-async def test_a_program_that_is_signed_in_gets_json_of_every_page_about_runs() -> None:
+async def test_signed_in_program_gets_json_of_every_page_about_runs() -> None:
     async with browser() as made:
         made.gofer.headers["accept"] = "application/json"
         stranger = await made.get("/runs")
@@ -39,7 +39,7 @@ async def test_a_program_that_is_signed_in_gets_json_of_every_page_about_runs() 
     assert shown.headers["content-type"].startswith("text/html")
 
 
-async def test_a_member_signs_in_and_comes_to_the_page_they_wanted() -> None:
+async def test_member_is_sent_to_the_requested_page_after_sign_in() -> None:
     async with browser() as made:
         answer = await made.sign_in(to="/runs/run1")
         listed = await made.get("/runs")
@@ -52,7 +52,7 @@ async def test_a_member_signs_in_and_comes_to_the_page_they_wanted() -> None:
 
 
 @pytest.mark.parametrize("user", [GUEST, ELSEWHERE])
-async def test_a_guest_and_somebody_from_elsewhere_see_nothing(user: str) -> None:
+async def test_guest_or_member_of_another_workspace_is_refused_at_sign_in(user: str) -> None:
     async with browser() as made:
         answer = await made.sign_in(user)
         page = await made.get("/runs")
@@ -60,7 +60,7 @@ async def test_a_guest_and_somebody_from_elsewhere_see_nothing(user: str) -> Non
     assert "Only full members" in answer.text
 
 
-async def test_a_session_ends() -> None:
+async def test_session_ends_after_the_session_lifetime() -> None:
     async with browser() as made:
         await made.sign_in()
         made.clock.advance(SESSION_SECONDS - 1)
@@ -70,12 +70,12 @@ async def test_a_session_ends() -> None:
 
 
 async def seen(made: Browser) -> tuple[int, int, bool]:
-    """What somebody is shown of the run in the private channel: its page, its trace, and whether it is listed."""
+    """Return how the run of the private channel is visible: status of its page, status of its trace, listed or not."""
     page, trace, listed = [await made.get(path) for path in ("/runs/run2", "/runs/run2/trace", "/runs")]
     return page.status_code, trace.status_code, "run2" in listed.text
 
 
-async def test_a_run_of_a_private_channel_is_shown_to_who_is_in_that_channel_and_only_as_long(
+async def test_run_of_a_private_channel_is_shown_to_current_channel_members_only(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with browser() as made:
@@ -94,7 +94,7 @@ async def test_a_run_of_a_private_channel_is_shown_to_who_is_in_that_channel_and
     )
 
 
-async def test_somebody_is_found_on_a_later_page_of_the_members_of_a_channel() -> None:
+async def test_channel_membership_is_found_on_a_later_page_of_members() -> None:
     async with browser() as made:
         crowd = tuple(f"U1{n:06d}" for n in range(1_500))
         board = made.slack.workspace.channels[BOARD]
@@ -103,7 +103,7 @@ async def test_somebody_is_found_on_a_later_page_of_the_members_of_a_channel() -
         assert (await seen(made))[:2] == (200, 200)
 
 
-async def test_pages_run_no_scripts_and_stand_in_no_frame() -> None:
+async def test_pages_forbid_scripts_and_framing() -> None:
     async with browser() as made:
         await made.sign_in()
         page = await made.get("/runs")
@@ -114,7 +114,7 @@ async def test_pages_run_no_scripts_and_stand_in_no_frame() -> None:
     assert (page.headers["x-content-type-options"], page.headers["referrer-policy"]) == ("nosniff", "same-origin")
 
 
-async def test_an_attempt_that_another_browser_began_is_worth_nothing() -> None:
+async def test_sign_in_attempt_of_another_browser_is_refused() -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         made.gofer.cookies.clear()
@@ -124,14 +124,14 @@ async def test_an_attempt_that_another_browser_began_is_worth_nothing() -> None:
     assert (stolen.status_code, mixed.status_code) == (400, 400)
 
 
-async def test_an_attempt_that_took_too_long_begins_anew() -> None:
+async def test_expired_sign_in_attempt_is_refused() -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         made.clock.advance(600)
         assert (await made.get(back)).status_code == 400
 
 
-async def test_a_code_counts_once() -> None:
+async def test_sign_in_code_is_accepted_once() -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         kept = dict(made.gofer.cookies)
@@ -159,7 +159,7 @@ async def test_a_code_counts_once() -> None:
         ({"sub": ROBOT}, 403),
     ],
 )
-async def test_a_token_that_does_not_say_all_it_should_opens_nothing(altered: dict[str, object], status: int) -> None:
+async def test_id_token_with_a_wrong_or_missing_claim_is_refused(altered: dict[str, object], status: int) -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         made.slack.openid.altered.update(altered)
@@ -168,7 +168,7 @@ async def test_a_token_that_does_not_say_all_it_should_opens_nothing(altered: di
     assert (answer.status_code, page.status_code) == (status, 303)
 
 
-async def test_a_slack_that_is_away_is_said_so() -> None:
+async def test_sign_in_answers_503_while_slack_fails() -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         made.slack.fail_next("users.info", 500)
@@ -177,7 +177,7 @@ async def test_a_slack_that_is_away_is_said_so() -> None:
 
 
 @pytest.mark.parametrize("said", [b'{"ok":true}', b'{"ok":true,"user":{"id":"U0000009"}}', b"[]", b"<html>"])
-async def test_a_slack_that_does_not_say_what_kind_of_member_somebody_is_opens_nothing(said: bytes) -> None:
+async def test_sign_in_answers_503_when_slack_omits_the_membership(said: bytes) -> None:
     async with browser() as made:
         made.http.said["users.info"] = said
         answer = await made.sign_in()
@@ -185,14 +185,14 @@ async def test_a_slack_that_does_not_say_what_kind_of_member_somebody_is_opens_n
     assert (answer.status_code, page.status_code) == (503, 303)
 
 
-async def test_a_slack_that_hangs_is_given_up_before_the_function_is_out_of_time() -> None:
+async def test_slack_timeouts_of_a_sign_in_fit_into_the_timeout_of_the_function() -> None:
     async with browser() as made:
         await made.sign_in()
     assert len(made.http.patience) == 4
     assert sum(made.http.patience) < written()["Resources"]["DashboardFunction"]["Properties"]["Timeout"]
 
 
-async def test_whoever_says_no_is_let_go() -> None:
+async def test_declined_sign_in_is_refused_without_a_session() -> None:
     async with browser() as made:
         url = await made.begin()
         answer = await made.slack_web.get(f"{url}&denied=1")
@@ -201,13 +201,13 @@ async def test_whoever_says_no_is_let_go() -> None:
 
 
 @pytest.mark.parametrize("to", ["https://evil.test", "//evil.test", "/\\evil.test", "/sign-in", "/runs/..%2f..", ""])
-async def test_nobody_is_sent_to_another_site_afterwards(to: str) -> None:
+async def test_sign_in_redirects_to_pages_of_gofer_only(to: str) -> None:
     async with browser() as made:
         answer = await made.sign_in(to=to)
     assert answer.headers["location"] == "/runs"
 
 
-async def test_slack_is_asked_with_what_it_needs_to_know() -> None:
+async def test_sign_in_request_to_slack_has_scope_state_and_nonce() -> None:
     async with browser() as made:
         url = urlsplit(await made.begin())
     asked = parse_qs(url.query)
@@ -220,7 +220,7 @@ async def test_slack_is_asked_with_what_it_needs_to_know() -> None:
 @pytest.mark.parametrize(
     "changed", ["client_id=9", "redirect_uri=https://evil.test", "scope=email", "response_type=token"]
 )
-async def test_the_simulated_slack_refuses_what_slack_refuses(changed: str) -> None:
+async def test_simulated_slack_refuses_a_wrong_authorize_request(changed: str) -> None:
     async with browser() as made:
         url = await made.begin()
         name, _, value = changed.partition("=")
@@ -229,7 +229,7 @@ async def test_the_simulated_slack_refuses_what_slack_refuses(changed: str) -> N
     assert answer.status_code == 400
 
 
-async def test_the_page_of_the_simulated_slack_offers_its_people() -> None:
+async def test_simulated_slack_offers_people_and_no_bots_at_sign_in() -> None:
     async with browser() as made:
         page = await made.slack_web.get(await made.begin())
         found = (await made.slack_web.get("/.well-known/openid-configuration")).json()
@@ -241,7 +241,7 @@ COOKIE = Cookie("__Host-gofer", KEY, PAGES, 60)
 
 
 @given(st.text(max_size=300))
-def test_no_text_but_our_own_is_a_session(text: str) -> None:
+def test_session_cookie_of_any_foreign_text_is_refused(text: str) -> None:
     assert COOKIE.read(text, 0.0) is None
 
 
@@ -250,7 +250,7 @@ def value(cookie: Cookie, fields: dict[str, str]) -> str:
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=40), max_size=4), st.integers(0, 500))
-def test_a_changed_letter_makes_it_worthless(fields: dict[str, str], at: int) -> None:
+def test_session_cookie_with_one_changed_letter_is_refused(fields: dict[str, str], at: int) -> None:
     text = value(COOKIE, fields)
     assert COOKIE.read(text, 59.9) is not None
     at %= len(text)
@@ -259,7 +259,7 @@ def test_a_changed_letter_makes_it_worthless(fields: dict[str, str], at: int) ->
     assert COOKIE.read(text, 60.0) is None
 
 
-def test_a_cookie_of_another_name_or_key_is_none_of_ours() -> None:
+def test_session_cookie_of_another_name_key_or_site_is_refused() -> None:
     text = value(COOKIE, {"user": ADA})
     assert Cookie("__Host-gofer-sign-in", KEY, PAGES, 60).read(text, 0.0) is None
     assert Cookie("__Host-gofer", Secret("cd" * 32), PAGES, 60).read(text, 0.0) is None
@@ -275,7 +275,7 @@ OPERATOR = [
 
 
 @pytest.mark.parametrize(("method", "code", "remedy"), OPERATOR)
-async def test_a_refusal_that_the_operator_must_mend_is_logged_and_counted(
+async def test_slack_refusal_that_needs_the_operator_is_logged_and_counted(
     method: str, code: str, remedy: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with browser() as made:
@@ -292,14 +292,14 @@ async def test_a_refusal_that_the_operator_must_mend_is_logged_and_counted(
         assert secret not in caplog.text
 
 
-async def test_a_revoked_token_is_reported_before_the_browser_is_sent_to_slack() -> None:
+async def test_revoked_token_is_reported_before_the_redirect_to_slack() -> None:
     async with browser() as made:
         made.http.said["auth.test"] = b'{"ok":false,"error":"token_revoked"}'
         answer = await made.get("/sign-in")
     assert (answer.status_code, made.counted) == (503, ["token_revoked"])
 
 
-async def test_a_slack_that_is_away_alarms_no_operator(caplog: pytest.LogCaptureFixture) -> None:
+async def test_unreachable_slack_alarms_no_operator(caplog: pytest.LogCaptureFixture) -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         made.http.away = True
@@ -310,7 +310,7 @@ async def test_a_slack_that_is_away_alarms_no_operator(caplog: pytest.LogCapture
     assert made.counted == []
 
 
-async def test_two_tabs_sign_in_at_once() -> None:
+async def test_two_tabs_of_a_browser_sign_in_at_once() -> None:
     async with browser() as made:
         first = await made.agree(await made.begin(to="/runs/run1"))
         second = await made.agree(await made.begin(to="/prompts/w"))
@@ -318,7 +318,7 @@ async def test_two_tabs_sign_in_at_once() -> None:
     assert [answer.headers["location"] for answer in answers] == ["/runs/run1", "/prompts/w"]
 
 
-async def test_a_browser_keeps_few_attempts_and_forgets_the_oldest() -> None:
+async def test_browser_keeps_five_sign_in_attempts_and_drops_the_oldest() -> None:
     async with browser() as made:
         backs: list[str] = []
         for _ in range(7):
@@ -330,7 +330,7 @@ async def test_a_browser_keeps_few_attempts_and_forgets_the_oldest() -> None:
 
 
 @pytest.mark.parametrize("refusal", ["denied", "late", "guest", "away"])
-async def test_a_refusal_leads_back_to_the_page_that_was_wanted(refusal: str) -> None:
+async def test_refused_sign_in_links_back_to_the_requested_page(refusal: str) -> None:
     async with browser() as made:
         url = await made.begin(to="/runs/run1")
         if refusal == "denied":
@@ -346,7 +346,7 @@ async def test_a_refusal_leads_back_to_the_page_that_was_wanted(refusal: str) ->
     assert 'href="/sign-in?to=%2Fruns%2Frun1"' in answer.text
 
 
-async def test_an_attempt_counts_once_whatever_it_came_to() -> None:
+async def test_sign_in_attempt_is_accepted_once_after_failure_or_success() -> None:
     async with browser() as made:
         back = await made.agree(await made.begin())
         kept = dict(made.gofer.cookies)
@@ -368,7 +368,7 @@ async def test_an_attempt_counts_once_whatever_it_came_to() -> None:
     assert (len(kept), forgotten) == (1, {})
 
 
-async def test_slack_is_asked_for_the_workspace_of_gofer() -> None:
+async def test_sign_in_request_names_the_workspace_of_gofer() -> None:
     async with browser() as made:
         url = await made.begin()
     assert parse_qs(urlsplit(url).query)["team"] == ["T1"]
@@ -378,7 +378,7 @@ MISSING = ["deleted", "is_bot", "is_restricted", "is_ultra_restricted", "team_id
 
 
 @pytest.mark.parametrize("missing", MISSING)
-async def test_a_person_of_whom_slack_does_not_say_enough_stays_outside(missing: str) -> None:
+async def test_sign_in_answers_503_when_slack_omits_a_field_of_the_user(missing: str) -> None:
     about: dict[str, object] = {"id": ADA, "team_id": "T1"}
     about |= dict.fromkeys(("deleted", "is_bot", "is_restricted", "is_ultra_restricted"), False)
     async with browser() as made:
@@ -389,7 +389,7 @@ async def test_a_person_of_whom_slack_does_not_say_enough_stays_outside(missing:
         assert (await made.sign_in()).status_code == 503
 
 
-async def test_an_address_that_a_person_wrote_alarms_no_operator(caplog: pytest.LogCaptureFixture) -> None:
+async def test_error_in_a_callback_url_alarms_no_operator(caplog: pytest.LogCaptureFixture) -> None:
     async with browser() as made:
         url = urlsplit(await made.begin(to="/runs/run1"))
         state = parse_qs(url.query)["state"][0]

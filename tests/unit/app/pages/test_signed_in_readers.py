@@ -1,4 +1,4 @@
-"""Who reads what on the pages of AWS: runs whose channel became private, prompts, and runs of private repositories."""
+"""Page permissions on AWS: runs of channels that became private, prompts, and runs of private repositories."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ async def status(made: Browser, path: str) -> int:
     return (await made.get(path)).status_code
 
 
-async def test_a_run_whose_channel_became_private_is_shown_to_its_members_and_in_no_list() -> None:
+async def test_run_of_a_channel_made_private_is_shown_to_members_and_unlisted() -> None:
     async with browser() as made:
         await made.sign_in(OTHER)
         before = (await status(made, "/runs/run1"), "run1" in (await made.get("/runs")).text)
@@ -48,7 +48,7 @@ async def test_a_run_whose_channel_became_private_is_shown_to_its_members_and_in
     assert head.private
 
 
-async def test_other_runs_of_a_channel_that_became_private_leave_the_lists_with_it() -> None:
+async def test_other_runs_of_a_channel_made_private_leave_the_lists() -> None:
     async with browser() as made:
         await made.sign_in(OTHER)
         make_private(made)
@@ -59,7 +59,7 @@ async def test_other_runs_of_a_channel_that_became_private_leave_the_lists_with_
     assert left == {"run1": False, "same1": False, "other1": True}
 
 
-async def test_a_channel_that_the_bot_cannot_see_any_more_counts_as_private() -> None:
+async def test_channel_that_the_bot_can_no_longer_see_counts_as_private() -> None:
     async with browser() as made:
         await made.sign_in(ADA)
         make_private(made)
@@ -68,7 +68,7 @@ async def test_a_channel_that_the_bot_cannot_see_any_more_counts_as_private() ->
         assert await status(made, "/runs/run1") == 404
 
 
-async def test_a_run_of_a_channel_is_not_shown_while_slack_does_not_say_whether_it_still_is_public() -> None:
+async def test_run_of_a_channel_is_hidden_while_slack_cannot_confirm_a_public_channel() -> None:
     async with browser() as made:
         await made.sign_in(ADA)
         made.http.away = True
@@ -78,7 +78,7 @@ async def test_a_run_of_a_channel_is_not_shown_while_slack_does_not_say_whether_
         assert not await is_hidden("run1", made.store)
 
 
-async def test_a_run_of_a_direct_message_is_for_the_person_who_wrote_it() -> None:
+async def test_run_of_a_direct_message_is_shown_to_the_sender_only() -> None:
     async with browser() as made:
         await made.sign_in(OTHER)
         other = await status(made, "/runs/direct1")
@@ -96,7 +96,7 @@ PRIVATE_ONLY = [
 
 
 @pytest.mark.parametrize("triggers", PRIVATE_ONLY)
-async def test_the_prompt_of_a_workflow_of_a_private_channel_is_for_its_members(triggers: list[object]) -> None:
+async def test_prompt_of_a_private_channel_workflow_is_shown_to_channel_members_only(triggers: list[object]) -> None:
     async with browser(catalog(workflow("w", *triggers))) as made:
         await made.sign_in(OTHER)
         assert await status(made, "/prompts/w") == 404
@@ -116,7 +116,7 @@ ELSEWHERE_TOO = [
 
 
 @pytest.mark.parametrize("triggers", ELSEWHERE_TOO)
-async def test_the_prompt_of_a_workflow_that_listens_elsewhere_too_is_for_all_full_members(
+async def test_prompt_of_a_workflow_with_other_triggers_is_shown_to_all_full_members(
     triggers: list[object],
 ) -> None:
     async with browser(catalog(workflow("w", *triggers))) as made:
@@ -124,7 +124,7 @@ async def test_the_prompt_of_a_workflow_that_listens_elsewhere_too_is_for_all_fu
         assert await status(made, "/prompts/w") == 200
 
 
-async def test_a_channel_that_slack_does_not_list_counts_as_private() -> None:
+async def test_channel_that_slack_does_not_list_counts_as_private() -> None:
     async with browser(catalog(workflow("w", {"slack.mention": {"channels": "#secret"}}))) as made:
         await made.sign_in(ADA)
         assert await status(made, "/prompts/w") == 404
@@ -133,7 +133,7 @@ async def test_a_channel_that_slack_does_not_list_counts_as_private() -> None:
         assert made.counted == ["missing_scope"]
 
 
-async def test_a_run_of_a_private_repository_is_for_members_of_the_channel_that_owns_its_workflow() -> None:
+async def test_run_of_a_private_repository_is_shown_to_the_owner_channel_only() -> None:
     async with browser(catalog(workflow("reviews", "github.pull_request"))) as made:
         await made.sign_in(OTHER)
         other = [await status(made, path) for path in ("/runs/hub1", "/runs/hub2", "/runs/hub2/trace")]
@@ -143,7 +143,7 @@ async def test_a_run_of_a_private_repository_is_for_members_of_the_channel_that_
 
 
 @pytest.mark.parametrize("owner", ["@ada", "#nowhere"])
-async def test_without_a_channel_that_owns_the_workflow_no_page_shows_a_run_of_a_private_repository(owner: str) -> None:
+async def test_run_of_a_private_repository_is_hidden_without_an_owner_channel(owner: str) -> None:
     async with browser(catalog(workflow("reviews", "github.pull_request", owner=owner))) as made:
         await made.sign_in(ADA)
         assert await status(made, "/runs/hub2") == 404

@@ -1,4 +1,4 @@
-"""Six fields mean what they mean at EventBridge, and a sentence refuses what they cannot mean."""
+"""Cron expressions of six fields: the times of EventBridge, and errors for invalid expressions."""
 
 from datetime import datetime, timedelta
 
@@ -50,11 +50,11 @@ def fires(text: str, after: str, count: int) -> list[str]:
         ("0 0 1 1 ? 1970-2020", []),
     ],
 )
-def test_an_expression_fires_as_at_amazon(text: str, expected: list[str]) -> None:
+def test_cron_expression_fires_at_the_times_of_eventbridge(text: str, expected: list[str]) -> None:
     assert fires(text, "2026-11-21T00:00", 2) == expected
 
 
-def test_a_nearest_weekday_never_leaves_its_month() -> None:
+def test_nearest_weekday_of_cron_stays_within_the_month() -> None:
     assert fires("0 9 1W * ? 2026", "2026-01-01T00:00", 12) == [
         "Thu 2026-01-01 09:00",
         "Mon 2026-02-02 09:00",
@@ -109,7 +109,7 @@ def test_a_nearest_weekday_never_leaves_its_month() -> None:
         ("0 9 30 2 ? *", "`0 9 30 2 ? *` is never.", "Correct its day"),
     ],
 )
-def test_what_is_no_expression_is_told_by_its_field(text: str, message: str, hint: str) -> None:
+def test_invalid_cron_field_is_named_with_a_hint(text: str, message: str, hint: str) -> None:
     with pytest.raises(NoSchedule) as refused:
         parse_cron(text)
     assert message in refused.value.message
@@ -120,7 +120,7 @@ WEEK = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
 
 def some(low: int, high: int) -> st.SearchStrategy[tuple[str, set[int]]]:
-    """A field and the values it means."""
+    """Draw a field and the values that it matches."""
     numbers = st.integers(low, high)
     return st.one_of(
         st.just(("*", set(range(low, high + 1)))),
@@ -171,12 +171,14 @@ DAYS = st.one_of(
 
 
 MOST = 1_500
-"""Times that are looked at from either end of a year: all, unless there are several in most hours."""
+"""Maximum of times compared from either end of a year."""
 
 
 @examples(0.5)
 @given(some(0, 59), some(0, 23), DAYS, some(1, 12), st.sampled_from([2026, 2027, 2028]))
-def test_no_minute_of_a_year_is_skipped_and_none_is_invented(minutes, hours, days, months, year) -> None:  # type: ignore[no-untyped-def]
+def test_cron_expression_fires_at_every_matching_minute_of_a_year_and_at_no_other(
+    minutes, hours, days, months, year
+) -> None:  # type: ignore[no-untyped-def]
     (month_day, week_day), meant = days
     expected = [
         day + timedelta(hours=hour, minutes=minute)
@@ -206,12 +208,12 @@ def test_no_minute_of_a_year_is_skipped_and_none_is_invented(minutes, hours, day
 
 
 @given(st.text("0123456789*/,-?LW#MONFRIJA ", max_size=30) | st.text(max_size=20))
-def test_no_text_is_an_exception(text: str) -> None:
+def test_cron_expression_of_any_text_is_read_or_refused(text: str) -> None:
     try:
         cron = parse_cron(text)
     except NoSchedule as error:
         said = (error.message, error.hint)
     else:
-        # What EventBridge is told means the same.
+        # The expression for EventBridge means the same.
         said = ("", "") if parse_cron(cron.text) != cron else ("read", "again")
     assert all(said)

@@ -1,4 +1,4 @@
-"""Five fields fire when crontab fires, here and on AWS, and a sentence refuses what EventBridge cannot express."""
+"""Crontab expressions of five fields: times, translation for EventBridge, and refused expressions."""
 
 from calendar import monthrange
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ from support.property_examples import examples
         ("* * * * *", "* * * * ? *"),
     ],
 )
-def test_five_fields_become_the_six_of_eventbridge(five: str, six: str) -> None:
+def test_crontab_expression_is_translated_for_eventbridge(five: str, six: str) -> None:
     assert parse_cron(five).text == six
 
 
@@ -69,7 +69,7 @@ def test_five_fields_become_the_six_of_eventbridge(five: str, six: str) -> None:
         ("@reboot", "`@reboot` stands for no time here.", "Write fields"),
     ],
 )
-def test_what_crontab_cannot_mean_here_is_refused_with_what_to_write(text: str, message: str, hint: str) -> None:
+def test_unsupported_crontab_expression_is_refused_with_a_hint(text: str, message: str, hint: str) -> None:
     with pytest.raises(NoSchedule) as refused:
         parse_cron(text)
     assert message in refused.value.message
@@ -77,7 +77,7 @@ def test_what_crontab_cannot_mean_here_is_refused_with_what_to_write(text: str, 
 
 
 @pytest.mark.parametrize("text", ["0 9 1 * {}", "0 9 1 * {} *"])
-def test_a_long_expression_is_not_repeated(text: str) -> None:
+def test_error_of_a_long_cron_expression_stays_short(text: str) -> None:
     with pytest.raises(NoSchedule) as refused:
         parse_cron(text.format("1," * 10_000 + "1"))
     assert len(str(refused.value)) < 300
@@ -88,7 +88,7 @@ NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 
 
 def field(low: int, high: int) -> st.SearchStrategy[tuple[str, frozenset[int]]]:
-    """The text of a field and the values that crontab takes it for."""
+    """Draw the text of a field and the values that crontab reads from it."""
     number = st.integers(low, high)
     ordered = st.tuples(number, number).map(sorted)
     steps = st.integers(1, high)
@@ -112,7 +112,7 @@ DAYS = st.one_of(
     (field(0, 7) | NAMED_DAY).map(lambda week: (("*", frozenset(range(1, 32))), week)),
 )
 MOST = 1_500
-"""Times that are compared from either end of the year."""
+"""Maximum of times compared from either end of the year."""
 
 
 def is_day_of_crontab(day: datetime, month_days: frozenset[int], months: frozenset[int], week: frozenset[int]) -> bool:
@@ -123,7 +123,7 @@ def is_day_of_crontab(day: datetime, month_days: frozenset[int], months: frozens
 
 @examples(0.5)
 @given(field(0, 59), field(0, 23), DAYS, field(1, 12), st.sampled_from([2026, 2027, 2028]))
-def test_five_fields_fire_at_each_minute_of_crontab_and_at_no_other(  # type: ignore[no-untyped-def]
+def test_crontab_expression_fires_at_every_minute_of_crontab_and_at_no_other(  # type: ignore[no-untyped-def]
     minutes, hours, days, months, year
 ) -> None:
     month_day, week_day = days
@@ -151,7 +151,7 @@ def test_five_fields_fire_at_each_minute_of_crontab_and_at_no_other(  # type: ig
 
 
 def days_in(month: int) -> int:
-    """The days that a month has in the longest year."""
+    """Return the days of a month in a leap year."""
     return monthrange(2028, month)[1]
 
 

@@ -1,4 +1,4 @@
-"""Nominal times by the wall clocks of zones, on the days on which those are set, and what EventBridge is told."""
+"""Nominal times in time zones with clock changes, and their expressions for EventBridge."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -40,14 +40,14 @@ def shown(schedule: Schedule, after: str, count: int) -> list[str]:
     return [local(schedule, time).strftime("%d %H:%M %z") for time in following(schedule, at(after), count)]
 
 
-def test_an_hour_that_spring_skips_is_skipped() -> None:
+def test_schedule_skips_the_hour_that_spring_skips() -> None:
     half_past_two = parse("cron", "30 2 * * ? *", "Europe/Berlin")
     assert shown(half_past_two, "2026-03-27T12:00", 3) == ["28 02:30 +0100", "30 02:30 +0200", "31 02:30 +0200"]
     hourly = parse("cron", "0 * * * ? *", "America/New_York")
     assert shown(hourly, "2026-03-08T05:30", 3) == ["08 01:00 -0500", "08 03:00 -0400", "08 04:00 -0400"]
 
 
-def test_an_hour_that_autumn_repeats_counts_once() -> None:
+def test_schedule_fires_once_in_the_hour_that_autumn_repeats() -> None:
     half_past_two = parse("cron", "30 2 * * ? *", "Europe/Berlin")
     assert shown(half_past_two, "2026-10-24T12:00", 2) == ["25 02:30 +0200", "26 02:30 +0100"]
     often = parse("cron", "0/30 * * * ? *", "Europe/Berlin")
@@ -59,19 +59,19 @@ def test_an_hour_that_autumn_repeats_counts_once() -> None:
     ]
 
 
-def test_intervals_know_no_wall_clock() -> None:
+def test_interval_schedule_ignores_clock_changes() -> None:
     every = parse("every", "6 hours")
     assert shown(every, "2026-03-28T20:00", 3) == ["29 00:00 +0000", "29 06:00 +0000", "29 12:00 +0000"]
     assert previous_before(every, at("2026-03-29T00:00")) == at("2026-03-28T18:00")
     assert previous_before(every, at("2026-03-29T00:01")) == at("2026-03-29T00:00")
 
 
-def test_one_time_is_once() -> None:
+def test_single_time_schedule_fires_once() -> None:
     once = parse("at", "2026-12-01T09:00", "Asia/Tokyo")
     assert following(once, at("2026-11-01"), 5) == [at("2026-12-01T00:00")]
     assert previous_before(once, at("2026-12-01T00:00")) is None
     assert previous_before(once, at("2026-12-01T00:01")) == at("2026-12-01T00:00")
-    # Of a time that there is twice, the first.
+    # Of a time that occurs twice, the first.
     assert following(parse("at", "2026-10-25 02:30:00", "Europe/Berlin"), at("2026-10-01"), 2) == [
         at("2026-10-25T00:30")
     ]
@@ -96,7 +96,7 @@ def test_one_time_is_once() -> None:
         ("at", "2026-03-29T02:30", "Europe/Berlin", "is skipped by the clocks of Europe/Berlin"),
     ],
 )
-def test_what_is_no_schedule_is_told_in_a_sentence(kind: Kind, text: str, zone: str, message: str) -> None:
+def test_invalid_schedule_is_refused_with_a_hint(kind: Kind, text: str, zone: str, message: str) -> None:
     with pytest.raises(NoSchedule) as refused:
         parse(kind, text, zone)
     assert message in refused.value.message
@@ -116,7 +116,7 @@ def test_what_is_no_schedule_is_told_in_a_sentence(kind: Kind, text: str, zone: 
         ("at", "2026-12-01 09:00", "at(2026-12-01T09:00:00)"),
     ],
 )
-def test_eventbridge_is_told_in_its_own_words(kind: Kind, text: str, expected: str) -> None:
+def test_schedule_is_translated_for_eventbridge(kind: Kind, text: str, expected: str) -> None:
     assert expression(parse(kind, text)) == expected
 
 
@@ -129,7 +129,7 @@ HOURS = st.sampled_from(["*", "0-3", "1", "2", "0/2", "23,0,1,2,3"])
 
 @examples(0.5)
 @given(MINUTES, HOURS, ZONES, st.integers(0, 365 * 4))
-def test_every_minute_at_which_the_wall_clock_first_shows_such_a_time_counts_and_no_other(
+def test_schedule_fires_at_the_first_occurrence_of_each_wall_clock_time_only(
     minutes: str, hours: str, zone: str, day: int
 ) -> None:
     schedule = parse("cron", f"{minutes} {hours} * * ? *", zone)
@@ -154,7 +154,7 @@ def test_every_minute_at_which_the_wall_clock_first_shows_such_a_time_counts_and
 
 
 def plain(schedule: Schedule, minute: int) -> datetime | None:
-    """A minute of the day at which a daily schedule fires where no clock is ever set."""
+    """Return the time of day at which a daily schedule fires in a zone without clock changes, if any."""
     text = expression(schedule).removeprefix("cron(").removesuffix(")")
     time = at("2026-01-01") + timedelta(minutes=minute)
     return time if next_after(parse("cron", text), time - timedelta(minutes=1)) == time else None
@@ -168,7 +168,7 @@ SCHEDULES = st.one_of(
 
 
 @given(SCHEDULES, st.integers(1_577_836_800, 1_900_000_000))
-def test_nominal_times_strictly_increase_and_the_one_before_the_next_is_not_later(schedule: Schedule, now: int) -> None:
+def test_nominal_times_strictly_increase_and_previous_inverts_next(schedule: Schedule, now: int) -> None:
     time = datetime.fromtimestamp(now, UTC)
     found = following(schedule, time, 20)
     assert all(one < other for one, other in pairwise([time, *found]))
@@ -179,7 +179,7 @@ def test_nominal_times_strictly_increase_and_the_one_before_the_next_is_not_late
     assert before is None or (before <= time and following(schedule, before, 1) == found[:1])
 
 
-def test_an_event_is_the_same_whenever_it_is_heard_of() -> None:
+def test_scheduled_event_depends_on_the_nominal_time_only() -> None:
     schedule = parse("cron", "0 9 ? * MON *", "Europe/Berlin")
     (nominal,) = following(schedule, at("2026-11-21"), 1)
     event = scheduled("weekly-digest", schedule, nominal)
@@ -190,7 +190,7 @@ def test_an_event_is_the_same_whenever_it_is_heard_of() -> None:
     assert (event.private, event.facts, event.actor.id) == (False, {"workflow": "weekly-digest"}, "schedule")
 
 
-def test_compiled_json_is_the_same_schedule() -> None:
+def test_compiled_schedule_is_read_back_unchanged() -> None:
     plan = planned("w", {"kind": "at", "text": "2026-12-01T09:00", "zone": "Asia/Tokyo", "missed": "catch_up"})
     assert (plan.id, plan.catch_up) == ("w at(2026-12-01T09:00:00) Asia/Tokyo", True)
     assert zone_name(plan.schedule) == "Asia/Tokyo"

@@ -1,4 +1,4 @@
-"""Publishing, rolling back and their schedules, over a bundle store and a timetable in memory."""
+"""Publishing and rollback of workflows with their schedules, on stores in memory."""
 
 import asyncio
 import itertools
@@ -30,7 +30,7 @@ def live(house: House) -> str:
     return json.loads(house.bundles.objects[POINTER].body)["name"]
 
 
-async def test_what_is_published_is_live_and_says_what_changed(house: House) -> None:
+async def test_published_version_is_live_and_lists_the_changed_workflows(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it.", b="Report."))
     assert (first.before, first.moved, first.workflows.added) == ("", True, ["a", "b"])
     house.clock.advance(60)
@@ -43,14 +43,14 @@ async def test_what_is_published_is_live_and_says_what_changed(house: House) -> 
     assert set(bundle["compiled"]) == {"routes", "hooks", "schedules"}
 
 
-async def test_a_skill_the_preamble_or_the_defaults_change_every_workflow_that_reads_them(house: House) -> None:
+async def test_changed_preamble_counts_as_a_change_of_each_workflow_with_that_preamble(house: House) -> None:
     texts = {**files(a="Do it."), "agents/defaults.yaml": "preamble: p.md\n", "agents/p.md": "Be kind."}
     await house.publisher.publish(texts)
     changed = await house.publisher.publish({**texts, "agents/p.md": "Be brief."}, dry=True)
     assert changed.workflows.changed == ["a"]
 
 
-async def test_the_same_files_again_move_nothing(house: House) -> None:
+async def test_unchanged_files_are_not_published_again(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
     house.clock.advance(60)
     again = await house.publisher.publish(files(a="Do it."))
@@ -58,13 +58,13 @@ async def test_the_same_files_again_move_nothing(house: House) -> None:
     assert len(await house.bundles.keys("bundles/")) == 3
 
 
-async def test_only_trying_writes_nothing(house: House) -> None:
+async def test_dry_publish_writes_no_object_and_no_schedule(house: House) -> None:
     tried = await house.publisher.publish(files(a="Do it.", b="Report."), dry=True)
     assert (tried.workflows.added, len(tried.schedules.added)) == (["a", "b"], 1)
     assert (house.bundles.objects, house.timetable.entries) == ({}, {})
 
 
-async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House) -> None:
+async def test_overtaken_publisher_gets_an_error_and_leaves_the_winner_live(house: House) -> None:
     await house.publisher.publish(files(a="Do it."))
     waiting, arrived = asyncio.Event(), asyncio.Event()
 
@@ -86,10 +86,10 @@ async def test_of_two_publishers_one_is_live_and_the_other_is_told(house: House)
     assert [name.startswith("yours-") for name in house.timetable.entries] == [True]
 
 
-async def test_a_pointer_whose_answer_was_lost_is_looked_at(house: House) -> None:
+async def test_pointer_write_with_a_lost_answer_counts_as_published(house: House) -> None:
     class Lossy(MemoryBundleStore):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
-            # As a client that asks again after the first answer was lost.
+            # A client that repeats a request after the first answer was lost.
             await super().swap(key, body, tag)
             return await super().swap(key, body, tag)
 
@@ -97,7 +97,7 @@ async def test_a_pointer_whose_answer_was_lost_is_looked_at(house: House) -> Non
     assert (await lossy.publisher.publish(files(a="Do it."))).name == live(lossy)
 
 
-async def test_nothing_is_live_when_schedules_cannot_be_written(house: House) -> None:
+async def test_failed_schedule_write_keeps_the_previous_version_live(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
     house.timetable.fails = True
     with pytest.raises(TemporaryError):
@@ -108,7 +108,7 @@ async def test_nothing_is_live_when_schedules_cannot_be_written(house: House) ->
     assert live(house) != first.name
 
 
-async def test_a_rollback_brings_the_schedules_back(house: House) -> None:
+async def test_rollback_restores_the_schedules(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it.", weekly="Report."))
     before = dict(house.timetable.entries)
     house.clock.advance(60)
@@ -125,12 +125,12 @@ async def test_a_rollback_brings_the_schedules_back(house: House) -> None:
 
 
 @pytest.mark.parametrize("name", ["nonsense", "../../blobs/x", "20261121T120000Z-000000000000", "current"])
-async def test_a_bundle_that_is_not_there_is_no_way_back(house: House, name: str) -> None:
+async def test_rollback_to_an_unknown_bundle_is_refused(house: House, name: str) -> None:
     with pytest.raises(ConfigError, match="gofer publish --list"):
         await house.publisher.roll_back(name)
 
 
-async def test_a_damaged_bundle_is_no_way_back_and_is_replaced(house: House) -> None:
+async def test_damaged_bundle_is_refused_for_rollback_and_replaced_by_publishing(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
     found = house.bundles.objects[bundle_key(first.name)]
     house.bundles.objects[bundle_key(first.name)] = type(found)(found.body.replace(b"Do it.", b"Do ti."), found.tag)
@@ -141,14 +141,14 @@ async def test_a_damaged_bundle_is_no_way_back_and_is_replaced(house: House) -> 
     assert (again.moved, live(house)) == (True, again.name)
 
 
-async def test_a_small_part_that_is_missing_is_written_by_the_way_back(house: House) -> None:
+async def test_rollback_rewrites_a_missing_routes_file(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
     small = house.bundles.objects.pop(routes_key(first.name))
     await house.publisher.roll_back(first.name)
     assert house.bundles.objects[routes_key(first.name)].body == small.body
 
 
-async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House) -> None:
+async def test_damaged_pointer_is_listed_as_no_version_and_replaced_by_publishing(house: House) -> None:
     first = await house.publisher.publish(files(a="Do it."))
     house.bundles.objects[POINTER] = Found(b"nonsense", "x")
     assert await house.publisher.listing(10) == ([first.name], None)
@@ -157,7 +157,7 @@ async def test_a_damaged_pointer_is_listed_as_nothing_and_replaced(house: House)
     assert (again.before, live(house)) == ("", again.name)
 
 
-async def test_a_bundle_of_that_name_with_other_contents_is_never_replaced(house: House) -> None:
+async def test_bundle_of_the_same_name_with_other_contents_is_never_replaced(house: House) -> None:
     tried = await house.publisher.publish(files(a="Do it."), dry=True)
     house.bundles.objects[bundle_key(tried.name)] = Found(b"another", "x")
     with pytest.raises(TemporaryError, match="holds a different object under"):
@@ -165,7 +165,7 @@ async def test_a_bundle_of_that_name_with_other_contents_is_never_replaced(house
     assert POINTER not in house.bundles.objects
 
 
-async def test_a_publisher_that_was_lost_before_the_pointer_goes_on_where_it_was(house: House) -> None:
+async def test_interrupted_publishing_is_completed_by_the_next_attempt(house: House) -> None:
     def lost(call: str, key: str) -> None:
         if call == "swap":
             raise TemporaryError("lost")
@@ -178,10 +178,10 @@ async def test_a_publisher_that_was_lost_before_the_pointer_goes_on_where_it_was
     assert (done.moved, live(house)) == (True, done.name)
 
 
-async def test_a_winner_that_cannot_be_read_has_its_schedules_left_alone(house: House) -> None:
+async def test_unreadable_winner_is_reported_to_the_overtaken_publisher(house: House) -> None:
     class Late(MemoryBundleStore):
         async def swap(self, key: str, body: bytes, tag: str) -> bool:
-            # Somebody else is first, and what they published is not there.
+            # Another publisher is first, and its bundle is missing.
             self._write(POINTER, encode_pointer(Current("20261121T120000Z-000000000000", "")))
             return False
 
@@ -190,10 +190,10 @@ async def test_a_winner_that_cannot_be_read_has_its_schedules_left_alone(house: 
         await late.publisher.publish(files(a="Do it.", b="Report."))
 
 
-async def test_who_is_overtaken_again_and_again_gives_up(house: House) -> None:
+async def test_publisher_stops_after_being_overtaken_repeatedly(house: House) -> None:
     class Busy(MemoryTimetable):
         async def names(self) -> Sequence[str]:
-            # Whenever schedules are looked at something else is live.
+            # Each time the schedules are read, another version is live.
             await house.publisher.bundles.swap(POINTER, house.bundles.objects[POINTER].body, "x")
             house.bundles.objects[POINTER] = Found(encode_pointer(Current(next(turns), "")), "x")
             return await super().names()
@@ -211,13 +211,13 @@ async def wait(turns: Callable[[], int]) -> None:
 
 
 class Interleaved(MemoryBundleStore):
-    """A bundle store whose callers get on in any order: each call waits for a number of turns that was drawn."""
+    """A bundle store whose callers proceed in any order: each call waits for a random number of turns."""
 
     def __init__(self, turns: Callable[[], int]) -> None:
         super().__init__()
         self.turns = turns
         self.lived: list[str] = []
-        """What the pointer ever named."""
+        """Every version that the pointer has named."""
 
     def _write(self, key: str, body: bytes) -> bool:
         if key == POINTER:
@@ -234,7 +234,7 @@ class Interleaved(MemoryBundleStore):
 
 
 class InterleavedTimetable(MemoryTimetable):
-    """A timetable, likewise."""
+    """A timetable whose callers proceed in any order."""
 
     def __init__(self, turns: Callable[[], int]) -> None:
         super().__init__()
@@ -255,8 +255,8 @@ class InterleavedTimetable(MemoryTimetable):
 
 @examples(4)
 @given(st.integers(0, 2**32))
-def test_whoever_publishes_at_once_the_schedules_are_those_of_what_is_live(seed: int) -> None:
-    """In every order of their steps: who was told that it is live was, who was overtaken never was."""
+def test_schedules_match_the_live_version_after_concurrent_publishing(seed: int) -> None:
+    """In every order of their steps: a publisher that succeeded was live, and an overtaken one never was."""
     chance = random.Random(seed)
     bundles = Interleaved(lambda: chance.choice([0, 1, 3, 10, 40, 150]))
     house = House(Path("nowhere"), bundles=bundles, timetable=InterleavedTimetable(bundles.turns))
@@ -278,8 +278,10 @@ TEXTS = st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.sampled_from([
 
 
 @given(st.lists(st.tuples(TEXTS, st.booleans()), min_size=1, max_size=5))
-def test_the_timetable_always_is_that_of_what_is_live(steps: list[tuple[dict[str, str], bool]]) -> None:
-    """Whatever is published and rolled back: each scheduled workflow has its entry, and nobody else has one."""
+def test_schedules_match_the_live_version_after_each_publish_or_rollback(
+    steps: list[tuple[dict[str, str], bool]],
+) -> None:
+    """Each scheduled workflow has an entry, and no other workflow has one."""
     house = House(Path("nowhere"))
     names: list[str] = []
     texts: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""What stands in EventBridge Scheduler for the schedules of workflows."""
+"""EventBridge Scheduler entries for the schedules of workflows."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ def plan(kind: Kind, text: str, zone: str = "UTC", *, catch_up: bool = False, wo
         (plan("at", "2026-12-01T09:00", "Asia/Tokyo"), "at(2026-12-01T09:00:00)", "Asia/Tokyo", None),
     ],
 )
-def test_each_kind_of_schedule_has_its_expression(
+def test_schedule_entry_has_expression_zone_and_start(
     planned: Planned, expression: str, zone: str, starts: datetime | None
 ) -> None:
     entry = entry_of(planned, NOW)
@@ -41,13 +41,13 @@ def test_each_kind_of_schedule_has_its_expression(
     assert json.loads(entry.input) == told
 
 
-def test_what_is_missed_is_delivered_late_only_where_it_is_caught_up() -> None:
+def test_schedule_entry_retries_for_a_day_only_when_missed_times_are_caught_up() -> None:
     assert entry_of(plan("every", "1 hour"), NOW).seconds == 90
     assert entry_of(plan("every", "1 hour", catch_up=True), NOW).seconds == 86_400
 
 
 @given(st.text("abcxyz-09", min_size=1, max_size=200), st.integers(1, 400))
-def test_a_name_is_always_one_that_scheduler_takes_and_nobody_elses(workflow: str, minutes: int) -> None:
+def test_schedule_entry_name_is_valid_and_unique(workflow: str, minutes: int) -> None:
     name = entry_of(plan("every", f"{minutes} minutes", workflow=workflow), NOW).name
     assert len(name) <= 64
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz-0123456789")
@@ -65,7 +65,7 @@ async def settle(timetable: MemoryTimetable, *plans: Planned, now: datetime = NO
     return len(found.added), len(found.changed), len(found.removed)
 
 
-async def test_what_somebody_changed_by_hand_is_set_right() -> None:
+async def test_schedule_entry_edited_by_hand_is_corrected() -> None:
     timetable, daily = MemoryTimetable(), plan("cron", "0 9 * * ? *")
     assert await settle(timetable, daily) == (1, 0, 0)
     assert await settle(timetable, daily) == (0, 0, 0)
@@ -76,13 +76,13 @@ async def test_what_somebody_changed_by_hand_is_set_right() -> None:
     assert timetable.entries == {name: entry_of(daily, NOW)}
 
 
-async def test_an_interval_keeps_its_times_when_it_is_published_again() -> None:
+async def test_republished_interval_keeps_the_same_times() -> None:
     timetable, often = MemoryTimetable(), plan("every", "7 days")
     await settle(timetable, often)
     assert await settle(timetable, often, now=NOW + timedelta(days=30)) == (0, 0, 0)
 
 
-async def test_a_time_that_is_over_is_not_written_and_goes_a_day_later() -> None:
+async def test_past_single_time_is_not_written_and_removed_a_day_later() -> None:
     timetable, once = MemoryTimetable(), plan("at", "2026-11-21T13:00")
     assert await settle(timetable, once) == (1, 0, 0)
     assert await settle(timetable, once, now=NOW + timedelta(hours=2)) == (0, 0, 0)
@@ -90,25 +90,25 @@ async def test_a_time_that_is_over_is_not_written_and_goes_a_day_later() -> None
     assert await settle(timetable, once, now=NOW + timedelta(hours=2)) == (0, 0, 0)
 
 
-def test_a_schedule_that_is_gone_starts_nothing() -> None:
+def test_removed_schedule_starts_no_run() -> None:
     assert fired([plan("every", "1 hour")], "other", NOW, NOW) == "no workflow has this schedule any more"
     once = plan("at", "2026-12-01T09:00")
     assert fired([once], once.id, NOW, NOW) == "the schedule has no such time"
 
 
-def test_an_interval_that_is_counted_from_elsewhere_has_the_time_before() -> None:
+def test_interval_fired_between_times_starts_the_previous_time() -> None:
     often = plan("every", "10 minutes")
     assert fired([often], often.id, NOW, NOW) == (often, datetime(2026, 11, 21, 12, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("catch_up", [False, True])
-def test_a_time_that_was_heard_and_could_not_be_begun_is_begun_when_lambda_tries_again(catch_up: bool) -> None:
+def test_scheduled_run_starts_on_a_retry_of_lambda(catch_up: bool) -> None:
     daily = plan("cron", "3 12 * * ? *", catch_up=catch_up)
     retried = NOW + timedelta(seconds=90 + 180)
     assert fired([daily], daily.id, NOW, retried) == (daily, NOW)
 
 
-def test_what_an_operator_repeats_by_hand_is_begun_however_late() -> None:
+def test_scheduled_run_repeated_by_hand_starts_at_any_delay() -> None:
     daily = plan("cron", "3 12 * * ? *")
     assert fired([daily], daily.id, NOW, NOW + timedelta(hours=30)) == (daily, NOW)
 
@@ -119,20 +119,20 @@ SCHEDULES = st.sampled_from(
 
 
 @given(SCHEDULES, st.booleans(), st.lists(st.integers(0, 7200), min_size=30, max_size=30), st.integers(0, 25))
-def test_missed_times_always_have_one_run_where_they_are_caught_up_and_none_otherwise(
+def test_missed_schedule_times_have_one_run_with_catch_up_and_none_without(
     schedule: tuple[Kind, str], catch_up: bool, delays: list[int], until: int
 ) -> None:
-    """However late each is delivered: what is in time has its run, and nothing else but the last one has."""
+    """For any delays: each time delivered in time has a run, and of the late ones only the last may have one."""
     one = plan(*schedule, catch_up=catch_up)
     times: list[datetime] = []
     at = next_after(one.schedule, NOW)
     while at is not None and len(times) < len(delays):
         times.append(at)
         at = next_after(one.schedule, at)
-    # An outage: up to a time everything waits for its end, and later on nothing is late.
+    # An outage delays all deliveries up to its end; later deliveries are in time.
     end = times[until] + timedelta(seconds=200)
     heard = [max(time, end) if time < end else time + timedelta(seconds=delays[0] % 60) for time in times]
-    # Scheduler gives up what it could not deliver for so long.
+    # Scheduler drops a delivery after this time.
     patience = entry_of(one, NOW).seconds
     told = [(time, then) for time, then in zip(times, heard, strict=True) if (then - time).total_seconds() <= patience]
     begun = [fired([one], one.id, time, then) for time, then in told]
@@ -144,5 +144,5 @@ def test_missed_times_always_have_one_run_where_they_are_caught_up_and_none_othe
     assert len(missed) <= (1 if catch_up else 0)
     if catch_up:
         assert missed <= {max(late)} if late else not missed
-        # Nothing is lost silently: the last of them has its run, or the one after it is in time.
+        # The last late time has a run, or the next time is delivered in time.
         assert max(late, default=None) in (runs | {None}) or next_after(one.schedule, max(late)) in runs
