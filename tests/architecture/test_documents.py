@@ -1,4 +1,4 @@
-"""Lists in the documents: rooms, entries, keys, tools and commands match the code."""
+"""What the documents list is what there is: rooms, entries, keys, tools, commands."""
 
 import ast
 import re
@@ -43,29 +43,29 @@ SOURCE = ROOT / "src" / "gofer"
 
 
 def first_column(document: str, heading: str) -> set[str]:
-    """Return the backticked names in the first column of the first table after a heading."""
+    """What the first table after a heading lists, in backticks, in its first column."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return {name.rstrip("/") for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
 
 
-def test_every_package_is_listed_and_nothing_else() -> None:
+def test_documented_packages_equal_the_source_folders() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if not path.name.startswith(("_", "."))}
     assert first_column("AGENTS.md", "## Packages") == rooms
 
 
-def test_documented_sources_equal_the_registered_ones() -> None:
+def test_documented_sources_equal_the_registry() -> None:
     assert first_column("AGENTS.md", "## Sources") == set(SOURCES)
     assert set(BY_SOURCE) <= set(SOURCES)
 
 
-def test_documented_triggers_and_conditions_equal_the_registered_ones() -> None:
+def test_documented_triggers_have_their_conditions() -> None:
     listed = listed_conditions("docs/workflow-file.md", "| trigger | conditions |")
     assert listed == {kind.name: conditions(kind.form) for kind in TRIGGER_KINDS}
 
 
 def listed_conditions(document: str, header: str) -> dict[str, set[str]]:
-    """Return the conditions of each trigger as a table lists them, with ` (required)` behind required ones."""
+    """Return the conditions of each trigger as a table lists them, with ` (required)` behind those that must stand."""
     table = (ROOT / document).read_text().split(header, 1)[1].split("\n\n", 1)[0]
     cells = [row.split("|") for row in table.splitlines()[2:]]
     return {
@@ -80,12 +80,12 @@ def conditions(form: type[BaseModel]) -> set[str]:
     return {(field.alias or name) + required[field.is_required()] for name, field in form.model_fields.items()}
 
 
-def test_documented_journal_entries_equal_the_entry_classes() -> None:
+def test_documented_entries_equal_the_entry_classes() -> None:
     assert first_column("docs/architecture.md", "### Entries") == set(KINDS)
 
 
 def rows(document: str, heading: str) -> list[str]:
-    """Return the same names in the order of the table, duplicates included."""
+    """The same in the order in which it stands there, with what stands there twice."""
     text = (ROOT / document).read_text().split(heading, 1)[1]
     table = text[text.index("\n|") :].lstrip("\n").split("\n\n", 1)[0]
     return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
@@ -104,7 +104,7 @@ def rows(document: str, heading: str) -> list[str]:
         ("at most these `limits`:", SubagentLimits),
     ],
 )
-def test_documented_workflow_keys_equal_the_form_fields(heading: str, form: type) -> None:
+def test_documented_workflow_keys_equal_the_form(heading: str, form: type) -> None:
     assert first_column("docs/workflow-file.md", heading) == set(form.model_fields)
     assert len(rows("docs/workflow-file.md", heading)) == len(form.model_fields)
 
@@ -112,30 +112,30 @@ def test_documented_workflow_keys_equal_the_form_fields(heading: str, form: type
 @pytest.mark.parametrize(
     ("heading", "form"), [("## `endpoints`", EndpointForm), ("an object with these keys", RoleModel)]
 )
-def test_documented_model_keys_equal_the_form_fields(heading: str, form: type) -> None:
+def test_documented_model_keys_equal_the_form(heading: str, form: type) -> None:
     assert rows("docs/models.md", heading) == [f"`{name}`" for name in form.model_fields]
 
 
-def test_documented_limits_have_the_defaults_of_the_code() -> None:
+def test_documented_limits_have_their_defaults() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Limits.model_fields.items():
         default = f"{field.default:.2f}" if name == "usd" else str(field.default)
         assert f"| `{name}` | {default} |" in text
 
 
-def test_documented_context_keys_have_the_defaults_of_the_code() -> None:
+def test_documented_context_keys_have_their_defaults() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     assert f"| `compact_at` | {Context().compact_at} |" in text
     assert first_column("docs/workflow-file.md", "## Context\n") >= set(Context.model_fields)
 
 
-def test_documented_file_sizes_have_the_defaults_of_the_code() -> None:
+def test_documented_file_sizes_have_their_defaults() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     for name, field in Files.model_fields.items():
         assert f"| `{name}` | {field.default} |" in text
 
 
-def test_documented_tools_and_effects_equal_the_registered_tools() -> None:
+def test_documented_tools_have_their_effect() -> None:
     text = (ROOT / "docs/workflow-file.md").read_text()
     tools = {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
     assert first_column("docs/workflow-file.md", "## Tools") == set(tools)
@@ -157,18 +157,18 @@ def refusals(document: str) -> list[tuple[str, str, str]]:
         ("docs/notion.md", NOTION_REFUSALS),
     ],
 )
-def test_every_refusal_is_listed_once_with_its_rule_and_sentence(document: str, known: Refusals) -> None:
+def test_documented_refusals_have_their_rule_and_sentence(document: str, known: Refusals) -> None:
     expected = [(code, refusal.rule, refusal.sentence) for code, refusal in known.known.items()]
     assert sorted(refusals(document)) == sorted(expected)
 
 
-def test_every_event_of_github_is_listed() -> None:
+def test_documented_github_events_equal_the_known_events() -> None:
     text = (ROOT / "docs/github.md").read_text()
     assert first_column("docs/github.md", "## Events") == set(receiver.KINDS)
     assert all(f"| `{name}` | `{kind}` |" in text for name, kind in receiver.KINDS.items())
 
 
-def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
+def test_documented_check_rules_equal_the_rules_of_the_check() -> None:
     text = (ROOT / "docs/checks.md").read_text()
     assert first_column("docs/checks.md", "## Rules") == set(RULES) == set(get_args(Rule))
     assert [rule for rule, sentence in RULES.items() if f"| `{rule}` | {sentence} |" not in text] == []
@@ -182,14 +182,14 @@ def test_every_rule_of_the_check_is_explained_and_nothing_else() -> None:
         (("--subagent",), "subagents/subagent.schema.json"),
     ],
 )
-def test_the_schemas_for_editors_are_what_the_forms_are(
+def test_editor_schema_equals_the_schema_of_the_form(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], file: str
 ) -> None:
     assert main(["schema", *words]) == 0
     assert (ROOT / file).read_text() == capsys.readouterr().out
 
 
-def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
+def test_workflow_and_subagent_files_name_their_schema() -> None:
     for path in (*(ROOT / "agents").glob("*.yaml"), *(ROOT / "subagents").glob("*.yaml")):
         room = {"agents": "workflow", "subagents": "subagent"}[path.parent.name]
         name = "defaults" if path.stem == "defaults" else room
@@ -197,7 +197,7 @@ def test_each_workflow_file_and_each_subagent_names_its_schema() -> None:
 
 
 @pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults, Subagent, SubagentLimits])
-def test_every_key_has_its_sentence_below_it(form: type[Strict]) -> None:
+def test_each_workflow_key_has_a_description(form: type[Strict]) -> None:
     assert [name for name in form.model_fields if not description_of(form, name)] == []
 
 
@@ -207,19 +207,19 @@ def listed_commands() -> dict[str, set[str]]:
     return {usage.split()[0]: set(re.findall(r"--[a-z-]+", usage)) for usage in usages}
 
 
-def test_each_page_says_its_kind_first() -> None:
+def test_each_page_begins_with_its_kind() -> None:
     pages = sorted((ROOT / "docs").glob("*.md"))
     openings = {page.name: page.read_text().split("\n\n")[1] for page in pages}
     kinds = ("Tutorial", "How-to", "Reference", "Explanation")
     assert [name for name, opening in openings.items() if not opening.startswith(kinds)] == []
 
 
-def test_every_command_is_listed_and_nothing_else() -> None:
+def test_documented_commands_equal_the_commands_of_the_cli() -> None:
     assert set(listed_commands()) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_of_a_command_is_listed(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_documented_command_lists_each_option(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit):
         main([command, "--help"])
     usage = capsys.readouterr().out.split("\n\n", 1)[0]
@@ -228,19 +228,19 @@ def test_every_option_of_a_command_is_listed(capsys: pytest.CaptureFixture[str],
     assert listed_commands()[command] == options
 
 
-def test_the_workflow_in_the_readme_is_the_one_that_ships() -> None:
+def test_readme_workflow_equals_the_shipped_workflow() -> None:
     (shown,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     assert yaml.safe_load(shown) == yaml.safe_load((ROOT / "agents/answer-here.yaml").read_text())
 
 
-def test_every_link_between_documents_leads_somewhere() -> None:
+def test_links_between_documents_lead_to_existing_files() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for document in documents:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-def test_every_decision_is_listed_with_its_number_and_title() -> None:
+def test_decision_table_lists_each_page_with_its_title() -> None:
     folder = ROOT / "docs" / "decisions"
     pages = {path.name: path.read_text() for path in sorted(folder.glob("0*.md"))}
     listed = re.findall(
@@ -251,14 +251,14 @@ def test_every_decision_is_listed_with_its_number_and_title() -> None:
     assert [name for name, _, page in listed if not page.startswith(f"{int(name):04}-")] == []
 
 
-def test_every_decision_page_has_a_decision_and_reasons() -> None:
+def test_decision_page_has_a_decision_and_reasons() -> None:
     for page in (ROOT / "docs" / "decisions").glob("0*.md"):
         text = page.read_text()
         assert "\n**Decided.** " in text, page.name
         assert "\n**Why.**" in text, page.name
 
 
-def test_each_library_has_a_line_in_the_documents() -> None:
+def test_documented_libraries_equal_the_dependencies() -> None:
     declared = re.findall(r'^  "([a-z0-9-]+)>=', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     text = (ROOT / "docs/dependencies.md").read_text()
     assert [name for name in declared if name not in text] == []
@@ -268,14 +268,14 @@ def test_agents_md_has_at_most_120_lines() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 120
 
 
-def test_each_module_begins_with_a_docstring() -> None:
+def test_each_module_has_a_docstring() -> None:
     for path in SOURCE.rglob("*.py"):
         first = path.read_text().splitlines()[0]
         assert first.startswith('"""'), path
         assert len(first) > 20, path
 
 
-def test_modules_and_functions_stay_below_their_size_limits() -> None:
+def test_modules_and_functions_stay_below_their_limits() -> None:
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         assert len(text.splitlines()) <= 400, path

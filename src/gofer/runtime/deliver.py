@@ -304,8 +304,8 @@ def _failure_text(ending: Ending) -> str:
     if ending.plain_reason:
         return ending.plain_reason
     reason = ending.reason.removeprefix("poison: ")
-    if ending.said:
-        reason = f"{reason}: {ending.said}"
+    if ending.script_error:
+        reason = f"{reason}: {ending.script_error}"
     return f"I could not finish this: {reason}"
 
 

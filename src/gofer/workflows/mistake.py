@@ -84,24 +84,17 @@ RULES: Mapping[Rule, str] = {
     ),
     "empty-file": "The file has no content.",
     "empty-prompt": "A prompt or the preamble is empty.",
-    "file-name": (
-        "The file name of a workflow or a subagent has characters other than a-z, 0-9 and `-`."
-    ),
+    "file-name": "The file name of a workflow or a subagent has characters other than a-z, 0-9 and `-`.",
     "ignored-file": "The file looks like a workflow or a subagent, but Gofer reads only `*.yaml`.",
     "invalid-schema": "An `output` is not a JSON Schema that Gofer accepts.",
     "invalid-skill": "A skill does not have the format of skills.",
-    "missing-destination": (
-        "A workflow may its a tool can the workflow, because `writes` lists no destination for that tool."
-    ),
+    "missing-destination": "No run may call a tool of the workflow, because `writes` lists no place for it.",
     "missing-file": "A prompt or a skill names a file that does not exist in this repository or in the skill's folder.",
     "missing-key": "A required key is missing.",
-    "missing-prompt": "A file names a named prompt or preamble does not exist.",
+    "missing-prompt": "The named prompt or preamble does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",
-    "missing-skill": "A named skill does not exist.",
-    "missing-script": (
-        "A workflow names a named script, or the script imports a module of `coordinators/` of "
-        "`coordinators/` that does not exist."
-    ),
+    "missing-skill": "The named skill does not exist.",
+    "missing-script": "The named script, or a module of `coordinators/` that it imports, does not exist.",
     "not-a-mapping": "The file is YAML, but not a mapping of `key: value`.",
     "not-json": "The file is not JSON.",
     "not-utf-8": "The file is not UTF-8 text.",
@@ -109,52 +102,43 @@ RULES: Mapping[Rule, str] = {
     "out-of-range": "A value is too small, too large, too short or too long.",
     "prompt-elsewhere": "A prompt or the preamble is in another folder than the file that names it.",
     "schema-elsewhere": "The schema file that `output` names is in another folder than the workflow file.",
-    "subagent-circle": "Subagents call one another in a circle.",
-    "subagents-too-deep": "Subagents ask another more than three levels deep.",
-    "tab": "A line is used indented with a tab, and YAML needs spaces.",
-    "tag": "YAML tags such as `!!str` are refused, because each key decides the type of type value.",
-    "template": (
-        "A text has a template mark such as `${{ … }}` or `{{ … }}`, and Gofer does not fill in."
-    ),
-    "template-without-output": "A workflow has a `reply_template` has no `output` with fields for it.",
+    "subagent-circle": "Subagents ask one another in a circle.",
+    "subagents-too-deep": "Subagents ask subagents more than three levels deep.",
+    "tab": "A tab is used where YAML needs spaces.",
+    "tag": "A YAML tag such as `!!str` is refused, because the key decides the type of a value.",
+    "template": "A text has a template mark such as `${{ … }}` or `{{ … }}`, which Gofer does not fill in.",
+    "template-without-output": "A `reply_template` has no `output` with fields for it.",
     "too-deep": "Values are nested too deeply.",
     "too-large": "A file, or all skills of a workflow together, are too large.",
-    "script-await": "A script makes a call an asynchronous function without `await`, so nothing happens.",
+    "script-await": "A script makes a call without `await`, so nothing happens.",
     "script-catch": "A script catches every exception, including those that end its run.",
-    "script-effect": (
-        "A script uses the clock, random numbers, files, the network or processes without its `run`."
-    ),
-    "script-elsewhere": "A workflow names a script that is not a `.py` file in `coordinators/`.",
+    "script-effect": "A script uses the clock, chance, files, the network or processes without its `run`.",
+    "script-elsewhere": "A workflow names a script that is not a `.py` file of `coordinators/`.",
     "script-entry": "A script has no `async def coordinate(run)` with one parameter.",
-    "script-import": "A script imports a module that module may scripts use.",
+    "script-import": "A script imports a module that scripts may not use.",
     "script-syntax": "A script is not valid Python.",
     "skill-import": "A script of a skill imports a module that the sandbox does not have.",
     "skill-script": "A script of a skill is not valid Python.",
-    "tool-declaration": "A tool in `tools/` lacks a required part, or another tool has the same tool.",
-    "tool-import": "A module in `tools/` imports a module that module that may cannot use, or fails when Gofer imports it.",
-    "tool-syntax": "A module in `tools/` is not valid Python.",
-    "tool-not-granted": (
-        "A prompt or a script names a tool, a subagent or a skill that its workflow or subagent file does not grant."
-    ),
+    "tool-declaration": "A tool of `tools/` lacks a required part, or has the name of another tool.",
+    "tool-import": "A module of `tools/` imports a module that tools may not use, or cannot be imported.",
+    "tool-syntax": "A module of `tools/` is not valid Python.",
+    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its file does not grant.",
     "unknown-argument": "A prompt or a skill calls a tool with an argument that the tool does not have.",
-    "unknown-field": "A `reply_template` names a field that is not in `output`.",
-    "unknown-key": "A file contains a key that Gofer does not know.",
-    "unknown-role": "A workflow names the role of a model that `defaults.yaml` does not define.",
+    "unknown-field": "A `reply_template` names a field that `output` does not have.",
+    "unknown-key": "A key does not exist.",
+    "unknown-role": "A workflow names the role of a model that `defaults.yaml` does not have.",
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
     "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
     "unknown-value": "The key does not allow this value.",
     "unlisted-destination": (
-        "A hint: a text names a place in a system that its workflow writes to, and `writes` does not list not list that place."
+        "A hint: a text names a place in a system that its workflow writes to, and `writes` does not list it."
     ),
-    "unmentioned-tool": "A hint: a prompt mentions some tools of its workflow, but not this one.",
-    "unpriced-model": (
-        "A hint: the price of a model is unknown, so the limit `tokens` applies to its runs and the "
-        "limit `usd` does not."
-    ),
+    "unmentioned-tool": "A hint: a prompt names some of its tools, but not this one.",
+    "unpriced-model": "A hint: the price of a model is unknown, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",
-    "unused-prompt": "No workflow and or subagent uses the Markdown file.",
+    "unused-prompt": "No workflow and no subagent uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
-    "wrong-type": "A value has the wrong type, such as a number where the key takes text.",
+    "wrong-type": "A value has the wrong type, such as a number where text belongs.",
 }
 
 

@@ -155,10 +155,10 @@ def _comment(api: JiraApi, key: str, comment: Fields, subject: str) -> _Comment:
     text = adf_text(comment.get("body")) or "(no text)"
     if not subject or id_ != subject:
         header = f"- {author} at {time}:"
-        return _Said(id=id_, author=author, time=time, header=header, text=_shortened(text, COMMENT_LIMIT))
+        return _Comment(id=id_, author=author, time=time, header=header, text=_shortened(text, COMMENT_LIMIT))
     rest = f"Only a person can read the rest, at {api.browse(key)}?focusedCommentId={quote(id_, safe='')}."
     header = f"- {author} at {time} (comment {id_}):"
-    return _Said(id=id_, author=author, time=time, header=header, text=_shortened(text, SUBJECT_LIMIT, rest))
+    return _Comment(id=id_, author=author, time=time, header=header, text=_shortened(text, SUBJECT_LIMIT, rest))
 
 
 def _subject(said: Sequence[_Comment], subject: str) -> dict[str, str]:
