@@ -292,7 +292,8 @@ class ScriptRun(Run):
         if known[name].subagent.needs_own_run:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
                 return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
-            return await self._agent_answer(asked, SubagentCall(asked.call, name, prompt, tuple(files)), known[name])
+            wanted = SubagentCall(call=asked.call, name=name, prompt=prompt, files=tuple(files))
+            return await self._agent_answer(asked, wanted, known[name])
         try:
             async with self._fetching:
                 prompt = await prompt_with_files(step.own, prompt, files, self._provenance)

@@ -101,7 +101,7 @@ def test_garbage_payload_has_one_explanation(source: str, garbage: str) -> None:
 def test_button_press_is_explained_as_json_and_as_a_form(raw: str) -> None:
     told = one("slack", raw.encode())
     assert (told.actor, told.bot, told.workflows) == ("U0NEWCO0", False, ())
-    assert "the press of a button, which starts nothing" in (told.ignored_because or "")
+    assert "it is the click of a button, which starts no workflow" in (told.ignored_because or "")
     assert "of type 'view_closed' start nothing" in (
         one("slack", PRESS | {"type": "view_closed"}).ignored_because or ""
     )

@@ -67,7 +67,7 @@ def test_first_verification_token_is_stored_and_used(tmp_path: Path) -> None:
 def test_second_verification_token_is_refused_and_a_repeat_is_ignored(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.offer(FIRST)
-    assert b"no window for one is open now" in room.offer(SECOND).body
+    assert b"while no window for one is open" in room.offer(SECOND).body
     assert room.offer(FIRST).status == 200
     assert not room.trusts(SECOND)
     assert room.path.read_text() == FIRST.reveal()
@@ -77,7 +77,7 @@ def test_second_verification_token_is_refused_and_a_repeat_is_ignored(tmp_path: 
 def test_verification_token_is_refused_after_ten_minutes(tmp_path: Path) -> None:
     room = Room(tmp_path)
     room.clock.advance(600)
-    assert b"no window for one is open now" in room.offer(FIRST).body
+    assert b"while no window for one is open" in room.offer(FIRST).body
     assert not room.path.exists()
     assert room.told == []
 

@@ -117,15 +117,15 @@ def test_tool_may_sleep_and_gather_with_asyncio(tmp_path: Path) -> None:
             '    """Page a team."""\n',
             "",
             (
-                "17:1 tool-declaration The tool oncall_page has no docstring. Say in it, for a model, what"
-                " the tool does and when."
+                "17:1 tool-declaration The tool oncall_page has no docstring. Describe for the model"
+                " what the tool does and when to use it."
             ),
         ),
         (
             'effect="keyed"',
             'effect="write"',
             (
-                "17:1 tool-declaration The tool oncall_page has no effect that Gofer knows. Write one of"
+                "17:1 tool-declaration The tool oncall_page has no valid `effect`. Write one of"
                 " read, keyed, lookup, blind."
             ),
         ),
@@ -141,17 +141,14 @@ def test_tool_may_sleep_and_gather_with_asyncio(tmp_path: Path) -> None:
             ", place=team",
             ", place=team, everday=1",
             (
-                "17:1 tool-declaration The tool oncall_page says `everday`, which no tool has. Correct it or"
+                "17:1 tool-declaration The tool oncall_page has the unknown option `everday`. Correct it or"
                 " leave it out."
             ),
         ),
         (
             "async def oncall_page(call: Call",
             "async def oncall_page(api: object, call: Call",
-            (
-                "18:1 tool-declaration The tool oncall_page takes a client, and a tool of `tools/` has none."
-                " Begin with the call."
-            ),
+            ("18:1 tool-declaration The tool oncall_page takes a client, but tools in `tools/` Begin with the call."),
         ),
         (
             "oncall_page",

@@ -181,9 +181,9 @@ def test_tool_declares_a_look_exactly_when_the_effect_is_lookup() -> None:
     async def look(call: Call, said: Said) -> Result | None:
         return None
 
-    with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
+    with pytest.raises(ConfigError, match="needs `look` exactly when its effect is `lookup`"):
         Tool("t", "", "lookup", Said, act)
-    with pytest.raises(ConfigError, match="`look` goes with `lookup`"):
+    with pytest.raises(ConfigError, match="needs `look` exactly when its effect is `lookup`"):
         Tool("t", "", "blind", Said, act, in_doubt=InDoubt(look=look))
 
 

@@ -191,7 +191,7 @@ async def test_three_malformed_values_of_finish_fail_the_run() -> None:
 @pytest.mark.parametrize(
     ("todos", "said"),
     [
-        ([todo("1"), todo("1")], "id of its own"),
+        ([todo("1"), todo("1")], "different id"),
         ([todo("1", "in_progress"), todo("2", "in_progress")], "Only one item"),
         ([todo("1", "blocked")], "what is needed"),
     ],

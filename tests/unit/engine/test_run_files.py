@@ -109,8 +109,8 @@ async def test_peek_file_shows_at_least_one_character_and_creates_no_file() -> N
     await ask(working, "1.0", "flood")
     (file,) = step.workspace.files
     assert "𝄞" in (await ask(working, "1.1", "peek_file", file=file, start=8, stop=9)).text
-    assert "before" in (await ask(working, "1.2", "peek_file", file=file, start=8, stop=8)).text
-    assert "before" in (await ask(working, "1.3", "peek_file", file=file, start=80, stop=8)).text
+    assert "so there are no bytes to show" in (await ask(working, "1.2", "peek_file", file=file, start=8, stop=8)).text
+    assert "so there are no bytes to show" in (await ask(working, "1.3", "peek_file", file=file, start=80, stop=8)).text
     long = await ask(working, "1.4", "peek_file", file=file, start=0, stop=30_000)
     ((_, stop),) = step.workspace.files[file].bytes
     assert f"Go on with start={stop}" in long.text

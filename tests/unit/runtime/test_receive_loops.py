@@ -96,4 +96,4 @@ async def test_run_beyond_the_hop_limit_is_ignored(hops: int, status: str) -> No
     assert made.posted == (["Hello."] if status == "done" else [])
     head = await made.store.head("run1")
     assert head is not None
-    assert ("runs stand in a row" in head.reason) == (status == "ignored")
+    assert ("runs have started one another in a row" in head.reason) == (status == "ignored")

@@ -139,7 +139,7 @@ async def test_sign_in_code_is_accepted_once() -> None:
         made.gofer.cookies.clear()
         made.gofer.cookies.update(kept)
         again = await made.get(back)
-    assert (again.status_code, "was finished before" in again.text) == (401, True)
+    assert (again.status_code, "was already finished" in again.text) == (401, True)
 
 
 @pytest.mark.parametrize(
