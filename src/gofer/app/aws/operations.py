@@ -1,7 +1,7 @@
-"""A stage on AWS, opened for commands that look after runs and for publishing.
+"""Access to a stage on AWS, for operations commands and for publishing.
 
-A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`.
-Nothing else there is read: an operator needs none of its secrets.
+A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`. The
+commands read nothing else there, because an operator needs none of the secrets.
 """
 
 import contextlib
@@ -35,19 +35,19 @@ NAMES = (
     "GOFER_SCHEDULE_ROLE",
     "GOFER_SCHEDULE_TARGET",
 )
-"""What is read of a stage, in one request."""
+"""The parameters that are read of a stage, in one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage, and who asks."""
+    """The names of a stage's resources, and a session to reach them."""
 
     variables: Mapping[str, str]
-    """The environment, and above it the names of the stage."""
+    """The environment, overridden by the parameters of the stage."""
     session: boto3.Session
 
     def client(self, name: str) -> Any:
-        """Return a client of boto3."""
+        """Return a boto3 client for a service."""
         return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
 
     def required(self, *names: str) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Stage:
 
 
 def open_stage(place: Place) -> Stage:
-    """Return the stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
+    """Return the stage of a command. Raises ConfigError for a missing or forbidden stage, TemporaryError."""
     region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
     profile = place.profile or place.variables.get("AWS_PROFILE") or None
     try:
@@ -95,7 +95,7 @@ _THREADS = 8
 
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
-    """Open the state of a stage. Raises ConfigError for what is not set or not there."""
+    """Open the state of a stage. Raises ConfigError for missing settings or a missing stage."""
     stage = open_stage(place)
     clock = SystemClock()
     cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
@@ -107,7 +107,7 @@ def open_operations(place: Place) -> Generator[Operations]:
 
 @contextlib.contextmanager
 def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
-    """Open a publisher from the repository at `root` to a stage. Raises ConfigError for what is not set or there."""
+    """Open a publisher from the repository at `root` to a stage. Raises ConfigError for a missing setting or stage."""
     stage = open_stage(place)
     aws = Aws(_THREADS)
     (bucket,) = stage.required("GOFER_BUCKET")

@@ -1,4 +1,4 @@
-"""The schedules in EventBridge Scheduler: one group, all with the same function and role."""
+"""The schedules in EventBridge Scheduler: one group, in which every schedule calls the same function."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,15 @@ _WRONG = "ValidationException"
 
 @dataclass(frozen=True, slots=True)
 class EventBridge(Timetable):
-    """The schedules of one group, by a boto3 client."""
+    """The schedules of one group, through a boto3 client."""
 
     aws: Aws
     client: Any
     group: str
     role: str
-    """Arn of the role in which Scheduler calls the function."""
+    """The ARN of the role that Scheduler assumes to call the function."""
     target: str
-    """Arn of the function."""
+    """The ARN of the function."""
 
     @override
     async def names(self) -> Sequence[str]:
@@ -53,7 +53,7 @@ class EventBridge(Timetable):
             input=as_text(told.get("Input")),
             seconds=seconds if isinstance(seconds, int) else 0,
         )
-        # A person may have changed any other field by hand: the entry is compared as it would be written.
+        # A person may have changed any other field by hand, so every field that Gofer would write is compared.
         if all(found.get(key) == value for key, value in self._form(entry).items()):
             return entry
         return None
@@ -82,7 +82,7 @@ class EventBridge(Timetable):
         return found
 
     def _form(self, entry: Entry) -> dict[str, object]:
-        """Return an entry as the API has it."""
+        """Return the fields of an entry for the API."""
         retries = {"MaximumEventAgeInSeconds": entry.seconds, "MaximumRetryAttempts": 185}
         return {
             "Name": entry.name,

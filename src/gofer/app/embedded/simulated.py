@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx2
 
 from gofer.app.embedded.server import serve
-from gofer.app.otlp_settings import nothing_real
+from gofer.app.otlp_settings import local_collector
 from gofer.app.settings import Settings
 from gofer.sources.receivers import BY_SOURCE, PATHS, RECEIVERS
 from gofer.sources.settings import SourceSettings, read_source_settings
@@ -106,7 +106,7 @@ def _without_credentials(settings: Settings) -> Settings:
         settings,
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
-        otlp=nothing_real(settings.otlp),
+        otlp=local_collector(settings.otlp),
         environment={},
         simulated=True,
     )
