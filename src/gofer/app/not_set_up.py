@@ -38,7 +38,7 @@ def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> li
     models = [model for loaded in catalog.workflows.values() for model in loaded.every_model()]
     named = {model.endpoint for model in models if not model.endpoint.is_default}
     closed: list[str] = []
-    for endpoint in sorted(named, key=lambda one: one.name):
+    for endpoint in sorted(named, key=lambda endpoint: endpoint.name):
         try:
             reach(endpoint)
         except Refused as error:

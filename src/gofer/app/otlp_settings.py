@@ -31,8 +31,10 @@ def read_otlp(environment: Mapping[str, str]) -> Otlp:
     resource = {"service.name": "gofer", **_pairs("OTEL_RESOURCE_ATTRIBUTES", environment)}
     if name := environment.get("OTEL_SERVICE_NAME", "").strip():
         resource["service.name"] = name
-    own = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
-    headers = _pairs(own if environment.get(own) else "OTEL_EXPORTER_OTLP_HEADERS", environment)
+    variable = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
+    if not environment.get(variable):
+        variable = "OTEL_EXPORTER_OTLP_HEADERS"
+    headers = _pairs(variable, environment)
     secrets = {name: Secret(value) for name, value in headers.items()}
     return Otlp(_endpoint(environment), secrets, resource, _timeout(environment))
 
@@ -74,7 +76,9 @@ def _endpoint(environment: Mapping[str, str]) -> str:
     if url := environment.get(for_traces, "").strip():
         return _checked(for_traces, url)
     base = _checked(for_all, environment.get(for_all, "").strip())
-    return f"{base.rstrip('/')}/v1/traces" if base else ""
+    if not base:
+        return ""
+    return f"{base.rstrip('/')}/v1/traces"
 
 
 def _checked(name: str, url: str) -> str:
@@ -96,7 +100,8 @@ def _pairs(variable: str, environment: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in filter(str.strip, environment.get(variable, "").split(",")):
         name, equals, value = pair.partition("=")
-        name, value = name.strip(), unquote(value.strip())
+        name = name.strip()
+        value = unquote(value.strip())
         if not equals or not name or not (name + value).isprintable() or not name.isascii():
             raise ConfigError(f"{variable} is not of the form name=value,name=value; correct it.")
         if "HEADERS" in variable and not value.isascii():

@@ -51,10 +51,10 @@ class Stage:
         return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
 
     def required(self, *names: str) -> tuple[str, ...]:
-        """Return some variables. Raises ConfigError naming those that are not set."""
+        """Return the values of some variables. Raises ConfigError, which names the variables that are not set."""
         if missing := [name for name in names if not self.variables.get(name)]:
-            told = "name a stage with --stage, or set what its stack has as outputs"
-            raise ConfigError(f"{' and '.join(missing)} must be set; {told}.")
+            remedy = "name a stage with --stage, or set what its stack has as outputs"
+            raise ConfigError(f"{' and '.join(missing)} must be set; {remedy}.")
         return tuple(self.variables[name] for name in names)
 
 
@@ -76,17 +76,17 @@ def _named(stage: Stage, name: str) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
         raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
     path = f"/gofer/{name}/"
-    where = str(cast(Any, stage.session).region_name)
+    region = str(cast(Any, stage.session).region_name)
     client = stage.client("ssm")
     try:
-        answer = client.get_parameters(Names=[path + one for one in NAMES])
+        answer = client.get_parameters(Names=[path + parameter for parameter in NAMES])
     except (ClientError, BotoCoreError) as error:
-        why = trouble("get_parameters", error)
-        raise type(why)(f"Stage {name} cannot be looked up in {where}, if there is one. {why}") from error
+        cause = trouble("get_parameters", error)
+        raise type(cause)(f"Stage {name} cannot be looked up in {region}, if there is one. {cause}") from error
     found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
     if not found:
-        told = "correct --stage, AWS_REGION or --profile, or deploy it"
-        raise ConfigError(f"There is no stage {name} in {where}, nothing stands below {path} there; {told}.")
+        remedy = "correct --stage, AWS_REGION or --profile, or deploy it"
+        raise ConfigError(f"There is no stage {name} in {region}, nothing stands below {path} there; {remedy}.")
     return found
 
 
