@@ -85,7 +85,7 @@ def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
     if name:
         raise ConfigError(f"There is no webhook {name[:80]!r} in agents/; there are: {known}.")
     if len(hooks) != 1:
-        raise ConfigError(f"Say {wording.hook} which webhook is called; there are: {known}.")
+        raise ConfigError(f"Name the webhook {wording.hook}; there are: {known}.")
     return next(iter(hooks.values()))
 
 
@@ -134,7 +134,7 @@ def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) 
     come_in = way(catalog, source, given.headers, given.hook, given.wording)
     event = _translated(come_in, source, given, given.body)
     if source == "schedule" and event.facts.get("workflow") != workflow:
-        raise ConfigError(f"{given.file} is a time of another workflow; write {workflow!r} there.")
+        raise ConfigError(f"{given.file} is for the schedule of another workflow; name {workflow!r} in it.")
     return event
 
 
@@ -149,7 +149,7 @@ def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:
     fitting = [source for source in sources if source != "webhook" and _fits(catalog, source, given, given.body)]
     if len(fitting) == 1:
         return fitting[0]
-    raise ConfigError(f"Say {given.wording.source} who sends this payload: {' or '.join(sources)}.")
+    raise ConfigError(f"Name the sender of this payload ({' or '.join(sources)}) {given.wording.source}.")
 
 
 def _fits(catalog: Catalog, source: str, given: EventInput, body: bytes) -> bool:
@@ -189,7 +189,7 @@ def _check_kind_header(source: str, given: EventInput) -> None:
     if not any(name.lower() == needed for name, _ in given.headers):
         name, _, value = spec.kind_header.partition(": ")
         example = given.wording.header.format(name, value)
-        raise ConfigError(f"{spec.system} says in a header what happened; add it, such as {example}.")
+        raise ConfigError(f"{spec.system} names the kind of event in a header; add it, for example {example}.")
 
 
 def _event(arrival: Arrival) -> Event:
@@ -199,10 +199,10 @@ def _event(arrival: Arrival) -> Event:
         case Ignored(reason=reason):
             raise ConfigError(f"This payload starts nothing: {reason}.")
         case Stop():
-            raise ConfigError("This payload starts nothing: it stops what is under way.")
+            raise ConfigError("This payload starts nothing: it asks Gofer to stop a run.")
         case Click():
-            raise ConfigError("This payload starts nothing: it is the press of a button.")
+            raise ConfigError("This payload starts nothing: it reports that a person pressed a button.")
         case Handshake():
-            raise ConfigError("This payload is its sender's test of the URL; it starts nothing.")
+            raise ConfigError("This payload starts nothing: its sender tests the URL with it.")
         case Registration():
-            raise ConfigError("This payload offers a secret; it starts nothing.")
+            raise ConfigError("This payload starts nothing: its sender registers a secret with it.")

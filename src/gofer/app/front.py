@@ -107,8 +107,8 @@ class Bodies:
 
 
 def _no_room() -> BadRequest:
-    said = "Too many bodies arrive at the same time. Send it again in a few seconds."
-    return BadRequest(503, said, code="body_without_room")
+    message = "Too many requests are arriving at once. Send this one again in a few seconds."
+    return BadRequest(503, message, code="body_without_room")
 
 
 _log = logging.getLogger(__name__)
@@ -127,7 +127,10 @@ def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies:
             async with shared.received(request.stream(), BODY_LIMIT) as body:
                 return answer(await ingress.receive(_raw(request, body)))
         except ClientDisconnect:
-            return refused(request, BadRequest(400, "The request broke off.", code="body_broke_off"))
+            return refused(
+                request,
+                BadRequest(400, "The connection closed before the whole request arrived.", code="body_broke_off"),
+            )
         except BadRequest as error:
             return _closing(refused(request, error))
 
@@ -155,10 +158,13 @@ async def healthy(request: Request) -> Response:
     return Response(b"ok\n", media_type="text/plain")
 
 
+_UNREADABLE = b"Gofer cannot show this page, because it cannot read its state now. The reason is in Gofer's log.\n"
+
+
 async def unreadable(request: Request, error: Exception) -> Response:
     """Answer for a page whose rows or journal cannot be read. The log has the cause, which visitors do not see."""
     _log.error("%s was not shown: %s", request.url.path, error)
-    return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")
+    return Response(_UNREADABLE, 503, media_type="text/plain")
 
 
 def _closing(response: Response) -> Response:

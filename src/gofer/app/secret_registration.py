@@ -39,7 +39,7 @@ def registered(data: Path, registration: Registration) -> tuple[Secret, ...]:
         return ()
     text = path.read_bytes().decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):
-        raise ConfigError(f"{path} holds no {registration.secret}; delete it, and register again.")
+        raise ConfigError(f"{path} does not hold a {registration.secret}; delete the file, and register again.")
     return (Secret(text),)
 
 
@@ -72,7 +72,7 @@ class Window:
         if token == self.taken:
             return
         if not self.is_open():
-            raise BadRequest(403, f"Nobody waits for a {self._secret} any more.", code="window_closed")
+            raise BadRequest(403, f"The window for a {self._secret} is closed.", code="window_closed")
         try:
             self.write(self.path, token)
         except OSError as error:

@@ -35,7 +35,7 @@ def read_dotenv(path: Path) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as text; correct it or take it away.") from error
+        raise ConfigError(f"{path} cannot be read as text; correct it or remove it.") from error
     found: dict[str, str] = {}
     for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
         if line and not line.startswith("#"):
@@ -49,11 +49,11 @@ def read_dotenv(path: Path) -> Mapping[str, str]:
 def _read_line(place: str, line: str) -> tuple[str, str]:
     assignment = _ASSIGNMENT.fullmatch(line)
     if not assignment:
-        raise ConfigError(f"{place}: this is no setting; write NAME=value, or # before a comment.")
+        raise ConfigError(f"{place}: this line is not a setting; write NAME=value, or # before a comment.")
     name, written = assignment.groups()
     value = _VALUE.fullmatch(written)
     if not value:
-        raise ConfigError(f'{place}: the value of {name} is not clear; put it in quotes, as {name}="…".')
+        raise ConfigError(f'{place}: the value of {name} cannot be read; put it in quotes, as {name}="…".')
     return name, next((part for part in value.groups() if part is not None), "")
 
 
@@ -169,8 +169,8 @@ def _expiries(text: str) -> Mapping[str, date]:
         try:
             found[name] = date.fromisoformat(day)
         except ValueError as error:
-            example = f"a name and a day each, as {RECEIVERS[-1].token.name}=2027-03-01, with a comma between two"
-            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {example}.") from error
+            example = f"names and days such as {RECEIVERS[-1].token.name}=2027-03-01, separated by commas"
+            raise ConfigError(f"TOKENS_EXPIRE cannot be read at {part[:40]!r}; write {example}.") from error
     return found
 
 
@@ -184,8 +184,8 @@ def _model_base_urls(environment: Mapping[str, str]) -> frozenset[str]:
     listed = [url.strip() for url in environment.get("MODEL_BASE_URLS", "").split(",") if url.strip()]
     if not all(map(is_base_url, listed)):
         raise ConfigError(
-            "MODEL_BASE_URLS lists a text that is no base URL; write URLs such as https://api.example.com/v1 with a "
-            "comma between two, and without a query, a user or a pattern."
+            "MODEL_BASE_URLS has an entry that is not a base URL; write URLs such as https://api.example.com/v1, "
+            "separated by commas, and without a query, a user name or a pattern."
         )
     return frozenset(url.rstrip("/") for url in listed)
 

@@ -149,9 +149,9 @@ def add_source(spec: ReceiverSpec, template: str) -> str:
     ids = [logical_id for part in parts for logical_id in _LOGICAL_ID.findall(part.text)]
     present = [logical_id for logical_id in ids if f"\n  {logical_id}:\n" in template]
     if present:
-        said = f"template.yaml has parts of {spec.system} already: {', '.join(present)}."
         raise ConfigError(
-            f"{said} Remove every part of {spec.system}, its settings and its log group too, to write them anew."
+            f"template.yaml has parts of {spec.system} already: {', '.join(present)}. To write them again, first "
+            f"remove every part of {spec.system}, including its settings and its log group."
         )
     for part in parts:
         template = part.insert(template)

@@ -20,8 +20,8 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII | re.IGNORECASE)
 _OTHER_MACHINE = (
-    "Gofer's pages have no sign-in here, so they are shown on the machine that runs Gofer only. Open them there, or "
-    "let a proxy on that machine sign people in.\n"
+    "These pages have no sign-in, so Gofer shows them only to browsers on the machine that it runs on. Open them "
+    "there, or set up a proxy on that machine that signs people in.\n"
 )
 
 
@@ -57,8 +57,8 @@ class Visitors:
     def _other_host(self) -> str:
         known = ", ".join(["localhost", "127.0.0.1", *sorted(self.hosts)])
         return (
-            f"Gofer's pages answer to {known} and to no other host. Open them there, or set GOFER_URL to the address "
-            "at which colleagues open them.\n"
+            f"Gofer shows its pages only at these hosts: {known}. Open them at one of these, or set GOFER_URL to the "
+            "address at which colleagues open them.\n"
         )
 
 

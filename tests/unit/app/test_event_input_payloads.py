@@ -152,7 +152,7 @@ def test_a_call_without_its_key_says_so() -> None:
 def test_a_webhook_has_to_be_one_of_the_folder() -> None:
     with pytest.raises(ConfigError, match="There is no webhook 'nope' in agents/; there are: alarm, form, new-hire"):
         find_hook(catalog(), "nope")
-    with pytest.raises(ConfigError, match="Say with --hook which webhook is called; there are: alarm, form, new-hire"):
+    with pytest.raises(ConfigError, match="Name the webhook with --hook; there are: alarm, form, new-hire"):
         find_hook(catalog(), "")
     assert hook_name("/hooks/new-hire") == "new-hire"
     for path in ("/hooks/", "new-hire", "/slack/events", "https://gofer.example.com/hooks/new-hire"):

@@ -99,5 +99,5 @@ def test_a_token_that_cannot_be_written_is_asked_for_again(tmp_path: Path) -> No
 def test_a_file_without_a_token_is_named(tmp_path: Path) -> None:
     assert registered(tmp_path, REGISTRATION) == ()
     (tmp_path / FILE).write_text("two words")
-    with pytest.raises(ConfigError, match="holds no verification token; delete it"):
+    with pytest.raises(ConfigError, match="does not hold a verification token; delete the file"):
         registered(tmp_path, REGISTRATION)

@@ -102,16 +102,18 @@ def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
     """Return the ConfigError for an AWS configuration that boto3 rejected before any request."""
     match error:
         case NoRegionError():
-            message = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"
+            message = "No AWS Region is set; set AWS_REGION, or `region` in the profile"
         case ProfileNotFound():
             name = cast(Any, error).kwargs["profile"]
-            message = f"AWS' configuration has no profile {name!r}; `aws configure list-profiles` shows which it has"
+            message = f"The AWS configuration has no profile {name!r}; `aws configure list-profiles` lists the profiles"
         case BotoCoreError():
             # The text of the error may hold the output of a program for credentials.
             problem = f"cannot be used ({type(error).__name__})"
-            message = f"AWS' configuration {problem}; correct the profile until `aws sts get-caller-identity` answers"
+            message = (
+                f"The AWS configuration {problem}; correct the profile until `aws sts get-caller-identity` answers"
+            )
         case ValueError():
             message = (
-                "The address that is set for AWS is no URL; correct AWS_ENDPOINT_URL, or `endpoint_url` in the profile"
+                "The endpoint set for AWS is not a URL; correct AWS_ENDPOINT_URL, or `endpoint_url` in the profile"
             )
     return ConfigError(f"{message}.")

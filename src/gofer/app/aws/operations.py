@@ -53,7 +53,7 @@ class Stage:
     def required(self, *names: str) -> tuple[str, ...]:
         """Return the values of some variables. Raises ConfigError, which names the variables that are not set."""
         if missing := [name for name in names if not self.variables.get(name)]:
-            remedy = "name a stage with --stage, or set what its stack has as outputs"
+            remedy = "name a stage with --stage, or take the values from the outputs of its stack"
             raise ConfigError(f"{' and '.join(missing)} must be set; {remedy}.")
         return tuple(self.variables[name] for name in names)
 
@@ -82,11 +82,11 @@ def _named(stage: Stage, name: str) -> Mapping[str, str]:
         answer = client.get_parameters(Names=[path + parameter for parameter in NAMES])
     except (ClientError, BotoCoreError) as error:
         cause = trouble("get_parameters", error)
-        raise type(cause)(f"Stage {name} cannot be looked up in {region}, if there is one. {cause}") from error
+        raise type(cause)(f"Stage {name} cannot be looked up in {region}. {cause}") from error
     found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
     if not found:
-        remedy = "correct --stage, AWS_REGION or --profile, or deploy it"
-        raise ConfigError(f"There is no stage {name} in {region}, nothing stands below {path} there; {remedy}.")
+        remedy = "Correct --stage, AWS_REGION or --profile, or deploy the stage."
+        raise ConfigError(f"There is no stage {name} in {region}: Parameter Store has nothing below {path}. {remedy}")
     return found
 
 

@@ -66,7 +66,7 @@ class EventBridge(Timetable):
             result = await self._ask(self.client.update_schedule, _GONE, _INVALID, **form)
         if isinstance(result, Refusal) and result.code == _INVALID:
             message = as_text(result.response.get("Error", {}).get("Message"))[:300]
-            raise ConfigError(f"EventBridge Scheduler does not take {entry.expression} of {entry.name}: {message}")
+            raise ConfigError(f"EventBridge Scheduler rejects {entry.expression} of {entry.name}: {message}")
         self._check_group(result)
 
     @override
@@ -78,7 +78,7 @@ class EventBridge(Timetable):
 
     def _check_group(self, found: Mapping[str, Any] | Refusal) -> Mapping[str, Any]:
         if isinstance(found, Refusal):
-            raise ConfigError(f"There is no group {self.group!r} of schedules; deploy first.")
+            raise ConfigError(f"The schedule group {self.group!r} does not exist; deploy the stage first.")
         return found
 
     def _form(self, entry: Entry) -> dict[str, object]:

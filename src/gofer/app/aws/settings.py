@@ -51,7 +51,9 @@ def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
     key = environment.get("INSTALLATION_KEY", "").strip()
     if not re.fullmatch("[0-9a-f]{64}", key):
         # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
-        raise ConfigError("INSTALLATION_KEY is missing or damaged; it is the parameter of 64 hex digits made once.")
+        raise ConfigError(
+            "INSTALLATION_KEY is missing or damaged; set it to the 64 hex digits that were made for this stage."
+        )
     return AwsSettings(read_settings(environment), cloud_settings(environment), Secret(key))
 
 
@@ -59,7 +61,9 @@ def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
     """Return the names of the resources. Raises ConfigError, which names the missing variables."""
     names = ("GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
     if missing := [name for name in names if not environment.get(name)]:
-        raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
+        raise ConfigError(
+            f"{' and '.join(missing)} must be set; take the values from the outputs of the deployed stack."
+        )
     region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
     endpoint = environment.get("AWS_ENDPOINT_URL", "")
     return CloudSettings(

@@ -48,7 +48,7 @@ class Window:
         token = offered.token.reveal()
         if not any(hmac.compare_digest(token.encode(), known.encode()) for known in before):
             if not standing or not self.is_open():
-                raise BadRequest(403, f"Nobody waits for a {self.what} any more.", code="window_closed")
+                raise BadRequest(403, f"The window for a {self.what} is closed.", code="window_closed")
             await asyncio.to_thread(self.write, ",".join([token, *before]))
         if token not in {known.reveal() for known in self.secrets}:
             self.secrets.append(offered.token)

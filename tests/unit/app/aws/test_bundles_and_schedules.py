@@ -108,8 +108,8 @@ class Refusing:
 @pytest.mark.parametrize(
     ("code", "error", "told"),
     [
-        ("ResourceNotFoundException", ConfigError, "There is no group 'g' of schedules; deploy first."),
-        ("ValidationException", ConfigError, r"does not take cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
+        ("ResourceNotFoundException", ConfigError, "The schedule group 'g' does not exist; deploy the stage first."),
+        ("ValidationException", ConfigError, r"rejects cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
         ("AccessDeniedException", ConfigError, "AWS does not allow"),
         ("ThrottlingException", TemporaryError, "did not do create_schedule now"),
     ],
@@ -120,5 +120,5 @@ async def test_a_refusal_says_who_must_act(code: str, error: type[Exception], to
 
 
 async def test_a_group_that_is_not_there_is_said() -> None:
-    with pytest.raises(ConfigError, match="deploy first"):
+    with pytest.raises(ConfigError, match="deploy the stage first"):
         await timetable("g", Refusing("ResourceNotFoundException")).names()

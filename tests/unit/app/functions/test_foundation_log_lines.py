@@ -135,5 +135,5 @@ def test_the_days_that_tokens_are_good_for_are_measured(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("bad", ["JIRA_API_TOKEN", "x=tomorrow", "=;", "A=2026-13-01"])
 def test_a_day_that_is_none_is_a_setting_to_correct(bad: str) -> None:
-    with pytest.raises(ConfigError, match="TOKENS_EXPIRE is not clear"):
+    with pytest.raises(ConfigError, match="TOKENS_EXPIRE cannot be read at"):
         read_settings({"TOKENS_EXPIRE": bad})
