@@ -1,8 +1,8 @@
-"""The backup of the embedded state into a folder, also while Gofer serves.
+"""The backup of the embedded state into a folder, which also works while Gofer serves.
 
-The database is copied first, then the bodies that its runs have, then the keys. A run that is deleted meanwhile has no
-key in the backup, so what else of it was copied cannot be opened. Everything is written into a folder beside the final
-one, which gets its name when all of it is durable.
+The database is copied first, then the bodies of its runs, then the keys. If a run is deleted meanwhile, its key is not
+in the backup, so its copied contents cannot be read. Everything is written into a temporary folder, which is renamed
+when all files are durable.
 """
 
 import contextlib
@@ -38,19 +38,19 @@ from gofer.values.secret import Secret
 
 _REGISTERED = [spec.registration.file for spec in RECEIVERS if spec.registration is not None]
 SECRET_FILES = (KEY, USED, KEYS, *_REGISTERED, WORLD)
-"""Files of the state that are sealed, those that are there."""
+"""The secret files of the state, which are sealed if they exist."""
 PARTIAL = ".partial"
 
 Progress = Callable[[int, int], None]
-"""Told how many files were copied, and of how many."""
+"""Called with the number of copied files and the number of all files."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds."""
+    """The figures of a finished backup."""
 
     at: int
-    """When the database was copied, unix milliseconds."""
+    """When the database was copied, in unix milliseconds."""
     runs: int
     files: int
     bytes: int
@@ -59,7 +59,10 @@ class BackedUp:
 def take_backup(
     data: Path, folder: Path, passphrase: Secret, clock: Clock, tell: Progress, *, work: int = WORK
 ) -> BackedUp:
-    """Write a backup of the state into a new folder; see `sealed.WORK`. Raises ConfigError, Damaged, TemporaryError."""
+    """Write a backup of the state into a new folder. Raises ConfigError, Corrupt, TemporaryError.
+
+    `work` is the exponent of scrypt's cost, as `sealed_keys.WORK` explains.
+    """
     _check_place(data, folder)
     try:
         with read_state(data, clock), _partial(folder) as partial:
@@ -81,7 +84,7 @@ def _check_place(data: Path, folder: Path) -> None:
 
 
 def _check_keys(data: Path) -> None:
-    """Raise ConfigError for a state that lacks the keys or the marks without which its backup is of no use."""
+    """Raise ConfigError for a state without the keys that a usable backup needs."""
     if not (data / KEY).exists():
         missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
         raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")
@@ -90,7 +93,7 @@ def _check_keys(data: Path) -> None:
 
 @contextlib.contextmanager
 def _partial(folder: Path) -> Generator[Path]:
-    """Give an empty folder to write into; what a backup that was killed left there is removed."""
+    """Yield an empty temporary folder to write into, after removing the remains of a killed backup."""
     if not folder.name:
         folder = folder.absolute()
     partial = folder.with_name(f"{folder.name}{PARTIAL}")
@@ -125,7 +128,7 @@ def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress
     files: dict[str, CopiedFile] = {}
     for n, path in enumerate(found, start=1):
         name = path.relative_to(data).as_posix()
-        # A body is gone when its run was deleted meanwhile: its key is not in the backup either.
+        # A missing body belongs to a run that was deleted meanwhile. Its key will not be in the backup either.
         with contextlib.suppress(FileNotFoundError):
             files[name] = copy_file(path, partial / name)
         tell(n, len(found))
