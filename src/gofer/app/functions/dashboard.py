@@ -1,4 +1,4 @@
-"""The dashboard function: Gofer's own pages, behind a sign-in, as an ASGI application that answers events."""
+"""The dashboard function: Gofer's pages behind a sign-in, as an ASGI application that answers Lambda events."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,7 @@ from gofer.workflows.schema import Defaults
 
 
 async def call(app: ASGIApp, event: object) -> Response:
-    """Return the answer of the application; an event that is no request is one with status 400."""
+    """Return the answer of the application, or status 400 for an event that is not an HTTP request."""
     request = read_request(event)
     if request is None:
         return response(Reply(400, b"This is no HTTP request."))
@@ -64,7 +64,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Answer:
-    """One exchange: a body that is there at once, and an answer that is kept until it is whole."""
+    """One exchange over ASGI, with the whole request body at once and a buffered answer."""
 
     def __init__(self, request: RawRequest) -> None:
         self._request = request
@@ -85,11 +85,11 @@ class _Answer:
 
 NAMESPACE = "Gofer"
 NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
-"""The parameters that the pages need."""
+"""The parameters of the dashboard function."""
 
 
 def dashboard_function(ground: Ground) -> Handler:
-    """Return the function at /runs and beside it, for people."""
+    """Return the function that shows Gofer's pages."""
     cloud, parameters = open_stage(ground)
     outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
@@ -109,7 +109,7 @@ def dashboard_function(ground: Ground) -> Handler:
 
 
 def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
-    """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
+    """Return the sign-in that guards the pages. Raises ConfigError, which names the missing settings."""
     settings = known.settings
     needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
     needed["GOFER_URL"] = settings.public_url
@@ -129,7 +129,7 @@ def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Star
 
 
 def _catalogs(ground: Ground) -> Live[Catalog]:
-    """Return the published workflows, for the pages of their prompts; none before anything was published."""
+    """Return the published workflows, for the pages of their prompts. There are none before the first publication."""
 
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, ground.package, WorkflowForm)
@@ -138,7 +138,7 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
 
 
 def count_refusal(refused: PageRefused) -> None:
-    """Count a refusal that keeps the pages closed; the log line beside it names the call and the code."""
+    """Count a refusal that keeps the pages closed. A log line names the call and the code."""
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
     metrics.flush_metrics()
