@@ -60,14 +60,19 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--here", action="store_true", help="for this interpreter instead of Lambda's")
     parser.add_argument("--without-bytecode", action="store_true", help="to measure what bytecode is good for")
     parser.add_argument("--uv", default="uv")
-    asked = parser.parse_args(words)
-    handlers = [handler_of(asked.function)] if asked.function else list(KINDS)
-    for handler in handlers:
-        target = asked.out if asked.function else asked.out / handler
-        package(handler, target, uv="" if asked.here else asked.uv, bytecode=not asked.without_bytecode)
-        if not asked.function:
-            archive = zipped(target)
-            print(f"{handler:10} {size(target) / 1e6:6.1f} MB, zipped {archive.stat().st_size / 1e6:5.1f} MB")
+    options = parser.parse_args(words)
+    bytecode = not options.without_bytecode
+    uv = options.uv
+    if options.here:
+        uv = ""
+    if options.function:
+        package(handler_of(options.function), options.out, uv=uv, bytecode=bytecode)
+        return 0
+    for handler in KINDS:
+        target = options.out / handler
+        package(handler, target, uv=uv, bytecode=bytecode)
+        archive = zipped(target)
+        print(f"{handler:10} {size(target) / 1e6:6.1f} MB, zipped {archive.stat().st_size / 1e6:5.1f} MB")
     return 0
 
 
@@ -87,7 +92,10 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take =
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     kind = KINDS[handler]
-    lock, services = ROOT / f"locks/{kind}.lock", () if kind == "ingress" else SERVICES
+    lock = ROOT / f"locks/{kind}.lock"
+    services = SERVICES
+    if kind == "ingress":
+        services = ()
     if uv:
         _install(lock, target, uv)
         _prune(target, services)
@@ -95,7 +103,10 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take =
         _copy_installed(lock, target, services, take)
     _copy_own(handler, kind, target)
     if bytecode:
-        _compile(target, _interpreter(uv) if uv else sys.executable)
+        python = sys.executable
+        if uv:
+            python = _interpreter(uv)
+        _compile(target, python)
 
 
 def zipped(folder: Path) -> Path:
@@ -105,7 +116,10 @@ def zipped(folder: Path) -> Path:
         for path in files(folder):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
+            mode = 0o100644
+            if path.stat().st_mode & 0o100:
+                mode = 0o100755
+            entry.external_attr = mode << 16
             out.writestr(entry, path.read_bytes())
     return archive
 
@@ -127,48 +141,51 @@ def locked(lock: Path) -> Iterator[tuple[str, str, bool]]:
 
 
 def _install(lock: Path, target: Path, uv: str) -> None:
-    told = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
-    told += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
+    words = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
+    words += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
     # The hashes are locked, so cached files are the right ones. If all are cached, no network is needed.
-    if subprocess.run([*told, "--offline"], capture_output=True, check=False).returncode:
-        _run(told)
+    if subprocess.run([*words, "--offline"], capture_output=True, check=False).returncode:
+        _run(words)
 
 
 def _copy_installed(lock: Path, target: Path, services: Sequence[str], take: Take) -> None:
     """Copy the locked libraries from this interpreter, without a registry or network."""
-    there = {name: set[str]() for name, _, _ in locked(lock)}
+    versions = {name: set[str]() for name, _, _ in locked(lock)}
     for name, version, _ in locked(lock):
-        there[name].add(version)
-    made = set[PurePath]()
-    for name, _, elsewhere in locked(lock):
+        versions[name].add(version)
+    created = set[PurePath]()
+    for name, _, is_optional in locked(lock):
         try:
             found = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            if elsewhere:
+            if is_optional:
                 continue
             sys.exit(f"{name} is not installed; run `make install`.")
-        if found.version not in there[name]:
+        if found.version not in versions[name]:
             sys.exit(f"{name} is installed as {found.version}, and {lock.name} has another; run `make install`.")
         for file in found.files or ():
             # An interpreter has its programs beside the libraries. A package has them in `bin/` below the libraries.
-            path = PurePath("bin", file.name) if file.parent.parts[-2:] == ("..", "bin") else PurePath(file)
-            if ".." not in path.parts and "__pycache__" not in path.parts and not _spared(path, services):
-                if path.parent not in made:
-                    (target / path).parent.mkdir(parents=True, exist_ok=True)
-                    made.add(path.parent)
-                take(str(file.locate()), str(target / path))
+            path = PurePath(file)
+            if file.parent.parts[-2:] == ("..", "bin"):
+                path = PurePath("bin", file.name)
+            if ".." in path.parts or "__pycache__" in path.parts or _is_left_out(path, services):
+                continue
+            if path.parent not in created:
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                created.add(path.parent)
+            take(str(file.locate()), str(target / path))
 
 
 def _prune(target: Path, services: Sequence[str]) -> None:
     for path in files(target):
-        if _spared(path.relative_to(target), services):
+        if _is_left_out(path.relative_to(target), services):
             path.unlink()
     for folder in sorted((path for path in target.rglob("*") if path.is_dir()), reverse=True):
         if not any(folder.iterdir()):
             folder.rmdir()
 
 
-def _spared(path: PurePath, services: Sequence[str]) -> bool:
+def _is_left_out(path: PurePath, services: Sequence[str]) -> bool:
     """Return whether a package leaves out a library file, by its path in the package."""
     match path.parts:
         case ("bin", program):
@@ -200,8 +217,8 @@ def _copy_own(handler: str, kind: str, target: Path) -> None:
 
 def _compile(target: Path, python: str) -> None:
     # Unchecked hashes, because the files never change, and the archive loses their modification times.
-    told = [python, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
-    _run([*told, "-s", str(target), "-p", "/var/task", str(target)])
+    words = [python, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    _run([*words, "-s", str(target), "-p", "/var/task", str(target)])
 
 
 def _interpreter(uv: str) -> str:
@@ -213,9 +230,9 @@ def _interpreter(uv: str) -> str:
     return found.stdout.strip()
 
 
-def _run(told: Sequence[str]) -> None:
-    if code := subprocess.run(told, check=False).returncode:
-        sys.exit(f"`{' '.join(told[:4])} …` ended with {code}; what it said stands above.")
+def _run(words: Sequence[str]) -> None:
+    if code := subprocess.run(words, check=False).returncode:
+        sys.exit(f"`{' '.join(words[:4])} …` failed with exit code {code}; its output is above.")
 
 
 if __name__ == "__main__":

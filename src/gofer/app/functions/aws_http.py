@@ -46,11 +46,11 @@ class Signer:
         if self.token:
             headers["x-amz-security-token"] = self.token
         names = sorted(headers)
-        told = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
-        canonical = "\n".join([method, path, "", told, ";".join(names), content])
+        canonical_headers = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
+        canonical = "\n".join([method, path, "", canonical_headers, ";".join(names), content])
         scope = f"{at[:8]}/{self.region}/{self.service}/aws4_request"
-        said = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-        signature = hmac.new(self._key_of(at[:8]), said.encode(), hashlib.sha256).hexdigest()
+        to_sign = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        signature = hmac.new(self._key_of(at[:8]), to_sign.encode(), hashlib.sha256).hexdigest()
         credential = f"Credential={self.key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
         return {**headers, "authorization": f"{_ALGORITHM} {credential}"}
 
@@ -89,8 +89,12 @@ class Account:
         """Return the base URL of a service, or of a bucket, which has its own host name."""
         if self.endpoint:
             return self.endpoint.rstrip("/")
-        china = ".cn" if self.region.startswith("cn-") else ""
-        return f"https://{f'{bucket}.' if bucket else ''}{service}.{self.region}.amazonaws.com{china}"
+        host = f"{service}.{self.region}.amazonaws.com"
+        if bucket:
+            host = f"{bucket}.{host}"
+        if self.region.startswith("cn-"):
+            host += ".cn"
+        return f"https://{host}"
 
 
 def read_account(environment: Mapping[str, str]) -> Account:

@@ -43,10 +43,10 @@ def operation(wire: Wire, target: str, name: str, version: str = "1.0") -> Calla
     def ask(**arguments: object) -> Mapping[str, Any]:
         body = json.dumps(arguments, default=_base64).encode()
         answer = wire.send("POST", "/", headers, body)
-        said = _object(answer[2])
+        content = _object(answer[2])
         if code := code_of(answer):
-            raise ClientError({**said, "Error": {"Code": code, "Message": ""}}, words)
-        return said
+            raise ClientError({**content, "Error": {"Code": code, "Message": ""}}, words)
+        return content
 
     ask.__name__ = name
     return ask
@@ -130,8 +130,10 @@ class LightS3:
         return {"ETag": headers.get("etag", "")}
 
     def _path(self, bucket: str, key: str) -> str:
-        beside = f"/{bucket}" if self._wire.account.endpoint else ""
-        return f"{beside}/{quote(key)}"
+        # With an own endpoint the bucket is a part of the path, not of the host name.
+        if self._wire.account.endpoint:
+            return f"/{bucket}/{quote(key)}"
+        return f"/{quote(key)}"
 
 
 def _code(status: int, body: bytes) -> str:

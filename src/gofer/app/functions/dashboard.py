@@ -36,7 +36,7 @@ async def call(app: ASGIApp, event: object) -> Response:
     """Return the answer of the application, or status 400 for an event that is not an HTTP request."""
     request = read_request(event)
     if request is None:
-        return response(Reply(400, b"This is no HTTP request."))
+        return response(Reply(400, b"This event is not an HTTP request."))
     answer = _Answer(request)
     await app(_scope(request, query(event)), answer.receive, answer.send)
     return respond(answer.status, answer.headers, bytes(answer.body))
@@ -94,10 +94,10 @@ def dashboard_function(ground: Ground) -> Handler:
     outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 
-    def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
-        catalog, environment = told
-        receiver = build_sign_in(aws_settings(environment), outside, cloud.store)
-        return _app(cloud, catalog, outside.clock, receiver)
+    def make(inputs: tuple[Catalog, Mapping[str, str]]) -> Starlette:
+        catalog, environment = inputs
+        guard = build_sign_in(aws_settings(environment), outside, cloud.store)
+        return _app(cloud, catalog, outside.clock, guard)
 
     following = Following(make)
 
@@ -114,15 +114,15 @@ def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
     needed["GOFER_URL"] = settings.public_url
     if missing := [name for name, value in needed.items() if not value]:
-        raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
+        raise ConfigError(f"Sign-in needs {' and '.join(missing)}; set the parameters as docs/deploy.md says.")
     identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
     return sign_in(identities, outside, store, known.installation_key, count_refusal)
 
 
-def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
-    pages = Pages(cloud.stores, catalog, clock, receiver.readers)
+def _app(cloud: Cloud, catalog: Catalog, clock: Clock, guard: SignIn) -> Starlette:
+    pages = Pages(cloud.stores, catalog, clock, guard.readers)
     return Starlette(
-        routes=[Route("/healthz", healthy, methods=["GET"]), *receiver.routes(), *receiver.guard(pages.routes())],
+        routes=[Route("/healthz", healthy, methods=["GET"]), *guard.routes(), *guard.guard(pages.routes())],
         middleware=[Middleware(PageHeaders)],
         exception_handlers={TemporaryError: unreadable, Corrupt: unreadable},
     )

@@ -83,7 +83,10 @@ def live_front(
     def load(raw: bytes) -> T:
         return build(read_compiled(raw))
 
-    return Live(bundles, clock, routes_key, load, load(packaged) if packaged else None, patience)
+    initial = None
+    if packaged:
+        initial = load(packaged)
+    return Live(bundles, clock, routes_key, load, initial, patience)
 
 
 COMPILED = "compiled.json"
@@ -140,8 +143,11 @@ class Ground:
 
     def published(self) -> Live[Compiled]:
         """Return the latest published routes, hooks and schedules, or those of the package before any publication."""
-        compiled = self.package / COMPILED
-        return live_front(self.bundles(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
+        file = self.package / COMPILED
+        packaged = None
+        if file.exists():
+            packaged = file.read_bytes()
+        return live_front(self.bundles(), self.clock, _unchanged, packaged)
 
     def handler(self, answer: Answer) -> Handler:
         """Return the entry point that calls `answer` for each invocation."""
@@ -166,5 +172,5 @@ def stand() -> Ground:
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
 
 
-def _as_it_is(compiled: Compiled) -> Compiled:
+def _unchanged(compiled: Compiled) -> Compiled:
     return compiled

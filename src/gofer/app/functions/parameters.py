@@ -60,14 +60,16 @@ class Parameters:
         that could never be read.
         """
         now = self._clock.now()
-        wanted = [name for name in names if name not in self._environment] if self._path else []
-        stale = [name for name in wanted if not 0 <= now - self._read.get(name, (-FRESH, None))[0] < FRESH]
+        if not self._path:
+            return dict(self._environment)
+        unset = [name for name in names if name not in self._environment]
+        stale = [name for name in unset if not 0 <= now - self._read.get(name, (-FRESH, None))[0] < FRESH]
         if stale:
-            self._read |= self._anew(stale, now)
-        known = {name: value for name in wanted if (value := self._read[name][1]) is not None}
+            self._read |= self._read_again(stale, now)
+        known = {name: value for name in unset if (value := self._read[name][1]) is not None}
         return {**known, **self._environment}
 
-    def _anew(self, names: Sequence[str], now: float) -> Mapping[str, tuple[float, str | None]]:
+    def _read_again(self, names: Sequence[str], now: float) -> Mapping[str, tuple[float, str | None]]:
         try:
             found = self._store.read([f"{self._path}{name}" for name in names])
         except TemporaryError as error:
@@ -84,7 +86,7 @@ class Following(Generic[K, T]):
     def __init__(self, make: Callable[[K], T]) -> None:
         """Make the object with `make`, which may raise ConfigError."""
         self._make = make
-        self._held: tuple[K, T] | None = None
+        self._current: tuple[K, T] | None = None
 
     def current(self, read: Callable[[], K]) -> T:
         """Return the object for the present settings, or for the last valid settings that could be read.
@@ -92,17 +94,17 @@ class Following(Generic[K, T]):
         Raises ConfigError or TemporaryError if there was no object before.
         """
         try:
-            told = read()
-            if self._held is None or self._held[0] != told:
-                self._held = told, self._make(told)
+            settings = read()
+            if self._current is None or self._current[0] != settings:
+                self._current = settings, self._make(settings)
         except (ConfigError, TemporaryError) as error:
-            if self._held is None:
+            if self._current is None:
                 raise
             _log.error("the settings stay what they were: %s", error)
-        return self._held[1]
+        return self._current[1]
 
 
-Told = tuple[Compiled, Mapping[str, str]]
+Inputs = tuple[Compiled, Mapping[str, str]]
 """Published workflows, and the environment with the parameters that they and the function need."""
 
 
@@ -114,7 +116,7 @@ class Current(Generic[T]):
         published: Live[Compiled],
         parameters: Parameters,
         names: Sequence[str],
-        make: Callable[[Told], T],
+        make: Callable[[Inputs], T],
         *,
         hooks: bool = False,
     ) -> None:
@@ -137,5 +139,7 @@ class Current(Generic[T]):
         return self._made(await self._published.look())
 
     def _made(self, compiled: Compiled) -> T:
-        secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
-        return self._following.current(lambda: (compiled, self._parameters.values_of([*self._names, *secrets])))
+        names = [*self._names]
+        if self._hooks:
+            names += ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))]
+        return self._following.current(lambda: (compiled, self._parameters.values_of(names)))

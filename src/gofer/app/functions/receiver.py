@@ -12,7 +12,7 @@ from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameters import KEY, Current, Told
+from gofer.app.functions.parameters import KEY, Current, Inputs
 from gofer.app.functions.payload import Response, read_request, response
 from gofer.app.functions.secret_registration import SecretParameter
 from gofer.app.ingress import build_ingress
@@ -43,7 +43,7 @@ class Front:
         """Return the HTTP answer to an event. No request of a sender can make this raise."""
         request = read_request(event)
         if request is None:
-            return response(Reply(400, b"This is no HTTP request."))
+            return response(Reply(400, b"This event is not an HTTP request."))
         return response(await self._receive(request))
 
     async def _receive(self, request: RawRequest) -> Reply:
@@ -77,10 +77,10 @@ def check_own_account(environment: Mapping[str, str]) -> None:
 
     A receiver has no token, so it cannot look the account up.
     """
-    for heard, own in OWN.items():
-        if environment.get(heard) and not environment.get(own):
-            told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
-            raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
+    for secret, account in OWN.items():
+        if environment.get(secret) and not environment.get(account):
+            reason = "without Gofer's own account there, what Gofer writes would start new runs"
+            raise ConfigError(f"{account} must be set with {secret}: {reason}; see docs/deploy.md.")
 
 
 def source_receiver(ground: Ground, source: str) -> Handler:
@@ -134,9 +134,12 @@ def receiver(
     # The log belongs to the process, so an ingress that is made again continues its counts.
     log = DeliveryLog()
 
-    def build(told: Told) -> Ingress:
-        compiled, environment = told
+    def build(inputs: Inputs) -> Ingress:
+        compiled, environment = inputs
         check_own_account(environment)
+        published_hooks = None
+        if hooks:
+            published_hooks = compiled.hooks
         window = None
         if registered is not None:
             environment, window = registered.opened(environment, ground.clock)
@@ -147,7 +150,7 @@ def receiver(
             stores,
             known.installation_key,
             ground.outside(),
-            hooks=compiled.hooks if hooks else None,
+            hooks=published_hooks,
             jwt=jwt,
             window=window,
             log=log,

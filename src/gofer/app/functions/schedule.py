@@ -12,7 +12,7 @@ from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import open_stage
-from gofer.app.functions.parameters import KEY, Current, Told
+from gofer.app.functions.parameters import KEY, Current, Inputs
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
@@ -66,18 +66,18 @@ class Ticking:
                 (await self.timed.now()).measure_tokens(self.clock.now())
                 purged = await self.purger.purge()
                 return {"deleted": purged.deleted, "forgotten": purged.forgotten}
-            case {"workflow": str(), "schedule": str(), "at": str()} as told:
-                return await self._begin(told)
+            case {"workflow": str(), "schedule": str(), "at": str()} as due:
+                return await self._begin(due)
             case _:
-                raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
+                raise BadRequest(400, "The schedule function does not know this event; template.yaml lists its events.")
 
-    async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
-        schedule = as_text(told["schedule"])
-        at = fire_time(as_text(told["at"]))
+    async def _begin(self, due: Mapping[str, object]) -> dict[str, object]:
+        schedule = as_text(due["schedule"])
+        at = fire_time(as_text(due["at"]))
         timed = await self._timed(schedule, at)
         found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
-            fields = {"workflow": as_text(told["workflow"])[:80]}
+            fields = {"workflow": as_text(due["workflow"])[:80]}
             _log.warning("no run was begun: %s", found, extra={"fields": fields})
             return {"ignored": found}
         plan, nominal = found
@@ -87,7 +87,10 @@ class Ticking:
         """Return the plans of the latest publication, after waiting a while for one that has the schedule."""
         timed = await self.timed.now()
         # Scheduler may fire a schedule before this process sees its publication, or before the publication.
-        for pause in (0.0, *(self.pauses if abs(self._now() - at) <= HEARD else ())):
+        pauses = [0.0]
+        if abs(self._now() - at) <= HEARD:
+            pauses += self.pauses
+        for pause in pauses:
             if schedule in {plan.id for plan in timed.plans}:
                 break
             await asyncio.sleep(pause)
@@ -124,8 +127,8 @@ def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handl
     """
     cloud, parameters = open_stage(ground)
 
-    def make(told: Told) -> Timed:
-        compiled, environment = told
+    def make(inputs: Inputs) -> Timed:
+        compiled, environment = inputs
         known = aws_settings(environment)
         outside = ground.outside()
         ingress = build_ingress(known.settings, compiled.routes, cloud.stores, known.installation_key, outside)

@@ -44,10 +44,10 @@ class Window:
     async def register(self, offered: Registration) -> None:
         """Check the offered secret and write it into its parameter. Raises BadRequest, TemporaryError."""
         # Another process may have accepted a secret meanwhile.
-        standing, before = _parts(await asyncio.to_thread(self.read))
+        end, before = _parts(await asyncio.to_thread(self.read))
         token = offered.token.reveal()
         if not any(hmac.compare_digest(token.encode(), known.encode()) for known in before):
-            if not standing or not self.is_open():
+            if not end or not self.is_open():
                 raise BadRequest(403, f"The window for a {self.what} is closed.", code="window_closed")
             await asyncio.to_thread(self.write, ",".join([token, *before]))
         if token not in {known.reveal() for known in self.secrets}:
@@ -67,21 +67,22 @@ class SecretParameter:
 
     def opened(self, environment: Mapping[str, str], clock: Clock) -> tuple[Mapping[str, str], Window | None]:
         """Return the environment with the known secrets only, and the window if the parameter opens one."""
-        standing, known = _parts(environment.get(self.name, ""))
-        told = {**environment, self.name: ",".join(known)}
-        if not standing:
-            return told, None
-        closes = datetime.fromisoformat(standing).timestamp()
-        secrets = [Secret(one) for one in known]
-        return told, Window(self.what, closes, secrets, self.read, self.write, clock)
+        end, known = _parts(environment.get(self.name, ""))
+        without_window = {**environment, self.name: ",".join(known)}
+        if not end:
+            return without_window, None
+        closes = datetime.fromisoformat(end).timestamp()
+        secrets = [Secret(text) for text in known]
+        return without_window, Window(self.what, closes, secrets, self.read, self.write, clock)
 
 
 def _parts(value: str) -> tuple[str, Sequence[str]]:
     """Return the end of the window, or an empty text, and the secrets in a parameter."""
     parts = [part.strip() for part in value.split(",") if part.strip()]
-    times = [found[1] for part in parts if (found := _OPEN.fullmatch(part)) and _is_time(found[1])]
+    ends = [found[1] for part in parts if (found := _OPEN.fullmatch(part)) and _is_time(found[1])]
     # A malformed `register …` is no secret, because anyone could guess it and sign with it.
-    return (times or [""])[0], [part for part in parts if not part.startswith("register")]
+    secrets = [part for part in parts if not part.startswith("register")]
+    return next(iter(ends), ""), secrets
 
 
 def _is_time(text: str) -> bool:

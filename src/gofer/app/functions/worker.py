@@ -86,7 +86,9 @@ def live_catalog(bundles: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, code, WorkflowForm)
 
-    packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
+    packaged = None
+    if (code / AGENTS).is_dir():
+        packaged = load_catalog(code / AGENTS)
     return LiveCatalog(Live(bundles, clock, bundle_key, load, packaged))
 
 
@@ -102,9 +104,10 @@ MOST = 4
 
 def places(environment: Mapping[str, str]) -> int:
     """Return how many children fit into the memory of the function at once, or 1 if its memory is unknown."""
-    told = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
-    memory = int(told) if told.isascii() and told.isdecimal() else 0
-    return min(MOST, max(1, (memory - OWN) // PLACE))
+    size = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
+    if not (size.isascii() and size.isdecimal()):
+        return 1
+    return min(MOST, max(1, (int(size) - OWN) // PLACE))
 
 
 def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
@@ -113,8 +116,10 @@ def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
     shared = threading.Semaphore(count)
     # Lambda's interpreter needs this variable to find its libraries. Children get no other variable.
     libraries = environment.get("LD_LIBRARY_PATH", "")
-    told = {"LD_LIBRARY_PATH": libraries} if libraries else None
-    return Children(at_once=count, environment=told, places=shared), sandbox(told, shared)
+    variables = None
+    if libraries:
+        variables = {"LD_LIBRARY_PATH": libraries}
+    return Children(at_once=count, environment=variables, places=shared), sandbox(variables, shared)
 
 
 RECEIVES = 5
@@ -134,8 +139,8 @@ def worker_function(
     names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.bundles(), ground.clock, ground.package)
     reading, python = children(ground.environment)
-    for helped in (reading, python):
-        ground.kept.callback(helped.close)
+    for processes in (reading, python):
+        ground.kept.callback(processes.close)
     http = http_client()
 
     def key_in(variable: str) -> Secret:

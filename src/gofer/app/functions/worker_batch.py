@@ -39,7 +39,7 @@ def read_batch(event: object) -> Batch:
     """Return the messages in an event. Raises BadRequest for an event that is not from SQS."""
     records = as_object(event).get("Records")
     if not isinstance(records, list):
-        raise BadRequest(400, "This is no event of SQS.")
+        raise BadRequest(400, "This event is not from SQS.")
     queue_messages: dict[str, QueueMessage] = {}
     malformed: dict[str, str] = {}
     for record in map(as_object, as_list(as_object(event).get("Records"))):
@@ -68,7 +68,9 @@ def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
     receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
     if not _RUN.fullmatch(run) or not receipt:
         return None
-    return QueueMessage(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
+    if not _DIGITS.fullmatch(receives):
+        return QueueMessage(run, receipt, 1)
+    return QueueMessage(run, receipt, int(receives))
 
 
 @dataclass(slots=True)
@@ -76,7 +78,7 @@ class BatchQueue(Queue):
     """The queue of a worker that answers one batch. It receives no further messages."""
 
     queue: Queue
-    under_way: set[str] = field(default_factory=set[str])
+    unanswered: set[str] = field(default_factory=set[str])
     """The receipts of messages that are not acknowledged yet."""
 
     @override
@@ -93,14 +95,14 @@ class BatchQueue(Queue):
 
     @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        if self.under_way - {queue_message.receipt}:
+        if self.unanswered - {queue_message.receipt}:
             await self.queue.acknowledge(queue_message)
-        self.under_way.discard(queue_message.receipt)
+        self.unanswered.discard(queue_message.receipt)
 
     @override
     async def bury(self, queue_message: QueueMessage, why: str) -> None:
         await self.queue.bury(queue_message, why)
-        self.under_way.discard(queue_message.receipt)
+        self.unanswered.discard(queue_message.receipt)
 
     @override
     async def buried(self, limit: int) -> Sequence[DeadLetter]:
@@ -174,7 +176,7 @@ def _left(batch: Batch, queue: BatchQueue) -> dict[str, QueueMessage]:
     return {
         message: queue_message
         for message, queue_message in batch.queue_messages.items()
-        if queue_message.receipt in queue.under_way
+        if queue_message.receipt in queue.unanswered
     }
 
 
