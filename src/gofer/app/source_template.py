@@ -13,7 +13,7 @@ _RESOURCES = """\
     Metadata: {{BuildMethod: makefile}}
     Properties:
       FunctionName: !Sub gofer-${{Stage}}-{source}
-      Description: Takes the webhooks of {system}.
+      Description: Receives the webhooks of {system}.
       Handler: handlers/{source}.handler
       Role: !GetAtt {Name}Role.Arn
       LoggingConfig: {{LogFormat: JSON, LogGroup: !Ref {Name}Logs}}
@@ -60,7 +60,7 @@ _ALARM = """\
     Type: AWS::CloudWatch::Alarm
     Properties:
       AlarmName: !Sub gofer-${{Stage}}-ingress-errors-{source}
-      AlarmDescription: "The receiver of {system} failed instead of answering. See docs/runbook.md#ingress-errors."
+      AlarmDescription: "The receiver of {system} failed and could not answer a delivery. See docs/runbook.md#ingress-errors."
       Namespace: AWS/Lambda
       MetricName: Errors
       Dimensions: [{{Name: FunctionName, Value: !Ref {Name}Function}}]
@@ -82,7 +82,7 @@ _KEY = "INSTALLATION_KEY"
 _LOG_GROUP = "              - !GetAtt {Name}Logs.Arn\n"
 _OUTPUT = """\
   {Name}WebhookUrl:
-    Description: For the webhook of {system}.
+    Description: URL for the webhook of {system}.
     Value: !Sub ${{UrlSetting.Value}}{path}
 """
 
