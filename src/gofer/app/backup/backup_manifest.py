@@ -61,8 +61,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         raw = path.read_bytes()
     except FileNotFoundError as error:
-        missing = f"{folder} is no backup, or one that was not finished: {NAME} is missing"
-        raise ConfigError(f"{missing}. Name the folder that `gofer backup` wrote to its end.") from error
+        problem = f"{folder} is not a backup, or its backup did not finish: {NAME} is missing"
+        raise ConfigError(f"{problem}. Name the folder of a finished `gofer backup`.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); check the folder.") from error
     try:
@@ -71,8 +71,8 @@ def read_manifest(folder: Path) -> Manifest:
         if any(wrong["loc"] == ("format",) and wrong["input"] == 1 for wrong in error.errors()):
             formats = f"an earlier version of Gofer (format 1, and this version reads format {FORMAT})"
             raise ConfigError(f"{path} was written by {formats}; restore it with that version.") from error
-        told = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
-        raise ConfigError(f"{path} {told}.") from error
+        problem = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
+        raise ConfigError(f"{path} {problem}.") from error
 
 
 def copied(content: bytes) -> CopiedFile:

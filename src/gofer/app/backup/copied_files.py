@@ -132,7 +132,7 @@ def copy_database(source: Path, target: Path) -> None:
             _copy_the_rest(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
-        raise _told(source, error) from error
+        raise _error_of(source, error) from error
 
 
 def runs_of(database: Path) -> frozenset[str]:
@@ -171,11 +171,11 @@ def _copy_the_rest(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA main.{name} = {int(value)}")
 
 
-def _told(source: Path, error: sqlite3.Error) -> GoferError:
+def _error_of(source: Path, error: sqlite3.Error) -> GoferError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-        kept = "Keep the backups that you have, and restore the newest of them with `gofer restore`"
-        return Corrupt(f"{source} cannot be copied, because a page of it is not what was written ({error}). {kept}.")
+        remedy = "Keep the backups that you have, and restore the newest one with `gofer restore`."
+        return Corrupt(f"{source} cannot be copied, because a page of it is damaged ({error}). {remedy}")
     if code == sqlite3.SQLITE_FULL:
         return TemporaryError(f"{source} does not fit on the disk of the backup; free some space there and try again.")
     return TemporaryError(f"{source} cannot be copied now ({error}); check both disks and try again.")

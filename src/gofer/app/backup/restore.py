@@ -67,7 +67,7 @@ def _open_secrets(folder: Path, manifest: Manifest, passphrase: Secret) -> Secre
         raise _damaged(folder, SEALED)
     secrets = unseal(sealed, passphrase, binding(manifest.at, manifest.files))
     if KEY not in secrets:
-        raise Corrupt(f"{folder} has no {KEY}, so old mentions would be answered again; restore an earlier backup.")
+        raise Corrupt(f"{folder} has no {KEY}, so Gofer would answer old mentions again; restore an earlier backup.")
     return secrets
 
 
@@ -136,5 +136,5 @@ def _move(staged: Path, data: Path) -> None:
 
 
 def _damaged(folder: Path, name: str) -> Corrupt:
-    told = "is missing or not what was written"
-    return Corrupt(f"{folder / name} {told}; restore an earlier backup. Nothing of this one was put in place.")
+    problem = "is missing or damaged"
+    return Corrupt(f"{folder / name} {problem}; restore an earlier backup. Nothing of this one was restored.")

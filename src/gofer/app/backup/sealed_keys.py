@@ -45,8 +45,8 @@ def unseal(raw: bytes, passphrase: Secret, bound: bytes) -> Secrets:
     try:
         plain = _cipher(passphrase, salt, work).decrypt(nonce, ciphertext, _HEADER + bound)
     except InvalidTag as error:
-        told = "The passphrase does not open the backup: it is another one, or the backup was changed"
-        raise ConfigError(f"{told}. Check the passphrase, then try an earlier backup.") from error
+        problem = "The passphrase does not open the backup: the passphrase is wrong, or the backup was changed"
+        raise ConfigError(f"{problem}. Check the passphrase, then try an earlier backup.") from error
     return {name: b64decode(as_text(content)) for name, content in as_object(decode(plain)).items()}
 
 
@@ -58,7 +58,7 @@ def _parts(raw: bytes) -> tuple[int, bytes, bytes, bytes]:
     nonce = file.read(_NONCE)
     # The exponent is not authenticated yet, so it is bounded.
     if header != _HEADER or len(nonce) < _NONCE or not 1 <= work <= _MOST_WORK:
-        raise ConfigError("The keys of the backup are not what was written; use an earlier backup.")
+        raise ConfigError("The keys of the backup are damaged; use an earlier backup.")
     return work, salt, nonce, file.read()
 
 
@@ -96,13 +96,13 @@ def known_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
 
 def _long_enough(passphrase: str) -> str:
     if len(passphrase) < LEAST:
-        told = f"The passphrase has fewer than {LEAST} characters and could be guessed; nothing was written"
-        raise ConfigError(f"{told}. Choose a longer one, such as five words.")
+        problem = f"The passphrase has fewer than {LEAST} characters and could be guessed; nothing was written"
+        raise ConfigError(f"{problem}. Choose a longer one, such as five words.")
     return passphrase
 
 
 def _asked(prompt: str, ask: Ask | None) -> str:
     if ask is not None and (typed := ask(prompt)):
         return typed
-    told = "it seals the keys, which open every run of the backup"
-    raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {told}.")
+    reason = "it protects the keys, which open every run of the backup"
+    raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {reason}.")

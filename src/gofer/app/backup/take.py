@@ -78,16 +78,16 @@ def take_backup(
 def _check_place(data: Path, folder: Path) -> None:
     inside = folder.resolve()
     if inside == data.resolve() or data.resolve() in inside.parents or inside in data.resolve().parents:
-        raise ConfigError(f"{folder} and GOFER_DATA ({data}) hold each other; name a folder elsewhere.")
+        raise ConfigError(f"{folder} and GOFER_DATA ({data}) must not contain each other; name another folder.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"{folder} is there already; name a new folder for each backup.")
+        raise ConfigError(f"{folder} exists already; name a new folder for each backup.")
 
 
 def _check_keys(data: Path) -> None:
     """Raise ConfigError for a state without the keys that a usable backup needs."""
     if not (data / KEY).exists():
-        missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
-        raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")
+        problem = f"{data / KEY} is missing, and Gofer would answer old mentions again after a restore without it"
+        raise ConfigError(f"{problem}. Put it back, or restore an earlier backup with `gofer restore`.")
     check_keys(data)
 
 
@@ -105,7 +105,7 @@ def _partial(folder: Path) -> Generator[Path]:
         with emptied_on_failure(partial):
             yield partial
     except BlockingIOError as error:
-        raise ConfigError(f"Another `gofer backup` writes {folder} just now; name another folder.") from error
+        raise ConfigError(f"Another `gofer backup` is writing {folder}; name another folder.") from error
     finally:
         os.close(handle)
 

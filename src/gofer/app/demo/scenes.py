@@ -73,7 +73,7 @@ class Scenes:
             tour.say(f"   Only visible to {slack.workspace.name_of(word.only_for)}: {tour.plain(word.text)}")
         if (len(new), len(answers), len(private)) != (1, 1, 1):
             found = f"{len(new)}, {len(answers)} and {len(private)}"
-            raise TourFailed(f"expected one issue, one answer and one private word, found {found}")
+            raise TourFailed(f"expected one issue, one answer and one private message, found {found}")
 
     async def reviewed_when_its_status_changes(self) -> None:
         """Move an RFC to a status: Gofer reads it, and comments on it where it is weak."""

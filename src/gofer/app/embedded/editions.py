@@ -124,7 +124,7 @@ class Watcher:
         tools = await asyncio.to_thread(fingerprint, self.root, (TOOLS,))
         if self.tools.are_made(tools, now):
             self.tools.known = tools
-            _log.warning("files in tools/ were edited; runs go on with the tools as they were until you restart Gofer")
+            _log.warning("files in tools/ were edited; runs use the previous tools until you restart Gofer")
 
     async def _take(self, seen: Fingerprint) -> None:
         try:
@@ -138,7 +138,7 @@ class Watcher:
             self._refuse(str(error).replace(f"{self.root}{os.sep}", ""))
         except Exception as error:  # noqa: BLE001
             # A file that crashes the check must not end the process, which still serves the last good edition.
-            self._refuse(f"They could not be checked ({fault(error)}).")
+            self._refuse(f"The check of the files failed ({fault(error)}).")
         self.files.known = seen
 
     def _adopt(self, catalog: Catalog) -> None:
@@ -153,10 +153,10 @@ class Watcher:
             _log.info("the workflow files were read again: %s", _difference(before, catalog))
         self._good_at = self.clock.now()
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, reason: str) -> None:
         good = f"{datetime.fromtimestamp(self._good_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        notice = f"The workflow files were edited and have mistakes. Runs use the files as they were at {good}.\n{why}"
-        _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, why)
+        notice = f"The workflow files were edited and have mistakes. Runs use the files of {good}.\n{reason}"
+        _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, reason)
         self.editions.refuse(notice)
 
 

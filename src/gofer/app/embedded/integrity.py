@@ -32,8 +32,8 @@ UNCLEAN = "unclean"
 RESTORING = "restoring"
 """The folder in which `gofer restore` prepares the state. It exists until every file is in its place."""
 
-_ANSWERS = "without its runs old mentions would be answered again"
-_DO = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to begin anew."
+_RISK = "without its runs Gofer would answer old mentions again"
+_REMEDY = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to start again."
 
 
 def check_intact(data: Path, *, alone: bool) -> None:
@@ -54,7 +54,7 @@ def check_intact(data: Path, *, alone: bool) -> None:
 
 def _check(data: Path) -> None:
     if (data / RESTORING).exists():
-        raise ConfigError(f"A restore into {data} did not come to its end; run `gofer restore` with the backup again.")
+        raise ConfigError(f"A restore into {data} did not finish; run `gofer restore` with the backup again.")
     used = _used(data)
     if used is not None:
         _check_there(data / DATABASE)
@@ -73,14 +73,14 @@ def _check_live(data: Path, holder: str) -> None:
         return
     for path in (data / DATABASE, data / LOG):
         if not path.exists():
-            lost = f"{path} is gone, and the Gofer that serves {data} uses it ({holder})"
-            raise ConfigError(f"{lost}. Stop that Gofer, which may still save what the file held, then start it again.")
+            problem = f"{path} is missing, and the Gofer that serves {data} uses it ({holder})"
+            raise ConfigError(f"{problem}. Stop that Gofer, which may still save the contents, then start it again.")
 
 
 def _check_not_lost(data: Path) -> None:
     """Raise ConfigError if a folder without a database has keys or bodies, which only runs leave behind."""
     if not _size(data / DATABASE) and (_size(data / KEYS) or _has_bodies(data)):
-        raise ConfigError(f"{data / DATABASE} is missing, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{data / DATABASE} is missing, and {_RISK}. {_REMEDY}")
 
 
 def _has_bodies(data: Path) -> bool:
@@ -126,22 +126,22 @@ def forget_unclean_stop(data: Path) -> None:
 
 def _check_there(path: Path) -> None:
     if not path.exists():
-        raise ConfigError(f"{path} is missing, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{path} is missing, and {_RISK}. {_REMEDY}")
     if not _size(path):
-        raise ConfigError(f"{path} is empty, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{path} is empty, and {_RISK}. {_REMEDY}")
 
 
 def _check_log(data: Path) -> None:
     if (data / UNCLEAN).exists() and (data / DATABASE).exists() and not (data / LOG).exists():
-        lost = f"{data / LOG} is missing although the last Gofer was killed: what it wrote last stood there."
-        anyway = f"If that is no loss, delete {data / UNCLEAN} and start again."
-        raise ConfigError(f"{lost} Put the file back, or restore a backup with `gofer restore`. {anyway}")
+        problem = f"{data / LOG} is missing. The last Gofer was killed, and its last writes were in this file."
+        alternative = f"To accept the loss of these writes, delete {data / UNCLEAN} and start again."
+        raise ConfigError(f"{problem} Put the file back, or restore a backup with `gofer restore`. {alternative}")
 
 
 def _check_same(data: Path, used: str) -> None:
     found = _identity(data / DATABASE)
     if found is not None and found != used:
-        raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_RISK}. {_REMEDY}")
 
 
 def check_keys(data: Path) -> None:
@@ -150,14 +150,16 @@ def check_keys(data: Path) -> None:
     path = data / KEYS
     # A Gofer that was killed before its first run leaves an empty file.
     if not _size(path) and _needs_keys(data / DATABASE):
-        told = "is empty" if path.exists() else "is missing"
-        raise ConfigError(f"{path} {told}, and without it no run here can be read. {_DO}")
+        problem = "is missing"
+        if path.exists():
+            problem = "is empty"
+        raise ConfigError(f"{path} {problem}, and without it no run in {data} can be read. {_REMEDY}")
 
 
 def _check_ruined(data: Path) -> None:
     path = data / KEYS
     if _size(path) and not is_key_file(path):
-        raise ConfigError(f"{path} is no file of keys, and without it no run here can be read. {_DO}")
+        raise ConfigError(f"{path} is not a file of keys, and without it no run in {data} can be read. {_REMEDY}")
 
 
 def _needs_keys(path: Path) -> bool:

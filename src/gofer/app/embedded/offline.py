@@ -27,11 +27,13 @@ async def offline_unless_set_up(
     if not simulated and settings.reaches_people:
         # People in a real system would take the words of a script for an answer.
         raise ConfigError(
-            "No model is set up, and the offline model's words are never written into real systems. "
+            "No model is set up, and Gofer never writes the offline model's answers into real systems. "
             "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
             "agents/defaults.yaml."
         )
-    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
+    if scripts is None:
+        scripts = demo_scripts()
+    url = await stack.enter_async_context(serve(offline_model(scripts)))
     return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
 
 

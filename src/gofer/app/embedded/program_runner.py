@@ -96,7 +96,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
         case str(url):
             if not is_base_url(url):
                 raise ConfigError(
-                    "`model` is no base URL; write one such as https://api.example.com/v1, or pass a model."
+                    "`model` is not a base URL; write one such as https://api.example.com/v1, or pass a model."
                 )
             return only(OpenAIModel(Client(http, url, settings.openai_api_key)))
         case model:

@@ -89,19 +89,25 @@ class Run:
         """Return how the run ended, or why it has not ended."""
         if self.progress.finished is not None:
             return self.progress.finished.status
-        return "parked" if self.progress.parked is not None else "handed_over"
+        if self.progress.parked is not None:
+            return "parked"
+        return "handed_over"
 
     @property
     def reason(self) -> str:
         """Return the reason of the run's end, or what the run waits for. Empty if neither has a reason."""
         if self.progress.finished is not None:
             return self.progress.finished.reason
-        return self.progress.why_parked if self.progress.parked is not None else ""
+        if self.progress.parked is not None:
+            return self.progress.why_parked
+        return ""
 
     @property
     def text(self) -> str:
         """Return the answer as people read it, or the sentence that explains a missing answer. Empty before the end."""
-        return self.progress.concluded.text if self.progress.concluded is not None else ""
+        if self.progress.concluded is None:
+            return ""
+        return self.progress.concluded.text
 
     @property
     def answer(self) -> str | Mapping[str, object]:
@@ -176,7 +182,7 @@ class Runner:
         """
         head = await self.worker.services.stores.journals.head(run)
         if head is None:
-            raise ConfigError(f"There is no run {run[:40]!r} in this store; name one that this store has.")
+            raise ConfigError(f"There is no run {run[:40]!r} in this store; use the id of a run that is in it.")
         deadline = Deadline(self.worker.services.outside.clock)
         task = asyncio.create_task(self._in_turn(head, deadline))
         self._busy[task] = deadline
@@ -187,7 +193,7 @@ class Runner:
             await self._hand_over({task})
             raise
         if task.cancelled():
-            raise TemporaryError(f"Run {run} was cut off, because its Gofer was closed; resume it with the same store.")
+            raise TemporaryError(f"Run {run} was cancelled, because its Gofer closed; resume it with the same store.")
         return task.result()
 
     async def close(self) -> None:

@@ -152,8 +152,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            said = f"Port {port} on {host} is already in use; stop the other program or choose another port."
-            raise OSError(errno.EADDRINUSE, said) from error
+            message = f"Port {port} on {host} is already in use; stop the other program or choose another port."
+            raise OSError(errno.EADDRINUSE, message) from error
         raise OSError(error.errno, f"Cannot listen on {host} port {port}: {error.strerror or error}.") from error
     return listener
 

@@ -106,7 +106,7 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
     """Open the state of a folder for the block. Raises ConfigError if the folder has no state."""
     check_intact(data, alone=False)
     if not (data / DATABASE).exists():
-        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
+        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to their folder.")
     with open_state(data, clock, alone=False) as state:
         yield state
 
@@ -147,7 +147,7 @@ def installation_key(data: Path) -> Secret:
         raise refused(path, error) from error
     if not re.fullmatch("[0-9a-f]{64}", text):
         # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
-        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start anew.")
+        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start again.")
     mark_used(data)
     return Secret(text)
 
@@ -155,8 +155,8 @@ def installation_key(data: Path) -> Secret:
 def _create_key(data: Path) -> None:
     path = data / KEY
     if _has_heads(data / DATABASE):
-        told = "is missing, and with another one old mentions would be answered again"
-        raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
+        problem = "is missing, and with a new key Gofer would answer old mentions again"
+        raise ConfigError(f"{path} {problem}; restore it from a backup, or delete the whole folder to start again.")
     write_secret(path, secrets.token_hex(32))
 
 
@@ -192,7 +192,9 @@ def make_folder(data: Path) -> None:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         tighten_folder(data)
     except OSError as error:
-        raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error
+        raise ConfigError(
+            f"GOFER_DATA cannot be the folder {data} ({error.strerror}); set it to another folder."
+        ) from error
 
 
 @contextlib.contextmanager

@@ -14,8 +14,8 @@ from gofer.values.errors import ConfigError
 
 _SENTENCES = {
     errno.EROFS: "is on a read-only file system; mount it for writing, or name another folder",
-    errno.EACCES: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
-    errno.EPERM: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
+    errno.EACCES: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
+    errno.EPERM: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
     errno.ENOSPC: "does not fit on the disk; free some space and start again",
     errno.EDQUOT: "does not fit into the quota of this user; free some space and start again",
     errno.EIO: "cannot be read or written, because the disk failed; check the disk, then restore a backup",
@@ -24,8 +24,8 @@ _SENTENCES = {
 
 def refused(path: Path, error: OSError) -> ConfigError:
     """Return the error for an operator, which names the file, the failure and the remedy."""
-    said = f"cannot be used ({error.strerror}); check the folder and the disk"
-    return ConfigError(f"{path} {_SENTENCES.get(error.errno or 0, said)}.")
+    default = f"cannot be used ({error.strerror}); check the folder and the disk"
+    return ConfigError(f"{path} {_SENTENCES.get(error.errno or 0, default)}.")
 
 
 def write_secret(path: Path, text: str) -> None:
@@ -107,7 +107,9 @@ def serving_elsewhere(data: Path) -> str | None:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = read_holder(handle)
-        return "a process elsewhere" if holder is None else f"process {holder.pid}, since {_since(holder)}"
+        if holder is None:
+            return "a process on another machine or in another container"
+        return f"process {holder.pid}, since {_since(holder)}"
     finally:
         os.close(handle)
     return None

@@ -177,7 +177,7 @@ class Pages:
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
         unlisted = unlisted_lines(await recent(self.stores.journals, int(self.clock.now() * 1000)))
         notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
-        return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
+        return self._page(request, "Runs", notes + (table if rows else "<p>There are no runs that you may see."))
 
     async def run(self, request: Request) -> Response:
         """Return the trace of one run as a table."""
@@ -187,7 +187,7 @@ class Pages:
             return _absent()
         deep = levels(spans)
         rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
-        table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
+        table = f"<table><tr><th>step<th>status<th>started after<th>took<th>details{rows}</table>"
         run = request.path_params["run"]
         return self._page(
             request, f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>'
@@ -205,11 +205,16 @@ class Pages:
         if loaded is None or not await self.readers.reads(request, loaded):
             return _absent()
         script = self.catalog.scripts.get(loaded.prompt_file)
-        about = "" if script else ", with the preamble of the folder before it"
-        shown = script.sources[script.module] if script else loaded.system
-        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
-        kind = "Script" if script else "Prompt"
-        body = f"{self._notice()}{text}<pre>{escape(shown)}</pre>"
+        if script:
+            kind = "Script"
+            origin = f"From <code>{escape(loaded.prompt_file)}</code>:"
+            text = script.sources[script.module]
+        else:
+            kind = "Prompt"
+            origin = f"From <code>{escape(loaded.prompt_file)}</code>, preceded by the preamble of its folder:"
+            text = loaded.system
+        description = f"<p>{escape(loaded.workflow.description)}<p>{origin}"
+        body = f"{self._notice()}{description}<pre>{escape(text)}</pre>"
         return self._page(request, f"{kind} of {escape(loaded.name)}", body)
 
     def _notice(self) -> str:
@@ -244,7 +249,9 @@ class Pages:
 
 
 def _row(span: Span, beginning: int, level: int) -> str:
-    took = "" if span.end is None else f"{span.end - span.start} ms"
+    took = ""
+    if span.end is not None:
+        took = f"{span.end - span.start} ms"
     return (
         f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
         f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
@@ -252,7 +259,7 @@ def _row(span: Span, beginning: int, level: int) -> str:
 
 
 def _absent() -> Response:
-    return Response(b"There is nothing here that you may see.\n", 404, media_type="text/plain")
+    return Response(b"This page does not exist, or you may not see it.\n", 404, media_type="text/plain")
 
 
 HEADERS: Mapping[str, str] = {

@@ -43,9 +43,11 @@ class Cookie:
 
     def set(self, fields: Mapping[str, str], now: float, until: int | None = None) -> str:
         """Return the `Set-Cookie` header for a value that is valid from `now` to `until` (unix seconds)."""
-        end = int(now) + self.seconds if until is None else until
-        said = _text(encode({"until": end, "fields": dict(fields)}))
-        return self._header(f"{said}.{self._mac('value', said)}", max(0, end - int(now)))
+        end = until
+        if end is None:
+            end = int(now) + self.seconds
+        payload = _text(encode({"until": end, "fields": dict(fields)}))
+        return self._header(f"{payload}.{self._mac('value', payload)}", max(0, end - int(now)))
 
     def clear(self) -> str:
         """Return the `Set-Cookie` header that deletes the cookie."""
@@ -53,11 +55,11 @@ class Cookie:
 
     def read(self, value: str, now: float) -> Mapping[str, str] | None:
         """Return the fields of a value that this stage signed and that is still valid, or None. Never raises."""
-        said, _, mac = value.partition(".")
-        if len(value) > _LONGEST or not value.isascii() or not hmac.compare_digest(self._mac("value", said), mac):
+        payload, _, mac = value.partition(".")
+        if len(value) > _LONGEST or not value.isascii() or not hmac.compare_digest(self._mac("value", payload), mac):
             return None
         try:
-            sealed = as_object(decode(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4))))
+            sealed = as_object(decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
         except (binascii.Error, ValueError, BadRequest):
             return None
         until = sealed.get("until")
@@ -65,17 +67,17 @@ class Cookie:
             return None
         return {name: str(text) for name, text in as_object(sealed.get("fields")).items()}
 
-    def form_token(self, said: str) -> str:
+    def form_token(self, payload: str) -> str:
         """Return a MAC for a form of a page, which no other site can make."""
-        return self._mac("form", said)
+        return self._mac("form", payload)
 
     def _header(self, value: str, seconds: int) -> str:
         return f"{self.name}={value}; Path=/; Max-Age={seconds}; HttpOnly; Secure; SameSite=Lax"
 
-    def _mac(self, use: str, said: str) -> str:
+    def _mac(self, use: str, payload: str) -> str:
         # Use, site and name separate these MACs from each other and from everything else made with the key.
-        told = f"gofer cookie\x00{use}\x00{self.site}\x00{self.name}\x00{said}".encode()
-        return hmac.new(self.key.reveal().encode(), told, hashlib.sha256).hexdigest()
+        content = f"gofer cookie\x00{use}\x00{self.site}\x00{self.name}\x00{payload}".encode()
+        return hmac.new(self.key.reveal().encode(), content, hashlib.sha256).hexdigest()
 
 
 def _text(raw: bytes) -> str:

@@ -115,8 +115,8 @@ _OWN = re.compile(r"/|/(runs|prompts)(/[A-Za-z0-9_-]{1,100}){0,2}", re.ASCII)
 """The paths that a person may be sent to after signing in: Gofer's pages, and never another site."""
 _FORM_BYTES = 2_000
 
-_AGAIN = "{system} does not say now what you may see ({code}). Try again in a minute."
-_MEND = "{system} refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
+_AGAIN = "Gofer could not learn from {system} what you may see ({code}). Try again in a minute."
+_MEND = "{system} refused Gofer's own access ({code}), so Gofer cannot show its pages. The operator must fix this."
 
 _log = logging.getLogger(__name__)
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -170,7 +170,7 @@ class SignIn:
         """Identify the person whom the system sent back, and start a session."""
         attempt = self.attempts.read(request)
         if attempt is None:
-            return _refused(400, "This attempt to sign in was not begun in this browser, or is too old.")
+            return _refused(400, "This sign-in was not started in this browser, or it is too old. Sign in again.")
         answer = await self._finished(request, attempt)
         answer.headers.append("set-cookie", self.attempts.forget(attempt))
         return answer
@@ -182,9 +182,9 @@ class SignIn:
             form = parse_qs((await request.body())[:_FORM_BYTES].decode("ascii", "replace"))
             (token,) = form.get(TOKEN, [""])[:1]
             if not self._is_ours(request) or not self.sessions.wrote(session, token):
-                return _refused(403, "Gofer signs you out when you press `Sign out` on one of its pages.", "/runs")
+                return _refused(403, "You are not signed out. Press `Sign out` on one of Gofer's pages.", "/runs")
             await self.sessions.end(session)
-        answer = _said(200, "You are signed out, in every browser.", "/runs")
+        answer = _message_page(200, "You are signed out in all browsers.", "/runs")
         answer.headers.append("set-cookie", self.sessions.cookie.clear())
         return answer
 
@@ -200,11 +200,11 @@ class SignIn:
     async def _finished(self, request: Request, attempt: Attempt) -> Response:
         to = _own(attempt.to)
         if self.attempts.is_late(attempt):
-            return _refused(400, "This attempt to sign in took too long.", to)
+            return _refused(400, "This sign-in took too long. Sign in again.", to)
         if error := request.query_params.get("error", ""):
             return self._declined(error, to)
         if not (code := request.query_params.get("code", "")):
-            return _refused(403, f"{self.identities.system} did not say who you are.", to)
+            return _refused(403, f"{self.identities.system} did not tell Gofer who you are. Sign in again.", to)
         try:
             user, team = await self.identities.member(code, attempt.nonce, self.outside.clock.now())
         except BadRequest as error:
@@ -213,7 +213,7 @@ class SignIn:
             return self._not_now(error, to)
         # The attempt is claimed only now, so that strangers cannot write into the store.
         if not await self.attempts.claim(attempt):
-            return _refused(401, "This attempt to sign in was finished before.", to)
+            return _refused(401, "This sign-in was already used. Sign in again.", to)
         answer = _send(to)
         answer.headers.append("set-cookie", await self.sessions.begin(user, team))
         return answer
@@ -222,11 +222,11 @@ class SignIn:
         """Return the page for a person whom the system sent back with an error."""
         system = self.identities.system
         if error == "access_denied":
-            return _refused(403, f"{system} did not say who you are, because you did not allow it.", to)
+            return _refused(403, f"{system} did not tell Gofer who you are, because you did not allow it.", to)
         # Anyone can open this URL with any error, so the error is not logged and raises no alarm.
         path = self.identities.authorize_path
         _log.warning("%s refused %s", system, path, extra={"fields": {"system": system, "path": path}})
-        return _refused(403, f"{system} refused to sign you in. If it goes on, tell the operator of Gofer.", to)
+        return _refused(403, f"{system} refused to sign you in. If this happens again, tell the operator of Gofer.", to)
 
     def _not_now(self, refused: PageRefused, to: str) -> Response:
         """Report a refusal of the system, and return the page that says who must act."""
@@ -257,7 +257,9 @@ class SignIn:
             except PageRefused as error:
                 refused = self._not_now(error, to)
                 if for_program(request):
-                    return PlainTextResponse(f"{error.system} does not say now what you may see.\n", 503)
+                    return PlainTextResponse(
+                        f"Gofer could not learn from {error.system} what you may see. Try again in a minute.\n", 503
+                    )
                 return refused
             self._renew(request, session, answer)
             answer.headers.update(HEADERS)
@@ -300,17 +302,17 @@ def _sign_in_first(request: Request, to: str) -> Response:
     return RedirectResponse(f"{PATH}?{urlencode({'to': to})}", 303)
 
 
-def _turned_away(request: Request, status: int, why: str, to: str) -> Response:
+def _turned_away(request: Request, status: int, reason: str, to: str) -> Response:
     if for_program(request):
-        return PlainTextResponse(f"{why}\n", status)
-    return _refused(status, why, to)
+        return PlainTextResponse(f"{reason}\n", status)
+    return _refused(status, reason, to)
 
 
-def _refused(status: int, why: str, to: str = "/runs") -> Response:
-    return _said(status, why, to)
+def _refused(status: int, reason: str, to: str = "/runs") -> Response:
+    return _message_page(status, reason, to)
 
 
-def _said(status: int, why: str, to: str) -> Response:
+def _message_page(status: int, message: str, to: str) -> Response:
     link = f"{PATH}?{urlencode({'to': to})}"
-    page = f'<!doctype html><title>Sign in</title><p>{escape(why)}<p><a href="{escape(link)}">Sign in</a>'
+    page = f'<!doctype html><title>Sign in</title><p>{escape(message)}<p><a href="{escape(link)}">Sign in</a>'
     return HTMLResponse(page, status, HEADERS)

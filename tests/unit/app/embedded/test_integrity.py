@@ -19,7 +19,7 @@ from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 
-ANSWERED_AGAIN = "old mentions would be answered again"
+ANSWERED_AGAIN = "Gofer would answer old mentions again"
 
 
 def use(data: Path) -> None:
@@ -64,7 +64,7 @@ async def test_a_folder_without_the_keys_of_its_runs_is_refused(tmp_path: Path) 
     with open_state(tmp_path, SetClock()) as state:
         await state.store.claim("run1", b"frame", b"key")
     (tmp_path / KEYS).unlink()
-    with pytest.raises(ConfigError, match=r"keys is missing, and without it no run here can be read.*`gofer restore`"):
+    with pytest.raises(ConfigError, match=r"keys is missing, and without it no run in .* can be read.*`gofer restore`"):
         open_again(tmp_path)
 
 
@@ -156,7 +156,7 @@ def test_a_log_that_is_missing_after_a_kill_is_refused_until_the_operator_says_t
     killed(tmp_path)
     assert (tmp_path / LOG).exists()
     (tmp_path / LOG).unlink()
-    with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing although the last Gofer was killed.*Put the file"):
+    with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing. The last Gofer was killed.*Put the file"):
         open_again(tmp_path)
     (tmp_path / UNCLEAN).unlink()
     # What the log held is gone, and with it the identity: this is not the database that the key was used with.
@@ -212,13 +212,13 @@ async def claim(data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"", "is empty"), (b"nonsense", "is no file of keys"), (bytes(512), "is no file of keys")],
+    [(b"", "is empty"), (b"nonsense", "is not a file of keys"), (bytes(512), "is not a file of keys")],
 )
 async def test_a_folder_whose_keys_are_ruined_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
     use(tmp_path)
     await claim(tmp_path)
     (tmp_path / KEYS).write_bytes(content)
-    with pytest.raises(ConfigError, match=rf"/keys {told}, and without it no run here can be read.*`gofer restore`"):
+    with pytest.raises(ConfigError, match=rf"/keys {told}, and without it no run in .* can be read.*`gofer restore`"):
         open_again(tmp_path)
 
 
@@ -246,7 +246,7 @@ async def test_a_folder_that_lost_database_and_mark_is_refused_while_keys_or_bod
 def test_a_file_that_a_running_gofer_lost_is_not_put_down_to_a_kill(tmp_path: Path, name: str) -> None:
     with start(tmp_path) as process:
         (tmp_path / name).rename(tmp_path / "aside")
-        told = rf"{name} is gone, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
+        told = rf"{name} is missing, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
         with pytest.raises(ConfigError, match=told), read_state(tmp_path, SetClock()):
             pass
         if name == "gofer.db":
