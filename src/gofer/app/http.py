@@ -118,7 +118,7 @@ class PublicOnly(httpx2.AsyncBaseTransport):
 
 
 RESPONSE_LIMIT = FILE_BYTES + 1_000_000
-"""The most bytes read of any response. It exceeds the limit of a file, whose own error names the cause."""
+"""The most bytes read of any response. It exceeds the limit of a file, so a large file has its own error."""
 
 
 POOLS = 8
@@ -150,14 +150,14 @@ class _LimitedBody(httpx2.AsyncByteStream):
 
 
 class _Pool(httpx2.AsyncHTTPTransport):
-    """A pool of connections whose responses are limited in size."""
+    """A pool of connections that limits the size of responses."""
 
     def __init__(self, kept: int | None = None) -> None:
         """Make a pool that keeps at most `kept` idle connections open."""
         limits = httpx2.Limits(max_connections=POOL_SIZE, max_keepalive_connections=kept)
         super().__init__(verify=trusted(), limits=limits, trust_env=False)
         self.busy = 0
-        """The number of requests whose response is not closed yet."""
+        """The number of requests with a response that is not closed yet."""
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

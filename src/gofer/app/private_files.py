@@ -25,7 +25,7 @@ def tighten_folder(data: Path) -> None:
 
 
 def forbid_core_dumps() -> None:
-    """Forbid core dumps of this process, whose memory holds keys and contents."""
+    """Forbid core dumps of this process, because its memory holds keys and contents."""
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
     if sys.platform == "linux":

@@ -68,7 +68,7 @@ class StrictProtocol(H11Protocol):
 
 
 def _check_lengths(request: h11.Request) -> None:
-    """Raise RemoteProtocolError for a request whose length a proxy may read differently (request smuggling)."""
+    """Raise RemoteProtocolError for a request with two lengths, of which a proxy may use the other one."""
     names = {name for name, _ in request.headers}
     if b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1"):
         raise h11.RemoteProtocolError("the request has two lengths")

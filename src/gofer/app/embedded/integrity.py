@@ -163,7 +163,7 @@ def _check_ruined(data: Path) -> None:
 
 
 def _needs_keys(path: Path) -> bool:
-    """Return whether a database has frames, whose keys are in the separate file of keys."""
+    """Return whether a database has frames, which can only be read with the separate file of keys."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()

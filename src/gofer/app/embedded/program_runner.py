@@ -104,7 +104,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
 
 
 def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
-    """Return `tool`, or a tool whose error says what to set up if the system of `tool` has no credentials."""
+    """Return `tool`. If its system has no credentials, return a tool that refuses calls and says what to set up."""
     spec = BY_SYSTEM.get(tool.target.system)
     if spec is None or settings.sources[spec.token]:
         return tool

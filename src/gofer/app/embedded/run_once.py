@@ -44,7 +44,7 @@ class _Change:
 def difference(before: object, after: object) -> dict[str, object]:
     """Return the added, removed and changed values by their paths, and the number of further differences.
 
-    A path is a JSON pointer. For a list whose items have ids, it holds the id instead of the index.
+    A path is a JSON pointer. For a list of items with ids, it holds the id instead of the index.
     """
     told: dict[str, dict[str, object]] = {"added": {}, "removed": {}, "changed": {}}
     more = 0

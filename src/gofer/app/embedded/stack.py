@@ -143,7 +143,7 @@ async def open_embedded(
 
 
 def _with_registered_secrets(settings: Settings) -> Settings:
-    """Return settings with the registered secrets of sources whose secret the environment does not set."""
+    """Return settings with the registered secrets, for sources without a secret in the environment."""
     known = [
         spec.secret.to(registered(settings.data, spec.registration))
         for spec in RECEIVERS

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 def apart(settings: Settings) -> Settings:
-    """Return settings whose folder holds the state of a simulated world, never of real systems. Raises ConfigError."""
+    """Return settings with a folder for the state of a simulated world, never of real systems. Raises ConfigError."""
     data = settings.data
     if settings.reaches_people or _is_real(data):
         return replace(settings, data=data / FOLDER)
