@@ -60,7 +60,7 @@ _ALARM = """\
     Type: AWS::CloudWatch::Alarm
     Properties:
       AlarmName: !Sub gofer-${{Stage}}-ingress-errors-{source}
-      AlarmDescription: "The receiver of {system} failed and could not answer a delivery. See docs/runbook.md#ingress-errors."
+      AlarmDescription: "The receiver of {system} failed without an answer. See docs/runbook.md#ingress-errors."
       Namespace: AWS/Lambda
       MetricName: Errors
       Dimensions: [{{Name: FunctionName, Value: !Ref {Name}Function}}]
