@@ -65,9 +65,10 @@ def way(catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wo
     match source:
         case "webhook":
             found = find_hook(catalog, hook, wording)
-            named = any(name.lower() == "webhook-id" for name, _ in headers)
-            told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
-            return Way(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
+            has_id = any(name.lower() == "webhook-id" for name, _ in headers)
+            if isinstance(found.auth, Standard) and not has_id:
+                headers = [*headers, _DELIVERY]
+            return Way(WebhookReceiver(found, refuse_unverified), routes, found.path, headers, whole=True)
         case "schedule":
             plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
             return Way(ScheduleReceiver(plans), routes, "", headers)
@@ -124,8 +125,9 @@ def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) 
         known = ", ".join(catalog.workflows)
         raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
     if not given.hook:
-        own = list(dict.fromkeys(trigger.hook.name for trigger in loaded.workflow.when if trigger.hook))
-        given = replace(given, hook=own[0] if len(own) == 1 else "")
+        hooks = {trigger.hook.name for trigger in loaded.workflow.when if trigger.hook}
+        if len(hooks) == 1:
+            given = replace(given, hook=hooks.pop())
     source = given.source or _source(catalog, loaded, given)
     if given.body is None:
         if source != "schedule":

@@ -25,8 +25,10 @@ def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
 def _missing_setting(settings: Settings, trigger: Trigger) -> str:
     """Return the name of the setting that a trigger lacks, or the empty string if the trigger can fire."""
     if trigger.hook is not None:
-        own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
-        return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
+        secrets = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
+        if secrets or trigger.hook.auth.jwt is not None:
+            return ""
+        return variable(trigger.hook.name)
     spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
     if spec is None or settings.receives(spec):
         return ""

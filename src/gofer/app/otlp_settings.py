@@ -49,21 +49,22 @@ def local_collector(otlp: Otlp) -> Otlp:
 
 def _check_protocol(environment: Mapping[str, str]) -> None:
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
-        said = environment.get(name, "").strip()
-        if said not in ("", _PROTOCOL):
-            raise ConfigError(f"{name} is {said[:40]!r}; Gofer sends {_PROTOCOL} only.")
-        if said:
+        protocol = environment.get(name, "").strip()
+        if protocol not in ("", _PROTOCOL):
+            raise ConfigError(f"{name} is {protocol[:40]!r}; Gofer sends {_PROTOCOL} only.")
+        if protocol:
             return
 
 
 def _timeout(environment: Mapping[str, str]) -> float | None:
     """Return the timeout in seconds. The variables hold milliseconds."""
     for name in ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"):
-        said = environment.get(name, "").strip()
-        if said and not (said.isascii() and said.isdigit() and 0 < int(said[:9]) <= _LONGEST):
+        value = environment.get(name, "").strip()
+        if not value:
+            continue
+        if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) <= _LONGEST):
             raise ConfigError(f"{name} is not a number of milliseconds from 1 to {_LONGEST}; correct it.")
-        if said:
-            return int(said) / 1000
+        return int(value) / 1000
     return None
 
 

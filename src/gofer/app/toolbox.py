@@ -57,7 +57,9 @@ def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
     values = {name: settings.environment.get(name, "").strip() for name in tool.variables}
     secrets = tool.declared.variables.secrets
     # Only secrets must fit into a header. Any other setting may hold any text.
-    return {name: read_credential(name, text) if name in secrets else Secret(text) for name, text in values.items()}
+    credentials = {name: read_credential(name, text) for name, text in values.items() if name in secrets}
+    texts = {name: Secret(text) for name, text in values.items() if name not in secrets}
+    return {**texts, **credentials}
 
 
 def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Sequence[str]]:

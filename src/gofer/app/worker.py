@@ -73,7 +73,9 @@ def build_worker(
         patience=installation.patience,
         installation_key=installation.key,
     )
-    exporter = build_exporter(settings, installation.outside.http) if settings.otlp.url else None
+    exporter = None
+    if settings.otlp.url:
+        exporter = build_exporter(settings, installation.outside.http)
     return Worker(
         services,
         workflows,

@@ -60,7 +60,9 @@ class EventBridge(Timetable):
 
     @override
     async def put(self, entry: Entry) -> None:
-        form = {**self._form(entry), **({"StartDate": entry.starts} if entry.starts else {})}
+        form = self._form(entry)
+        if entry.starts:
+            form["StartDate"] = entry.starts
         result = await self._ask(self.client.create_schedule, _EXISTS, _GONE, _INVALID, **form)
         if isinstance(result, Refusal) and result.code == _EXISTS:
             result = await self._ask(self.client.update_schedule, _GONE, _INVALID, **form)

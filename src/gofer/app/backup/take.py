@@ -67,10 +67,10 @@ def take_backup(
     try:
         with read_state(data, clock), _partial(folder) as partial:
             _check_keys(data)
-            made = _write(data, partial, passphrase, clock, tell, work)
+            backup = _write(data, partial, passphrase, clock, tell, work)
             partial.rename(folder)
             sync_folder(folder.absolute().parent)
-            return made
+            return backup
     except OSError as error:
         raise refused(Path(error.filename or folder), error) from error
 

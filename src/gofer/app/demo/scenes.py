@@ -213,9 +213,9 @@ class Elsewhere:
         """Run a `gofer` process to its end. Raises TourFailed with its output if the exit code is not 0."""
         process = await self.start(*words)
         async with asyncio.timeout(PATIENCE):
-            _, said = await process.communicate()
+            _, errors = await process.communicate()
         if process.returncode:
-            raise TourFailed(f"`gofer {words[0]}` failed: {said.decode(errors='replace').strip()}")
+            raise TourFailed(f"`gofer {words[0]}` failed: {errors.decode(errors='replace').strip()}")
 
 
 async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:

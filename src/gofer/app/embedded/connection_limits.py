@@ -99,8 +99,10 @@ class Lobby:
         """For each connection its deadline by the loop's clock, and the unsent bytes of its last response."""
         self._timer: asyncio.TimerHandle | None = None
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self.most = bounds.connections if files == resource.RLIM_INFINITY else min(bounds.connections, files // 2)
+        self.most = bounds.connections
         """The most connections that may be open at once."""
+        if files != resource.RLIM_INFINITY:
+            self.most = min(bounds.connections, files // 2)
 
     def enter(self, transport: asyncio.Transport) -> None:
         """Start the wait of a connection. A connection that waits already keeps its deadline."""

@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, cast
 
@@ -46,7 +47,7 @@ def difference(before: object, after: object) -> dict[str, object]:
 
     A path is a JSON pointer. For a list of items with ids, it holds the id instead of the index.
     """
-    told: dict[str, dict[str, object]] = {"added": {}, "removed": {}, "changed": {}}
+    listed: dict[str, dict[str, object]] = {"added": {}, "removed": {}, "changed": {}}
     more = 0
     for number, change in enumerate(_changes("", _plain(before), _plain(after))):
         if number >= MOST:
@@ -54,12 +55,12 @@ def difference(before: object, after: object) -> dict[str, object]:
             continue
         match change.kind:
             case "added":
-                told["added"][change.path] = _cut(change.after)
+                listed["added"][change.path] = _cut(change.after)
             case "removed":
-                told["removed"][change.path] = _cut(change.before)
+                listed["removed"][change.path] = _cut(change.before)
             case "changed":
-                told["changed"][change.path] = {"before": _cut(change.before), "after": _cut(change.after)}
-    return {**told, "more": more}
+                listed["changed"][change.path] = {"before": _cut(change.before), "after": _cut(change.after)}
+    return {**listed, "more": more}
 
 
 def _plain(state: object) -> object:
@@ -94,11 +95,10 @@ def _in_lists(path: str, before: Sequence[object], after: Sequence[object]) -> I
         return
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
-    old, new = before[start : len(before) - end], after[start : len(after) - end]
-    for at in range(max(len(old), len(new))):
-        one = old[at] if at < len(old) else _ABSENT
-        other = new[at] if at < len(new) else _ABSENT
-        yield from _changes(f"{path}/{start + at}", one, other)
+    old = before[start : len(before) - end]
+    new = after[start : len(after) - end]
+    for at, (was, now) in enumerate(zip_longest(old, new, fillvalue=_ABSENT)):
+        yield from _changes(f"{path}/{start + at}", was, now)
 
 
 def _by_name(
@@ -127,10 +127,12 @@ def _as_json(value: object) -> str:
 
 
 def _cut(value: object) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
-    text = json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    text = value
+    if not isinstance(text, str):
+        text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= LONGEST:
+        return value
+    return f"{text[:LONGEST]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,5 +123,5 @@ def _receiving(settings: SourceSettings) -> SourceSettings:
 
 def _leading(settings: SourceSettings, name: str, texts: Mapping[str, str]) -> SourceSettings:
     """Return the settings, changed to reach the simulated system `name` by the values in `texts`."""
-    told = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
-    return settings.but(*read_source_settings(told, texts).values.items())
+    changed = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
+    return settings.but(*read_source_settings(changed, texts).values.items())

@@ -175,9 +175,11 @@ class Pages:
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
+        if not rows:
+            table = "<p>There are no runs that you may see."
         unlisted = unlisted_lines(await recent(self.stores.journals, int(self.clock.now() * 1000)))
         notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
-        return self._page(request, "Runs", notes + (table if rows else "<p>There are no runs that you may see."))
+        return self._page(request, "Runs", notes + table)
 
     async def run(self, request: Request) -> Response:
         """Return the trace of one run as a table."""
