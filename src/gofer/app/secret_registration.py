@@ -53,7 +53,7 @@ class Window:
     """Writes a durable file that only its owner can read."""
     clock: Clock
     secrets: list[Secret] = field(default_factory=list[Secret])
-    """The secrets that the source may sign with: the earlier ones, and the one that is registered."""
+    """The secrets that the source may sign with: the earlier ones, and the registered one."""
     closes: float = 0.0
     """The end of the window in monotonic seconds."""
     taken: str = ""

@@ -169,7 +169,7 @@ def _needs_keys(path: Path) -> bool:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             found = connection.execute("SELECT 1 FROM frames WHERE length(frame) > 0 LIMIT 1").fetchone()
     except sqlite3.Error:
-        # The one who opens it next says what is wrong with it.
+        # The next function that opens the database reports the error.
         return False
     return version == VERSION and found is not None
 
@@ -189,7 +189,7 @@ def _identity(path: Path) -> str | None:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return str(connection.execute("PRAGMA application_id").fetchone()[0])
     except sqlite3.Error:
-        # The one who opens it next says what is wrong with it.
+        # The next function that opens the database reports the error.
         return None
 
 

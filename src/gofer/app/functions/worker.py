@@ -179,7 +179,7 @@ def worker_function(
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the variables that a company's tools name, without those that cannot be read.
+    """Return the readable variables among those that a company's tools name.
 
     A tool that lacks a variable refuses its calls, and everything else works.
     """
