@@ -75,7 +75,7 @@ class Parameters:
         except TemporaryError as error:
             if not set(names) <= self._read.keys():
                 raise
-            _log.error("the settings stay what they were: %s", error)
+            _log.error("the previous settings stay in use: %s", error)
             return {name: (now - FRESH + AGAIN, self._read[name][1]) for name in names}
         return {name: (now, found.get(f"{self._path}{name}")) for name in names}
 
@@ -100,7 +100,7 @@ class Following(Generic[K, T]):
         except (ConfigError, TemporaryError) as error:
             if self._current is None:
                 raise
-            _log.error("the settings stay what they were: %s", error)
+            _log.error("the previous settings stay in use: %s", error)
         return self._current[1]
 
 
@@ -134,7 +134,7 @@ class Current(Generic[T]):
         """Return the present object. Raises ConfigError or TemporaryError if there was no object before."""
         return self._made(await self._published.current())
 
-    async def anew(self) -> T:
+    async def refreshed(self) -> T:
         """Look for a newer publication and return the object. Raises the same errors as `now`."""
         return self._made(await self._published.look())
 

@@ -94,7 +94,7 @@ class Ticking:
             if schedule in {plan.id for plan in timed.plans}:
                 break
             await asyncio.sleep(pause)
-            timed = await self.timed.anew()
+            timed = await self.timed.refreshed()
         return timed
 
     def _now(self) -> datetime:

@@ -66,7 +66,7 @@ def test_a_store_that_does_not_answer_is_asked_again_half_a_minute_later_not_wit
     store.away, store.values["/p/A"] = True, "2"
     assert [parameters.values_of(["A"])["A"] for _ in range(5)] == ["1"] * 5
     assert len(store.asked) == 3
-    assert "the settings stay what they were" in caplog.text
+    assert "the previous settings stay in use" in caplog.text
     # One that was never read is no setting that holds.
     with pytest.raises(TemporaryError):
         parameters.values_of(["A", "B"])
