@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(or $(shell command -v uv),$(BIN)/uv)
 RUN := $(BIN)/python -m
-# What was compiled once is kept, whatever the shell says: to compile all libraries anew takes each process up to 15 seconds.
+# Bytecode is always written, because compiling all libraries again would take each process up to 15 seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -29,14 +29,14 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/basedpyright
 
-# The longest groups first: a short one at the end leaves one of two processors idle for a moment only.
-test: lint ## everything that must hold: check and all tests, four things at a time, as some of them wait
+# The longest groups start first, so that no processor is idle for long at the end.
+test: lint ## run the checks and all tests, four groups at a time, because some of them wait
 	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-e-to-r unit-others contracts schedules survival types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
 
-# Rooms of the unit tests in two halves that take about as long as each other.
+# The rooms of the unit tests in two halves of about the same duration.
 unit-e-to-r: .venv/.dev
 	$(RUN) pytest $(wildcard tests/unit/[e-r]*) $(ARGS)
 
@@ -61,13 +61,13 @@ survival: .venv/.dev
 schedules: .venv/.dev
 	$(RUN) pytest tests/survival/test_schedules.py $(ARGS)
 
-coverage: .venv/.dev ## how much of the source unit tests and journeys reach; less than 95 % is an error
+coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less than 95 % is an error
 	@rm -f .coverage .coverage.*
 	@$(MAKE) --no-print-directory -j2 RUN="$(BIN)/python -m coverage run -p -m" unit journeys contracts
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-test-long: .venv/.dev ## a thousand examples of each property, every rule taken away, every kill and every damaged place, 100,000 schedules: hours
+test-long: .venv/.dev ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
 	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival $(QUICK) --everywhere $(ARGS)
@@ -75,13 +75,13 @@ test-long: .venv/.dev ## a thousand examples of each property, every rule taken 
 
 QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_mutation_gate.py
 
-reliability: .venv/.dev ## make the tables of docs/reliability.md anew
+reliability: .venv/.dev ## write the tables of docs/reliability.md again
 	PYTHONPATH=tests:tests/survival $(BIN)/python -m generators.reliability 2000
 
 outages: .venv/.dev ## print what people and operators see of each outage, and make its table in docs/reliability.md anew
 	@PYTHONPATH=tests $(BIN)/python -m generators.outages
 
-same-code: .venv/.dev ## A=main B=HEAD: print what was moved, renamed and reworded between two commits; anything else is an error
+same-code: .venv/.dev ## A=main B=HEAD: print moved, renamed and reworded code between two commits; any other change is an error
 	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)
 
 style: .venv/.dev ## A=main B=HEAD: print the measures of plain words and plain code of two commits side by side
@@ -97,13 +97,13 @@ sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
 
 runtime: .venv/.runtime
 
-# What `sam build` asks for: make build-SlackFunction, with ARTIFACTS_DIR for where it goes.
+# `sam build` calls this target, such as make build-SlackFunction, with the output folder in ARTIFACTS_DIR.
 build-%: .venv/.runtime
 	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
-lock: .venv/.dev ## resolve dependencies anew into the lock files
+lock: .venv/.dev ## resolve all dependencies again and write the lock files
 	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o locks/dev.lock
-	@# With the versions of the one before: what runs is what was tested.
+	@# Constrained to dev.lock, so that tests and production use the same versions.
 	$(UV) pip compile -q pyproject.toml -c locks/dev.lock $(LOCK) -o locks/runtime.lock
 	echo uv | $(UV) pip compile -q - $(LOCK) -o locks/uv.lock
 	@for kind in ingress schedule dashboard worker; do \

@@ -1,4 +1,4 @@
-"""What is in the packages of the functions? Locked libraries, Gofer, the workflows compiled, and bytecode.
+"""The packages of the functions: locked libraries, Gofer, the compiled workflows, and bytecode.
 
     python deploy/package.py OUT SlackFunction         one function for Lambda, as `sam build` asks for it
     python deploy/package.py build/functions           all of them for Lambda, each in a folder, and zipped beside it
@@ -25,7 +25,7 @@ from gofer.workflows.published import Compiled, encode_compiled
 
 ROOT = Path(__file__).parents[1]
 PYTHON, PLATFORM = "3.13", "aarch64-manylinux_2_34"
-"""What Lambda's runtime is: python3.13 on Amazon Linux 2023, arm64."""
+"""The interpreter and the platform of Lambda's runtime: python3.13 on Amazon Linux 2023, arm64."""
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(PATHS, "ingress"),
     "webhook": "ingress",
@@ -33,46 +33,51 @@ KINDS: Mapping[str, str] = {
     "worker": "worker",
     "dashboard": "dashboard",
 }
-"""Handlers and the kind of package they are in: each kind has a group in pyproject.toml, and a lock file."""
+"""The kind of package of each handler. Each kind has a group in pyproject.toml, and a lock file."""
 NEVER = ("cli",)
-"""Rooms that no function has."""
+"""The rooms that no package contains."""
 FILES: Mapping[str, Sequence[str]] = {
     "worker": ("agents", "subagents", "skills", "coordinators", "tools"),
     "dashboard": ("coordinators",),
 }
-"""What is read besides code; bundles that are published later stand before the first three."""
+"""The folders that a package contains besides code. A published bundle replaces the first three."""
 SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
-"""Of which botocore's descriptions stay: those of all 400 would be most of a package. Doors need none."""
+"""The services whose descriptions botocore keeps. All 400 would be most of a package. Receivers need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
-"""What libraries bring for compilers and editors."""
+"""The suffixes of library files for compilers and editors, which are left out."""
 PROGRAMS = ("monty",)
-"""Of the programs that libraries bring, those that Gofer starts: the interpreter of the sandbox, found below `bin/`."""
+"""The programs of libraries that Gofer starts, found below `bin/`: the interpreter of the sandbox."""
 Take = Callable[[str, str], object]
-"""Puts one file to another place."""
+"""Copies or links a file to another path."""
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
 
 
 def main(words: Sequence[str]) -> int:
-    """Packages what is asked for and prints how large it is."""
+    """Make the requested packages and print their sizes."""
     parser = argparse.ArgumentParser(description="Package the functions of template.yaml.")
     parser.add_argument("out", type=Path)
     parser.add_argument("function", nargs="?", help="logical id; without it all functions")
     parser.add_argument("--here", action="store_true", help="for this interpreter instead of Lambda's")
     parser.add_argument("--without-bytecode", action="store_true", help="to measure what bytecode is good for")
     parser.add_argument("--uv", default="uv")
-    asked = parser.parse_args(words)
-    handlers = [handler_of(asked.function)] if asked.function else list(KINDS)
-    for handler in handlers:
-        target = asked.out if asked.function else asked.out / handler
-        package(handler, target, uv="" if asked.here else asked.uv, bytecode=not asked.without_bytecode)
-        if not asked.function:
-            archive = zipped(target)
-            print(f"{handler:10} {size(target) / 1e6:6.1f} MB, zipped {archive.stat().st_size / 1e6:5.1f} MB")
+    options = parser.parse_args(words)
+    bytecode = not options.without_bytecode
+    uv = options.uv
+    if options.here:
+        uv = ""
+    if options.function:
+        package(handler_of(options.function), options.out, uv=uv, bytecode=bytecode)
+        return 0
+    for handler in KINDS:
+        target = options.out / handler
+        package(handler, target, uv=uv, bytecode=bytecode)
+        archive = zipped(target)
+        print(f"{handler:10} {size(target) / 1e6:6.1f} MB, zipped {archive.stat().st_size / 1e6:5.1f} MB")
     return 0
 
 
 def handler_of(function: str) -> str:
-    """The handler of a function by its logical id: `slack` for `SlackFunction`."""
+    """Return the handler of a function by its logical id, such as `slack` for `SlackFunction`."""
     handlers = {f"{logical_name(handler)}Function": handler for handler in KINDS}
     if function not in handlers:
         sys.exit(f"There is no handler for {function}; write one of {', '.join(KINDS)}, with Function behind it.")
@@ -80,11 +85,17 @@ def handler_of(function: str) -> str:
 
 
 def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take = shutil.copy2) -> None:
-    """Fills a folder, which is emptied first. Without uv the libraries are those installed here, taken file by file."""
+    """Make the package of a handler in a folder, which is emptied first.
+
+    With an empty `uv`, the libraries are copied with `take` from this interpreter.
+    """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     kind = KINDS[handler]
-    lock, services = ROOT / f"locks/{kind}.lock", () if kind == "ingress" else SERVICES
+    lock = ROOT / f"locks/{kind}.lock"
+    services = SERVICES
+    if kind == "ingress":
+        services = ()
     if uv:
         _install(lock, target, uv)
         _prune(target, services)
@@ -92,81 +103,90 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take =
         _copy_installed(lock, target, services, take)
     _copy_own(handler, kind, target)
     if bytecode:
-        _compile(target, _interpreter(uv) if uv else sys.executable)
+        python = sys.executable
+        if uv:
+            python = _interpreter(uv)
+        _compile(target, python)
 
 
 def zipped(folder: Path) -> Path:
-    """The archive of a folder, beside it: the same bytes for the same files."""
+    """Zip a folder into an archive beside it and return the archive. The same files make the same bytes."""
     archive = folder.parent / f"{folder.name}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as out:
         for path in files(folder):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
+            mode = 0o100644
+            if path.stat().st_mode & 0o100:
+                mode = 0o100755
+            entry.external_attr = mode << 16
             out.writestr(entry, path.read_bytes())
     return archive
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files of a folder."""
+    """Return the size of all files of a folder in bytes."""
     return sum(path.stat().st_size for path in files(folder))
 
 
 def files(folder: Path) -> Sequence[Path]:
-    """All files of a folder, in the order of their names."""
+    """Return all files of a folder, ordered by path."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def locked(lock: Path) -> Iterator[tuple[str, str, bool]]:
-    """Name, version and whether it is for some machines only, of each library of a lock file."""
+    """Yield name, version, and whether it is for some platforms only, of each library in a lock file."""
     for name, version, marker in _LOCKED.findall(lock.read_text()):
         yield name, version, bool(marker)
 
 
 def _install(lock: Path, target: Path, uv: str) -> None:
-    told = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
-    told += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
-    # What was fetched before is what would be fetched now, for its hash is locked: with all of it no network is needed.
-    if subprocess.run([*told, "--offline"], capture_output=True, check=False).returncode:
-        _run(told)
+    words = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
+    words += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
+    # The hashes are locked, so cached files are the right ones. If all are cached, no network is needed.
+    if subprocess.run([*words, "--offline"], capture_output=True, check=False).returncode:
+        _run(words)
 
 
 def _copy_installed(lock: Path, target: Path, services: Sequence[str], take: Take) -> None:
-    """The locked libraries as they are installed here: no registry, no network."""
-    there = {name: set[str]() for name, _, _ in locked(lock)}
+    """Copy the locked libraries from this interpreter, without a registry or network."""
+    versions = {name: set[str]() for name, _, _ in locked(lock)}
     for name, version, _ in locked(lock):
-        there[name].add(version)
-    made = set[PurePath]()
-    for name, _, elsewhere in locked(lock):
+        versions[name].add(version)
+    created = set[PurePath]()
+    for name, _, is_optional in locked(lock):
         try:
             found = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            if elsewhere:
+            if is_optional:
                 continue
             sys.exit(f"{name} is not installed; run `make install`.")
-        if found.version not in there[name]:
+        if found.version not in versions[name]:
             sys.exit(f"{name} is installed as {found.version}, and {lock.name} has another; run `make install`.")
         for file in found.files or ():
-            # Programs are installed beside libraries here, and below them in a package.
-            path = PurePath("bin", file.name) if file.parent.parts[-2:] == ("..", "bin") else PurePath(file)
-            if ".." not in path.parts and "__pycache__" not in path.parts and not _spared(path, services):
-                if path.parent not in made:
-                    (target / path).parent.mkdir(parents=True, exist_ok=True)
-                    made.add(path.parent)
-                take(str(file.locate()), str(target / path))
+            # An interpreter has its programs beside the libraries. A package has them in `bin/` below the libraries.
+            path = PurePath(file)
+            if file.parent.parts[-2:] == ("..", "bin"):
+                path = PurePath("bin", file.name)
+            if ".." in path.parts or "__pycache__" in path.parts or _is_left_out(path, services):
+                continue
+            if path.parent not in created:
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                created.add(path.parent)
+            take(str(file.locate()), str(target / path))
 
 
 def _prune(target: Path, services: Sequence[str]) -> None:
     for path in files(target):
-        if _spared(path.relative_to(target), services):
+        if _is_left_out(path.relative_to(target), services):
             path.unlink()
     for folder in sorted((path for path in target.rglob("*") if path.is_dir()), reverse=True):
         if not any(folder.iterdir()):
             folder.rmdir()
 
 
-def _spared(path: PurePath, services: Sequence[str]) -> bool:
-    """Whether a package goes without a file of its libraries, by its path in the package."""
+def _is_left_out(path: PurePath, services: Sequence[str]) -> bool:
+    """Return whether a package leaves out a library file, by its path in the package."""
     match path.parts:
         case ("bin", program):
             return program not in PROGRAMS
@@ -196,9 +216,9 @@ def _copy_own(handler: str, kind: str, target: Path) -> None:
 
 
 def _compile(target: Path, python: str) -> None:
-    # By hash, never looked at: the files cannot change, and their times are lost in the archive.
-    told = [python, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
-    _run([*told, "-s", str(target), "-p", "/var/task", str(target)])
+    # Unchecked hashes, because the files never change, and the archive loses their modification times.
+    words = [python, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    _run([*words, "-s", str(target), "-p", "/var/task", str(target)])
 
 
 def _interpreter(uv: str) -> str:
@@ -210,9 +230,9 @@ def _interpreter(uv: str) -> str:
     return found.stdout.strip()
 
 
-def _run(told: Sequence[str]) -> None:
-    if code := subprocess.run(told, check=False).returncode:
-        sys.exit(f"`{' '.join(told[:4])} …` ended with {code}; what it said stands above.")
+def _run(words: Sequence[str]) -> None:
+    if code := subprocess.run(words, check=False).returncode:
+        sys.exit(f"`{' '.join(words[:4])} …` failed with exit code {code}; its output is above.")
 
 
 if __name__ == "__main__":

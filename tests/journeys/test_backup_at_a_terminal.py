@@ -72,7 +72,7 @@ def test_a_restore_as_json_names_what_is_held(
 def test_what_is_no_backup_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for folder in (tmp_path / "nowhere", tmp_path):
         code, _, err = gofer(capsys, "restore", str(folder))
-        assert (code, "is no backup, or one that was not finished: backup.json is missing" in err) == (2, True)
+        assert (code, "is not a backup, or its backup did not finish: backup.json is missing" in err) == (2, True)
     code, _, err = gofer(capsys, "backup", str(tmp_path / "monday"))
     assert (code, "There are no runs" in err) == (2, True)
 

@@ -131,7 +131,7 @@ def test_a_malformed_line_of_dotenv_is_named_by_every_command(
     for words in (("serve",), ("runs",), ("demo", "--exit")):
         code, out, err = gofer(capsys, *words)
         assert (code, out) == (2, "")
-        assert err == "gofer: .env:2: this is no setting; write NAME=value, or # before a comment.\n"
+        assert err == "gofer: .env:2: this line is not a setting; write NAME=value, or # before a comment.\n"
 
 
 def test_a_log_level_there_is_not_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

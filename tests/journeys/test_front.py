@@ -104,7 +104,10 @@ async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(
         with closing(sqlite3.connect(tmp_path / "state" / "gofer.db")) as connection, connection:
             connection.execute("DROP TABLE heads")
         page = await made.get("/runs")
-        assert (page.status_code, page.text) == (503, "Gofer cannot read its state now; its log says why.\n")
+        assert page.status_code == 503
+        assert page.text == (
+            "Gofer cannot show this page, because it cannot read its state now. The reason is in Gofer's log.\n"
+        )
         assert (await made.get("/healthz")).status_code == 200
     assert "gofer.db cannot be read (no such table: heads)" in caplog.text
 

@@ -320,17 +320,17 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
     [
         (
             ("runs", "--stage", "nowhere", "--profile", "ops"),
-            "There is no stage nowhere in eu-central-1, nothing stands",
+            "There is no stage nowhere in eu-central-1: Parameter Store has nothing below /gofer/nowhere/",
         ),
         (
             ("runs", "--stage", "prod", "--profile", "nobody"),
-            "no profile 'nobody'; `aws configure list-profiles` shows",
+            "no profile 'nobody'; `aws configure list-profiles` lists",
         ),
         (("runs", "--stage", "../x", "--profile", "ops"), "--stage is '../x'"),
         (("runs", "--profile", "ops"), "--profile is for a Gofer on AWS"),
         (
             ("runs", "--stage", "prod"),
-            "Stage prod cannot be looked up in eu-central-1, if there is one. AWS has no valid",
+            "Stage prod cannot be looked up in eu-central-1. AWS has no valid",
         ),
         (("publish",), "Name the stage to publish to with --stage"),
         (("sweep",), "Set SLACK_BOT_TOKEN"),
@@ -349,12 +349,12 @@ def test_a_stage_that_cannot_be_asked_is_one_sentence(
 @pytest.mark.parametrize(
     ("variable", "text", "code", "told"),
     [
-        ("AWS_CONFIG_FILE", "[profile ops]\n", 2, "Nothing says in which Region of AWS; set AWS_REGION"),
+        ("AWS_CONFIG_FILE", "[profile ops]\n", 2, "No AWS Region is set; set AWS_REGION"),
         ("AWS_CONFIG_FILE", "[profile ops]\nregion = eu central\n", 2, "cannot be used (InvalidRegionError)"),
         ("AWS_CONFIG_FILE", "[profile ops\n", 2, "cannot be used (ConfigParseError); correct the profile until `aws"),
         ("AWS_SHARED_CREDENTIALS_FILE", "ops", 2, "cannot be used (ConfigParseError)"),
         ("AWS_SHARED_CREDENTIALS_FILE", "[ops]\naws_access_key_id = x", 2, "cannot be used (PartialCredentialsError)"),
-        ("AWS_ENDPOINT_URL", "localhost", 2, "The address that is set for AWS is no URL"),
+        ("AWS_ENDPOINT_URL", "localhost", 2, "The endpoint set for AWS is not a URL"),
         ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", 1, "AWS did not answer get_parameters (EndpointConnectionError)"),
     ],
 )

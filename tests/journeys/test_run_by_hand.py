@@ -114,16 +114,16 @@ def test_the_payload_decides_who_sent_it_or_the_person_is_asked(
     code, _, err = gofer(capsys, "run", "everything", "--event", "x.json")
     assert (code, err) == (
         2,
-        "gofer: Say with --source who sends this payload: slack or jira or notion or github.\n",
+        "gofer: Name the sender of this payload (slack or jira or notion or github) with --source.\n",
     )
     code, _, err = gofer(capsys, "run", "called", "--event", "x.json")
-    assert (code, err) == (2, "gofer: Say with --source who sends this payload: webhook or schedule.\n")
+    assert (code, err) == (2, "gofer: Name the sender of this payload (webhook or schedule) with --source.\n")
 
 
 def test_a_webhook_is_run_with_its_body_as_it_is(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "body.txt").write_bytes(b"neither JSON nor a form \xe2\x9c\x93")
     words = ("run", "called", "--event", "body.txt", "--source", "webhook")
-    assert "Say with --hook which webhook is called; there are: alarm, form, new-hire." in gofer(capsys, *words)[2]
+    assert "Name the webhook with --hook; there are: alarm, form, new-hire." in gofer(capsys, *words)[2]
     assert result_of(capsys, *words[1:], "--hook", "form")["workflow"] == "called"
     code, _, err = gofer(capsys, *words, "--path", "/hooks/new-hire")
     assert code == 2
@@ -163,7 +163,7 @@ def test_a_github_payload_needs_its_header(capsys: pytest.CaptureFixture[str], f
     event = next(event for event in EVENTS if event.stem == "github_push")
     code, _, err = gofer(capsys, "run", "everything", "--event", str(event), "--source", "github")
     assert code == 2
-    assert 'such as --header "X-GitHub-Event: push"' in err
+    assert 'for example --header "X-GitHub-Event: push"' in err
 
 
 def test_help_of_both_has_an_example_for_each_source(capsys: pytest.CaptureFixture[str]) -> None:

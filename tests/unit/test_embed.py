@@ -131,9 +131,9 @@ async def test_event_error_names_the_parameter_to_add(tmp_path: Path) -> None:
     (agents / "review.yaml").write_text(WORKFLOW.format(more="").replace("[slack.mention]", "[github.push]"))
     (agents / "review.md").write_text("Review it.")
     async with Gofer(folder, model=scripted("x")) as gofer:
-        with pytest.raises(ConfigError, match=r"^Say by source= who sends this payload: slack or jira\.$"):
+        with pytest.raises(ConfigError, match=r"^Name the sender of this payload \(slack or jira\) by source=\.$"):
             gofer.event("answer", b"{}")
-        with pytest.raises(ConfigError, match=r'add it, such as headers=\[\("X-GitHub-Event", "push"\)\]'):
+        with pytest.raises(ConfigError, match=r'add it, for example headers=\[\("X-GitHub-Event", "push"\)\]'):
             gofer.event("review", b"{}")
 
 

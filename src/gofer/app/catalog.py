@@ -1,4 +1,4 @@
-"""The workflows of a folder, with every mistake in their files found before anything runs."""
+"""The workflows of a folder, checked for every mistake before anything runs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,12 +19,12 @@ from gofer.workflows.model_roles import Recorder
 
 
 def known_tools() -> Mapping[str, AnyTool]:
-    """Return Gofer's own tools that runs may have, also those of systems that are not set up."""
+    """Return Gofer's tools that workflows may list, including tools of systems that are not set up."""
     return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
 
 
 def tool_names(root: Path | None = None) -> list[str]:
-    """Return the names of all tools that workflows below a folder may list, without it of Gofer's own."""
+    """Return the names of the tools that workflows may list: Gofer's, and those of `root` if it is given."""
     names = list(known_tools())
     if root is not None:
         names += [tool.name for tool in load_company(root)]
@@ -32,17 +32,20 @@ def tool_names(root: Path | None = None) -> list[str]:
 
 
 def mocks(text: str, where: str, root: Path) -> Overrides:
-    """Return what a file says that tools below a folder give instead of what their mocks do. Raises ConfigError."""
+    """Return the results in a file of mocks, which replace those of the tools' own mocks. Raises ConfigError.
+
+    `text` is the content of the file, `where` its name for errors, and `root` the folder with the company's tools.
+    """
     tools = build_tools(read_settings({}), company=load_company(root))
-    # What every run has looks at the run alone: there is nothing outside to stand in for.
+    # Base tools reach only the run itself, so there is nothing to mock.
     replaceable = {name: tool for name, tool in tools.items() if not tool.internal and not tool.base}
     return read_overrides(text, where, replaceable)
 
 
 def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
-    """Return every mistake in a folder of workflows and in the tools beside it, and hints.
+    """Return every mistake, and hints, for a folder of workflows and the company's tools beside the folder.
 
-    `own` are tools of the caller beside those of Gofer.
+    `own` holds additional tools of the caller.
     """
     every = build_tools(read_settings({}))
     known = {name: tool for name, tool in every.items() if not tool.internal}
@@ -52,9 +55,9 @@ def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
 
 
 def price_list(folder: Path, code: Path | None = None) -> str:
-    """Return the text of the price list that travels with the workflows of a folder. Raises ConfigError.
+    """Return the text of the price list that is packaged with the workflows of a folder. Raises ConfigError.
 
-    `code` is where `coordinators/` stands, if not beside the folder.
+    `code` is the folder that holds `coordinators/`, if it is not the parent of `folder`.
     """
     recorder = Recorder(look_up)
     load_catalog(folder, code, look_up=recorder)
@@ -67,7 +70,7 @@ def models(folder: Path) -> str:
 
 
 def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:
-    """Return the workflows of a folder, which may also name `own` tools. Raises ConfigError with its mistakes."""
+    """Return the workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake."""
     if folder.is_dir():
         refuse(mistakes(folder, own))
     return load_catalog(folder, look_up=look_up)

@@ -1,6 +1,6 @@
-"""Events from payloads that a person or a program has in a file, and from the times of schedules.
+"""Events from given payloads, for `gofer run`, `gofer explain` and programs, and from the times of schedules.
 
-The receivers here translate, and none of them verifies.
+Receivers translate these payloads and do not verify them.
 """
 
 from collections.abc import Sequence
@@ -21,21 +21,21 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 
 SOURCES: Sequence[str] = (*PATHS, "webhook", "schedule")
-"""Who can send something that starts a workflow."""
+"""The sources that can start a workflow."""
 _DELIVERY = ("webhook-id", "<webhook-id>")
-"""Stands for the id that a sender of Standard Webhooks makes up for each call."""
+"""A placeholder for the id that a sender of Standard Webhooks makes for each call."""
 
 Headers = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How those who give a payload know the parts of what they give."""
+    """The names of the parts of an event input in error messages, for a command line or a program."""
 
     source: str
     hook: str
     file: str
-    """What holds the payload."""
+    """The option or parameter that takes the payload."""
     header: str
     """A header, with `{}` for its name and for its value."""
 
@@ -46,30 +46,31 @@ OPTIONS = Wording(
     file="a file with the payload by --event",
     header='--header "{}: {}"',
 )
-"""At a command line."""
+"""The names at a command line."""
 PARAMETERS = Wording(
     source="by source=",
     hook="by hook=",
     file="a payload by body=",
     header='headers=[("{}", "{}")]',
 )
-"""In a program."""
+"""The names in a program."""
 
 
 def way(
     catalog: Catalog, source: str, headers: Headers = (), hook: str = "", wording: Wording = OPTIONS
 ) -> DeliveryPath:
-    """Return how payloads of a source come in, and what they may start.
+    """Return the receiver of a source's payloads, and the routes that they may match.
 
-    `hook` names the webhook, and may be empty where there is one only. Raises ConfigError when it names none.
+    `hook` names the webhook. It may be empty if there is only one. Raises ConfigError for an unknown webhook.
     """
     routes = read_routes(catalog.routes())
     match source:
         case "webhook":
             found = find_hook(catalog, hook, wording)
-            named = any(name.lower() == "webhook-id" for name, _ in headers)
-            told = [*headers, _DELIVERY] if isinstance(found.auth, Standard) and not named else headers
-            return DeliveryPath(WebhookReceiver(found, refuse_unverified), routes, found.path, told, whole=True)
+            has_id = any(name.lower() == "webhook-id" for name, _ in headers)
+            if isinstance(found.auth, Standard) and not has_id:
+                headers = [*headers, _DELIVERY]
+            return DeliveryPath(WebhookReceiver(found, refuse_unverified), routes, found.path, headers, whole=True)
         case "schedule":
             plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
             return DeliveryPath(ScheduleReceiver(plans), routes, "", headers)
@@ -79,7 +80,7 @@ def way(
 
 
 def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
-    """Return the webhook of a name, or the only one. Raises ConfigError."""
+    """Return the webhook with a name, or the only webhook if `name` is empty. Raises ConfigError."""
     hooks = {hook.name: hook for hook in every_hook(catalog.hooks, {})}
     known = ", ".join(hooks) or "none"
     if name in hooks:
@@ -87,7 +88,7 @@ def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
     if name:
         raise ConfigError(f"There is no webhook {name[:80]!r} in agents/; there are: {known}.")
     if len(hooks) != 1:
-        raise ConfigError(f"Say {wording.hook} which webhook is called; there are: {known}.")
+        raise ConfigError(f"Name the webhook {wording.hook}; there are: {known}.")
     return next(iter(hooks.values()))
 
 
@@ -101,33 +102,34 @@ def hook_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventInput:
-    """What a person or a program gives of the event."""
+    """The parts of an event that a person or a program gives."""
 
     file: str = ""
-    """The place of the body, for people."""
+    """The name of the body's file, for error messages."""
     body: bytes | None = None
-    """As the sender sends it; None for the time of a schedule."""
+    """The body as its sender sends it. None for the time of a schedule."""
     source: str = ""
-    """The sender; empty where the workflow and the body decide."""
+    """The source. Empty means that the workflow and the body determine it."""
     headers: Headers = ()
     hook: str = ""
-    """The webhook that is called; empty for the one that the workflow names."""
+    """The webhook that is called. Empty for the webhook that the workflow names."""
     wording: Wording = OPTIONS
 
 
 def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) -> Event:
-    """Return the event that a workflow is run on.
+    """Return the event to run a workflow on.
 
     `now` in unix seconds is the nominal time of a schedule without a body.
-    Raises ConfigError for a body that starts nothing, and when more must be said.
+    Raises ConfigError for a body that starts no run, and if the input leaves the source or the webhook open.
     """
     loaded = catalog.workflows.get(workflow)
     if loaded is None:
         known = ", ".join(catalog.workflows)
         raise ConfigError(f"There is no workflow {workflow!r} in agents/; there are: {known}.")
     if not given.hook:
-        own = list(dict.fromkeys(trigger.hook.name for trigger in loaded.workflow.when if trigger.hook))
-        given = replace(given, hook=own[0] if len(own) == 1 else "")
+        hooks = {trigger.hook.name for trigger in loaded.workflow.when if trigger.hook}
+        if len(hooks) == 1:
+            given = replace(given, hook=hooks.pop())
     source = given.source or _source(catalog, loaded, given)
     if given.body is None:
         if source != "schedule":
@@ -136,12 +138,12 @@ def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) 
     come_in = way(catalog, source, given.headers, given.hook, given.wording)
     event = _translated(come_in, source, given, given.body)
     if source == "schedule" and event.facts.get("workflow") != workflow:
-        raise ConfigError(f"{given.file} is a time of another workflow; write {workflow!r} there.")
+        raise ConfigError(f"{given.file} is for the schedule of another workflow; name {workflow!r} in it.")
     return event
 
 
 def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:
-    """Return the sender of what starts a workflow: the only one, or the only one that sends such a body."""
+    """Return the only source of a workflow, or its only source with such bodies. Raises ConfigError otherwise."""
     sources = list(dict.fromkeys(trigger.kind.partition(".")[0] for trigger in loaded.workflow.when))
     if given.body is None and "schedule" in sources:
         return "schedule"
@@ -151,7 +153,7 @@ def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:
     fitting = [source for source in sources if source != "webhook" and _fits(catalog, source, given, given.body)]
     if len(fitting) == 1:
         return fitting[0]
-    raise ConfigError(f"Say {given.wording.source} who sends this payload: {' or '.join(sources)}.")
+    raise ConfigError(f"Name the sender of this payload ({' or '.join(sources)}) {given.wording.source}.")
 
 
 def _fits(catalog: Catalog, source: str, given: EventInput, body: bytes) -> bool:
@@ -183,7 +185,7 @@ def _translated(come_in: DeliveryPath, source: str, given: EventInput, body: byt
 
 
 def _check_kind_header(source: str, given: EventInput) -> None:
-    """Raise ConfigError where the source says in a header what happened, and the header is not given."""
+    """Raise ConfigError if the source names the kind of event in a header and that header is missing."""
     spec = BY_SOURCE.get(source)
     if spec is None or not spec.kind_header:
         return
@@ -191,7 +193,7 @@ def _check_kind_header(source: str, given: EventInput) -> None:
     if not any(name.lower() == needed for name, _ in given.headers):
         name, _, value = spec.kind_header.partition(": ")
         example = given.wording.header.format(name, value)
-        raise ConfigError(f"{spec.system} says in a header what happened; add it, such as {example}.")
+        raise ConfigError(f"{spec.system} names the kind of event in a header; add it, for example {example}.")
 
 
 def _event(arrival: Arrival) -> Event:
@@ -201,10 +203,10 @@ def _event(arrival: Arrival) -> Event:
         case Ignored(reason=reason):
             raise ConfigError(f"This payload starts nothing: {reason}.")
         case Stop():
-            raise ConfigError("This payload starts nothing: it stops what is under way.")
+            raise ConfigError("This payload starts nothing: it asks Gofer to stop a run.")
         case Click():
-            raise ConfigError("This payload starts nothing: it is the press of a button.")
+            raise ConfigError("This payload starts nothing: it reports that a person pressed a button.")
         case Handshake():
-            raise ConfigError("This payload is its sender's test of the URL; it starts nothing.")
+            raise ConfigError("This payload starts nothing: its sender tests the URL with it.")
         case Registration():
-            raise ConfigError("This payload offers a secret; it starts nothing.")
+            raise ConfigError("This payload starts nothing: its sender registers a secret with it.")

@@ -1,8 +1,8 @@
-"""The HTTP application of one local server: requests reach receivers and pages.
+"""The HTTP application of one local server, with receivers for vendors and pages for people.
 
-The bodies of all open requests share one memory, so that unverified senders take no more together. A body counts for
-the bytes of it that arrived, until its request is answered. When the memory is full, the bodies that have been
-arriving longest make room, because vendors send theirs at once.
+The bodies of all open requests share one limit of memory, because their senders are not verified yet. A body counts
+with the bytes that have arrived, until its request is answered. When the limit is reached, the oldest incomplete
+bodies are dropped, because vendors send a whole body at once.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from gofer.sources.receiver import BODY_LIMIT, RawRequest, Reply
 from gofer.values.errors import BadRequest, Corrupt, TemporaryError
 
 MEMORY = 64_000_000
-"""Bytes that bodies take together at most."""
+"""The most bytes that all bodies may take together."""
 SECONDS = 10.0
 """How long a body may take to arrive."""
 RETRY_AFTER = 5
-"""Seconds after which a sender that found no room comes again."""
+"""Seconds after which a sender should retry when its body found no room."""
 
 
 class _Arriving:
@@ -36,12 +36,12 @@ class _Arriving:
     def __init__(self) -> None:
         self.bytes = bytearray()
         self.size = 0
-        """Bytes that it takes of the memory; also when they were passed on."""
+        """Bytes that the body takes of the limit, also after the whole body was passed on."""
         self.deadline = asyncio.timeout(SECONDS)
         self.dropped = False
 
     def drop(self) -> None:
-        """Let go of what arrived, and end the wait for the rest."""
+        """Discard the bytes that arrived, and end the wait for the rest."""
         self.dropped = True
         self.bytes.clear()
         if not self.deadline.expired():
@@ -55,13 +55,13 @@ class Bodies:
         self._memory = memory
         self._taken = 0
         self._arriving: dict[_Arriving, None] = {}
-        """Those that are not whole yet, the oldest first."""
+        """The incomplete bodies, oldest first."""
 
     @asynccontextmanager
     async def received(self, chunks: AsyncIterable[bytes], limit: int) -> AsyncGenerator[bytes]:
-        """Yield a whole body, or enough of it to know that it is above the limit, and keep its room during the block.
+        """Yield a whole body, or its beginning if it exceeds `limit`. Its bytes count until the block ends.
 
-        Raises BadRequest(408) for one that takes too long, and BadRequest(503) for one that finds no room.
+        Raises BadRequest(408) for a body that takes too long, and BadRequest(503) for a body that finds no room.
         """
         body = _Arriving()
         self._arriving[body] = None
@@ -90,7 +90,7 @@ class Bodies:
         return whole
 
     def _take(self, body: _Arriving, size: int) -> None:
-        """Count bytes of a body that arrived. Raises BadRequest(503) where no older body can make room for them."""
+        """Count bytes that arrived, and drop older bodies if needed. Raises BadRequest(503) if this body is dropped."""
         while not body.dropped and self._taken + size > self._memory:
             oldest = next(iter(self._arriving))
             oldest.drop()
@@ -107,8 +107,8 @@ class Bodies:
 
 
 def _no_room() -> BadRequest:
-    said = "Too many bodies arrive at the same time. Send it again in a few seconds."
-    return BadRequest(503, said, code="body_without_room")
+    message = "Too many requests are arriving at once. Send this one again in a few seconds."
+    return BadRequest(503, message, code="body_without_room")
 
 
 _log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ _log = logging.getLogger(__name__)
 def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies: Bodies | None = None) -> Starlette:
     """Return the HTTP application: receivers for vendors, and pages for visitors of this machine.
 
-    `bodies` bounds what the bodies of open requests take together; fronts of one server share it.
+    `bodies` limits the memory of the bodies of open requests. All applications of one server share it.
     """
     shared = bodies or Bodies()
 
@@ -127,7 +127,10 @@ def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies:
             async with shared.received(request.stream(), BODY_LIMIT) as body:
                 return answer(await ingress.receive(_raw(request, body)))
         except ClientDisconnect:
-            return refused(request, BadRequest(400, "The request broke off.", code="body_broke_off"))
+            return refused(
+                request,
+                BadRequest(400, "The connection closed before the whole request arrived.", code="body_broke_off"),
+            )
         except BadRequest as error:
             return _closing(refused(request, error))
 
@@ -151,18 +154,21 @@ def answer(reply: Reply) -> Response:
 
 
 async def healthy(request: Request) -> Response:
-    """Answer that the server is there."""
+    """Answer that the server is running."""
     return Response(b"ok\n", media_type="text/plain")
 
 
+_UNREADABLE = b"Gofer cannot show this page, because it cannot read its state now. The reason is in Gofer's log.\n"
+
+
 async def unreadable(request: Request, error: Exception) -> Response:
-    """Answer for a page whose rows or journal cannot be read; the cause is for the operator, not for a visitor."""
+    """Answer for a page whose rows or journal cannot be read. The log has the cause, which visitors do not see."""
     _log.error("%s was not shown: %s", request.url.path, error)
-    return Response(b"Gofer cannot read its state now; its log says why.\n", 503, media_type="text/plain")
+    return Response(_UNREADABLE, 503, media_type="text/plain")
 
 
 def _closing(response: Response) -> Response:
-    """Let the connection end with an answer, because the rest of its body is not read."""
+    """Close the connection after this answer, because the rest of the request's body is not read."""
     response.headers["Connection"] = "close"
     if response.status_code == 503:
         response.headers["Retry-After"] = str(RETRY_AFTER)
@@ -175,7 +181,7 @@ def _raw(request: Request, body: bytes) -> RawRequest:
 
 
 def _check_declared(request: Request) -> None:
-    """Raise BadRequest(413) for a body that says that it is too large, before any of it is read."""
+    """Raise BadRequest(413) for a declared length above the limit, before any of the body is read."""
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > BODY_LIMIT:
         raise BadRequest(413, f"The body is larger than {BODY_LIMIT} bytes.", code="body_too_large")

@@ -1,8 +1,8 @@
 """The network as tools reach it: one shared client, without redirects, with hard limits on time and size.
 
-A request may be limited to the public internet. Its transport resolves a name once, refuses it unless every address
-of it is public, and connects to an address that it checked. So a name that changes its address between the check and
-the connection gains nothing.
+A request may be limited to the public internet. Its transport resolves the name of the host once, refuses the request
+unless every address of the host is public, and connects to one of the checked addresses. So a host that changes its
+address between the check and the connection (DNS rebinding) gains nothing.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
 
 PUBLIC_ONLY = "gofer_public_only"
-"""The extension of a request that may reach public addresses only."""
+"""The request extension that limits a request to public addresses."""
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host, as text. Raises OSError for a name without one."""
@@ -47,9 +47,9 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 def is_public_address(text: str) -> bool:
-    """Return whether an address belongs to the public internet, also where it stands for another one."""
+    """Return whether an address belongs to the public internet. An embedded IPv4 address decides for an IPv6 one."""
     try:
-        address = _meant(ip_address(text))
+        address = _effective(ip_address(text))
     except ValueError:
         return False
     if any(address in network for network in _REFUSED if network.version == address.version):
@@ -57,8 +57,8 @@ def is_public_address(text: str) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address that an IPv6 address stands for, or the address itself."""
+def _effective(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address that an IPv6 address embeds, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
@@ -68,9 +68,9 @@ def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 @dataclass(frozen=True, slots=True)
 class PublicOnly(httpx2.AsyncBaseTransport):
-    """Sends requests to public addresses over another transport, which must not keep connections.
+    """A transport that sends requests to public addresses only, over a transport that keeps no connections.
 
-    A connection belongs to an address here, and its certificate was verified for one name only.
+    A kept connection would be reused by address for another host, though its certificate was verified for one host.
     """
 
     sender: httpx2.AsyncBaseTransport
@@ -90,7 +90,7 @@ class PublicOnly(httpx2.AsyncBaseTransport):
 
     @override
     async def aclose(self) -> None:
-        """Close the transport below."""
+        """Close the underlying transport."""
         await self.sender.aclose()
 
     async def _checked(self, request: httpx2.Request) -> Sequence[str]:
@@ -103,7 +103,7 @@ class PublicOnly(httpx2.AsyncBaseTransport):
         return addresses
 
     async def _send(self, request: httpx2.Request, address: str, addresses: int) -> httpx2.Response:
-        """Send to one address; `Host` is in the headers already, and the certificate is verified for the name."""
+        """Send to one address. The `Host` header and the verified certificate remain those of the host's name."""
         timeouts = dict(request.extensions.get("timeout", {}))
         if connect := timeouts.get("connect"):
             timeouts["connect"] = connect / addresses
@@ -118,16 +118,16 @@ class PublicOnly(httpx2.AsyncBaseTransport):
 
 
 RESPONSE_LIMIT = FILE_BYTES + 1_000_000
-"""Bytes of any response that are read at most: more than of the largest file, whose own limit names the cause."""
+"""The most bytes read of any response. It exceeds the limit of a file, so a large file has its own error."""
 
 
 POOLS = 8
 POOL_SIZE = 25
-"""Pools of connections, and connections of each: for every request a pool looks at each idle one it has."""
+"""The number of connection pools, and of connections in each. Small pools, because each request scans its pool."""
 
 
 class _LimitedBody(httpx2.AsyncByteStream):
-    """A body that breaks off when it grows beyond the limit, and says once when it is closed."""
+    """A body that raises when it exceeds the limit, and calls `closed` once when it is closed."""
 
     def __init__(self, body: httpx2.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._body = body
@@ -150,14 +150,14 @@ class _LimitedBody(httpx2.AsyncByteStream):
 
 
 class _Pool(httpx2.AsyncHTTPTransport):
-    """Sends as usual; what comes back is limited."""
+    """A pool of connections that limits the size of responses."""
 
     def __init__(self, kept: int | None = None) -> None:
-        """`kept` is how many idle connections stay open at most."""
+        """Make a pool that keeps at most `kept` idle connections open."""
         limits = httpx2.Limits(max_connections=POOL_SIZE, max_keepalive_connections=kept)
         super().__init__(verify=trusted(), limits=limits, trust_env=False)
         self.busy = 0
-        """Requests whose answer was not read to its end yet."""
+        """The number of requests with a response that is not closed yet."""
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -168,7 +168,7 @@ class _Pool(httpx2.AsyncHTTPTransport):
             self._free()
             raise
         if request.headers.get("accept-encoding") == "identity":
-            # Compressed all the same: a few kilobytes could unpack into gigabytes, so nothing is unpacked.
+            # The server compressed although asked not to. A few kilobytes could unpack into gigabytes.
             response.headers.pop("content-encoding", None)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _LimitedBody(response.stream, self._free)
@@ -180,14 +180,14 @@ class _Pool(httpx2.AsyncHTTPTransport):
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """Whom every client of the process trusts; reading it takes 30 ms."""
+    """Return the TLS context of every client of the process. It is cached, because reading it takes 30 ms."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
 class _Pools(httpx2.AsyncBaseTransport):
-    """Each request goes to the first pool with room, so that connections are used again.
+    """A transport that gives each request to the first pool with room, so that connections are reused.
 
-    Requests for the public internet have a pool of their own, which keeps no connection.
+    Requests limited to the public internet have a pool of their own, which keeps no connection.
     """
 
     def __init__(self, resolve: Resolve, is_public: Callable[[str], bool]) -> None:
@@ -209,9 +209,9 @@ class _Pools(httpx2.AsyncBaseTransport):
 
 
 def http_client(resolve: Resolve = resolve, is_public: Callable[[str], bool] = is_public_address) -> httpx2.AsyncClient:
-    """Build the one client of a process, which its builder closes.
+    """Return the shared client of a process. The caller closes it.
 
-    `resolve` looks up the names of public requests, and `is_public` judges their addresses.
+    For requests limited to the public internet, `resolve` looks up the host and `is_public` checks its addresses.
     """
     return httpx2.AsyncClient(transport=_Pools(resolve, is_public), follow_redirects=False, trust_env=False)
 
@@ -248,7 +248,7 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise TooLarge(f"the answer is larger than {limit} bytes")
-    # Its value is handed over without a copy, which counts where files are large.
+    # BytesIO returns its value without a copy, which matters for large files.
     body = BytesIO()
     async for chunk in response.aiter_bytes():
         body.write(chunk)
@@ -258,4 +258,4 @@ async def _read(response: httpx2.Response, limit: int) -> bytes:
 
 
 def _nothing() -> None:
-    """Do nothing: the body was closed before."""
+    """Replace `closed` after its first call."""

@@ -1,6 +1,6 @@
-"""The front, put together from the lightest parts only.
+"""The construction of the ingress, from the lightest parts only.
 
-What is imported here is on the way of every cold start to its first 2xx: no engine, models, tools, files, pydantic.
+Every cold start imports this module before its first 2xx. So it imports no engine, models, tools, files or pydantic.
 """
 
 from dataclasses import replace
@@ -30,10 +30,11 @@ def build_ingress(
     window: Registering | None = None,
     log: DeliveryLog | None = None,
 ) -> Ingress:
-    """Return the front over given stores; a source without a secret has no receiver.
+    """Return the ingress over given stores. A source without a secret has no receiver.
 
-    `hooks` is their compiled JSON, `jwt` makes the proofs of those that take JWTs, `window` takes a secret that a
-    vendor registers. `log` outlives this front where a process makes a new one when a setting changes.
+    `hooks` is the compiled JSON of the webhooks, and `jwt` makes the verifiers of webhooks that take JWTs. `window`
+    accepts a secret that a vendor registers. A caller that builds a new ingress after a setting changed passes the same
+    `log` again.
 
     Raises ConfigError for a secret that cannot be used.
     """

@@ -1,8 +1,8 @@
-"""Log lines: one JSON object a line on stderr, with counts, names and ids; contents never, unless asked for.
+"""Log lines: one JSON object a line on stderr, with counts, names and ids, and without contents by default.
 
-`minimal` keeps ids, status, duration, counts, and which system does not let Gofer in or is refused. `summary` adds
-names and the sentences of Gofer. `full` adds what libraries and providers say and stack traces, which may hold
-contents: it is for development.
+`minimal` keeps ids, status, duration, counts, and the names of systems that deny Gofer access. `summary` adds names and
+Gofer's own messages. `full` adds messages of libraries and providers, and stack traces. These may hold contents, so
+`full` is for development.
 """
 
 import json
@@ -31,7 +31,7 @@ def start_logging(level: LogLevel) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """A record as one JSON object: `at`, `level`, `logger`, then what its level lets through."""
+    """A record as one JSON object: `at`, `level`, `logger`, then the fields that the log level allows."""
 
     def __init__(self, level: LogLevel) -> None:
         super().__init__()
@@ -39,13 +39,12 @@ class JsonLines(logging.Formatter):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter.format."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, object] = {"at": at, "level": record.levelname.lower(), "logger": record.name}
         fields = as_object(cast(object, getattr(record, "fields", None)))
         if self._level == "minimal":
             fields = {name: value for name, value in fields.items() if name in _MINIMAL}
-        # A library's text may hold anything; that it said something, and where, is worth a line.
+        # A library's message may hold contents, so its line names only the logger and the level.
         if self._level == "full" or (self._level == "summary" and record.name.startswith("gofer.")):
             line["message"] = record.getMessage()
         if record.exc_info and record.exc_info[0]:

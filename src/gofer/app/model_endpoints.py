@@ -1,4 +1,4 @@
-"""The models behind endpoints that defaults.yaml names, as far as the deployment allows them."""
+"""The models behind the endpoints of defaults.yaml, restricted to endpoints that the deployment allows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from gofer.values.messages import ProviderError
 from gofer.values.secret import Secret
 
 OPENAI = "https://api.openai.com/v1"
-"""The base URL of the default endpoint, where OPENAI_BASE_URL names no other."""
+"""The base URL of the default endpoint if OPENAI_BASE_URL is not set."""
 
 Keys = Callable[[str], Secret]
-"""Returns the key in a variable; an empty one where it is not set. May raise TemporaryError."""
+"""Returns the key in a variable, or an empty secret if the variable is not set. May raise TemporaryError."""
 
 
 def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
@@ -34,16 +34,16 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     if not settings.has_default_endpoint:
         return NoDefault()
     client = Client(http, _default_url(settings), settings.openai_api_key)
-    # They belong to the default endpoint only.
+    # Both ids belong to the account of the default endpoint, so other endpoints never get them.
     client.organization = settings.openai_organization or None
     client.project = settings.openai_project or None
     return OpenAIModel(client)
 
 
 class Client(AsyncOpenAI):
-    """The SDK's client without what the SDK reads from the environment by itself: organization, project and headers.
+    """The SDK's client, which ignores the organization, project and headers that the SDK reads from the environment.
 
-    The headers of OPENAI_CUSTOM_HEADERS may replace the key of any endpoint.
+    OPENAI_CUSTOM_HEADERS could otherwise replace the key of any endpoint.
     """
 
     def __init__(self, http: httpx2.AsyncClient, base_url: str, key: Secret) -> None:
@@ -54,7 +54,7 @@ class Client(AsyncOpenAI):
     @property
     @override
     def default_headers(self) -> dict[str, str | Omit]:
-        """Return the headers of each request beside its key."""
+        """Return the headers of each request, without the key."""
         headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}
         if self.organization:
             headers["OpenAI-Organization"] = self.organization
@@ -64,7 +64,7 @@ class Client(AsyncOpenAI):
 
 
 class NoDefault:
-    """The model behind the default endpoint where the deployment sets up other endpoints only."""
+    """The placeholder for the default model in a deployment that sets up other endpoints only."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         """Raise Refused, so that the models of other endpoints are asked."""
@@ -74,14 +74,14 @@ class NoDefault:
 
 
 def keys_of(settings: Settings) -> Keys:
-    """Return what finds keys among the settings of this process."""
+    """Return a function that finds keys in the settings of this process."""
     known = {**settings.model_keys, OPENAI_KEY: settings.openai_api_key}
     return lambda variable: known.get(variable, Secret(""))
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The endpoints of one process: a key is sent to base URLs that its operator listed, and to no others."""
+    """The endpoints of one process. Keys are sent only to base URLs that the operator listed."""
 
     settings: Settings
     http: httpx2.AsyncClient
@@ -90,7 +90,7 @@ class Endpoints:
     _open: dict[tuple[Endpoint, str], Model] = field(default_factory=dict[tuple[Endpoint, str], Model], repr=False)
 
     def __call__(self, endpoint: Endpoint) -> Model:
-        """Return the models behind an endpoint. Raises Refused when it may not be asked, or cannot be without a key."""
+        """Return the models behind an endpoint. Raises Refused if the endpoint is not allowed or lacks its key."""
         if self.settings.offline:
             return self.default
         if endpoint.base_url not in {_default_url(self.settings), *self.settings.model_base_urls}:
@@ -99,10 +99,10 @@ class Endpoints:
                 "MODEL_BASE_URLS does not list; add it there, or correct the endpoint."
             )
         key = self._key(endpoint)
-        opened = (endpoint, key.reveal())
-        if opened not in self._open:
-            self._open[opened] = self._model(endpoint, key)
-        return self._open[opened]
+        cache_key = (endpoint, key.reveal())
+        if cache_key not in self._open:
+            self._open[cache_key] = self._model(endpoint, key)
+        return self._open[cache_key]
 
     def _key(self, endpoint: Endpoint) -> Secret:
         if not endpoint.key:
@@ -116,12 +116,12 @@ class Endpoints:
             raise _refused(str(error)) from error
 
     def _model(self, endpoint: Endpoint, key: Secret) -> Model:
-        at = Access(
+        access = Access(
             key=key,
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        return OpenAIModel(Client(self.http, endpoint.base_url, key), at)
+        return OpenAIModel(Client(self.http, endpoint.base_url, key), access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ class ModelAccess:
     default: Model
     """The model behind the default endpoint."""
     reach: Callable[[Endpoint], Model] = refuse_all
-    """Opens the models behind an endpoint that the files name. Raises Refused."""
+    """Returns the models behind an endpoint of defaults.yaml. Raises Refused."""
 
 
 def models_of(settings: Settings, http: httpx2.AsyncClient, keys: Keys | None = None) -> ModelAccess:
-    """Return the models that the settings lead to; `keys` finds keys elsewhere than in the settings.
+    """Return the models that the settings allow. `keys` replaces the keys in the settings.
 
     Raises ConfigError when no endpoint is set up.
     """
@@ -144,7 +144,7 @@ def models_of(settings: Settings, http: httpx2.AsyncClient, keys: Keys | None = 
 
 
 def only(model: Model) -> ModelAccess:
-    """Return one model in place of every endpoint."""
+    """Return access to one model, which replaces every endpoint."""
 
     def reach(endpoint: Endpoint) -> Model:
         return model
@@ -156,5 +156,5 @@ def _default_url(settings: Settings) -> str:
     return settings.openai_base_url or OPENAI
 
 
-def _refused(why: str) -> Refused:
-    return Refused(why, ProviderError("no_endpoint"), elsewhere=True)
+def _refused(reason: str) -> Refused:
+    return Refused(reason, ProviderError("no_endpoint"), elsewhere=True)

@@ -1,4 +1,4 @@
-"""What is not set up: settings that are missing, workflows that nothing can start, and endpoints that are closed."""
+"""Checks for missing setup: required settings, workflows that no event can start, and unusable model endpoints."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,19 +14,21 @@ from gofer.workflows.when import Trigger
 
 
 def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
-    """Return workflows of which no trigger is set up, each with the setting that its first one lacks."""
-    lacking = {
-        name: [_lacks(settings, trigger) for trigger in loaded.workflow.when]
+    """Return the workflows that no trigger can start, each with the setting that its first trigger lacks."""
+    missing = {
+        name: [_missing_setting(settings, trigger) for trigger in loaded.workflow.when]
         for name, loaded in sorted(catalog.workflows.items())
     }
-    return {name: settings_[0] for name, settings_ in lacking.items() if all(settings_)}
+    return {name: names[0] for name, names in missing.items() if all(names)}
 
 
-def _lacks(settings: Settings, trigger: Trigger) -> str:
-    """Return the setting without which a trigger never fires; empty when it can."""
+def _missing_setting(settings: Settings, trigger: Trigger) -> str:
+    """Return the name of the setting that a trigger lacks, or the empty string if the trigger can fire."""
     if trigger.hook is not None:
-        own = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
-        return "" if own or trigger.hook.auth.jwt is not None else variable(trigger.hook.name)
+        secrets = settings.webhook_secrets.get(trigger.hook.name) or settings.webhook_secrets.get("")
+        if secrets or trigger.hook.auth.jwt is not None:
+            return ""
+        return variable(trigger.hook.name)
     spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
     if spec is None or settings.receives(spec):
         return ""
@@ -34,11 +36,11 @@ def _lacks(settings: Settings, trigger: Trigger) -> str:
 
 
 def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:
-    """Return a sentence for each endpoint that the workflows name and that this process may not or cannot ask."""
+    """Return a sentence for each endpoint that the workflows name and that this process cannot use."""
     models = [model for loaded in catalog.workflows.values() for model in loaded.every_model()]
     named = {model.endpoint for model in models if not model.endpoint.is_default}
     closed: list[str] = []
-    for endpoint in sorted(named, key=lambda one: one.name):
+    for endpoint in sorted(named, key=lambda endpoint: endpoint.name):
         try:
             reach(endpoint)
         except Refused as error:
@@ -54,11 +56,11 @@ _MODEL = (
 
 def check_complete(settings: Settings) -> None:
     """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
-    wrong = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
+    problems = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
     if not settings.has_model:
-        wrong.append(_MODEL)
-    wrong += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
-    if wrong:
+        problems.append(_MODEL)
+    problems += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
+    if problems:
         raise ConfigError(
-            "\n".join([*wrong, f"Write them into .env or the environment; see {WORKPLACE_MANUAL.guide}."])
+            "\n".join([*problems, f"Write them into .env or the environment; see {WORKPLACE_MANUAL.guide}."])
         )

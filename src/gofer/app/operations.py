@@ -1,4 +1,4 @@
-"""What the commands that look after runs act on: the state of this folder, or that of a stage on AWS."""
+"""The state that operations commands act on, in a local folder or in a stage on AWS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ class Place:
     """The state that a command acts on."""
 
     variables: Mapping[str, str]
-    """What is set for this process."""
+    """The environment variables of this process."""
     stage: str = ""
-    """The stage on AWS; empty where the environment says what its table and its bucket are, or none is meant."""
+    """The stage on AWS. Empty for a local folder, or if the environment names the table and the bucket."""
     profile: str = ""
-    """The profile of AWS' own configuration; empty for the default one."""
+    """The profile in the AWS configuration. Empty for the default profile."""
 
     @property
     def away(self) -> bool:
-        """Return whether it is on AWS."""
+        """Return whether the state is on AWS."""
         return bool(self.stage or self.variables.get("GOFER_TABLE"))
 
     @property
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """Everything a command that looks after runs may use; it does not know where that is."""
+    """Everything that an operations command may use, independent of where the state is kept."""
 
     stores: Stores
     clock: Clock

@@ -1,4 +1,4 @@
-"""The collector of traces: the standard variables of OpenTelemetry for traces over HTTP."""
+"""The settings of the trace collector, from the standard variables of OpenTelemetry for traces over HTTP."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,75 +9,83 @@ from gofer.values.secret import Secret
 
 _PROTOCOL = "http/protobuf"
 _LONGEST = 10_000
-"""Milliseconds, which all requests of a run have together."""
+"""The longest timeout in milliseconds, because all requests of a run together have no more."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
 class Otlp:
-    """A collector, and what spans say of where they are from."""
+    """The address of a collector, and the resource attributes of the spans sent to it."""
 
     url: str = ""
-    """Where traces are taken; empty when nowhere."""
+    """The address that accepts traces. Empty means that none are sent."""
     headers: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
     resource: Mapping[str, str] = field(default_factory=lambda: {"service.name": "gofer"})
     timeout: float | None = None
-    """Seconds that one request may take; None when it is not set."""
+    """Seconds that one request may take, or None for the default."""
 
 
 def read_otlp(environment: Mapping[str, str]) -> Otlp:
-    """Return what the environment says. Raises ConfigError naming the variable that is wrong."""
+    """Return the collector that the environment names. Raises ConfigError, which names the wrong variable."""
     _check_protocol(environment)
     resource = {"service.name": "gofer", **_pairs("OTEL_RESOURCE_ATTRIBUTES", environment)}
     if name := environment.get("OTEL_SERVICE_NAME", "").strip():
         resource["service.name"] = name
-    own = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
-    headers = _pairs(own if environment.get(own) else "OTEL_EXPORTER_OTLP_HEADERS", environment)
+    variable = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
+    if not environment.get(variable):
+        variable = "OTEL_EXPORTER_OTLP_HEADERS"
+    headers = _pairs(variable, environment)
     secrets = {name: Secret(value) for name, value in headers.items()}
     return Otlp(_endpoint(environment), secrets, resource, _timeout(environment))
 
 
-def nothing_real(otlp: Otlp) -> Otlp:
-    """For a simulated world, whose runs no account of the company should hold: collectors of this machine only."""
+def local_collector(otlp: Otlp) -> Otlp:
+    """Return `otlp` if its collector runs on this machine, and no collector otherwise.
+
+    Simulated runs use the result, so that they never appear in the company's trace account.
+    """
     return otlp if urlsplit(otlp.url).hostname in _LOOPBACK else Otlp()
 
 
 def _check_protocol(environment: Mapping[str, str]) -> None:
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
-        said = environment.get(name, "").strip()
-        if said not in ("", _PROTOCOL):
-            raise ConfigError(f"{name} is {said[:40]!r}; Gofer sends {_PROTOCOL} only.")
-        if said:
+        protocol = environment.get(name, "").strip()
+        if protocol not in ("", _PROTOCOL):
+            raise ConfigError(f"{name} is {protocol[:40]!r}; Gofer sends {_PROTOCOL} only.")
+        if protocol:
             return
 
 
 def _timeout(environment: Mapping[str, str]) -> float | None:
-    """Seconds; the variables have milliseconds."""
+    """Return the timeout in seconds. The variables hold milliseconds."""
     for name in ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"):
-        said = environment.get(name, "").strip()
-        if said and not (said.isascii() and said.isdigit() and 0 < int(said[:9]) <= _LONGEST):
+        value = environment.get(name, "").strip()
+        if not value:
+            continue
+        if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) <= _LONGEST):
             raise ConfigError(f"{name} is not a number of milliseconds from 1 to {_LONGEST}; correct it.")
-        if said:
-            return int(said) / 1000
+        return int(value) / 1000
     return None
 
 
 def _endpoint(environment: Mapping[str, str]) -> str:
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ""
-    own = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
-    every = "OTEL_EXPORTER_OTLP_ENDPOINT"
-    # One that is for traces alone is taken as it stands.
-    if url := environment.get(own, "").strip():
-        return _checked(own, url)
-    base = _checked(every, environment.get(every, "").strip())
-    return f"{base.rstrip('/')}/v1/traces" if base else ""
+    for_traces = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    for_all = "OTEL_EXPORTER_OTLP_ENDPOINT"
+    # OpenTelemetry uses the endpoint for traces unchanged, and adds a path to the general one.
+    if url := environment.get(for_traces, "").strip():
+        return _checked(for_traces, url)
+    base = _checked(for_all, environment.get(for_all, "").strip())
+    if not base:
+        return ""
+    return f"{base.rstrip('/')}/v1/traces"
 
 
 def _checked(name: str, url: str) -> str:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for a port that is none
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         parts = urlsplit("")
     if url and (parts.scheme not in ("http", "https") or not parts.hostname):
@@ -86,11 +94,15 @@ def _checked(name: str, url: str) -> str:
 
 
 def _pairs(variable: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """`name=value` between commas, values as in URLs. Raises ConfigError, without the values: they may be secret."""
+    """Return the `name=value` pairs that commas separate, with percent-decoded values.
+
+    Raises ConfigError, which never quotes a value, because values may be secret.
+    """
     found: dict[str, str] = {}
     for pair in filter(str.strip, environment.get(variable, "").split(",")):
         name, equals, value = pair.partition("=")
-        name, value = name.strip(), unquote(value.strip())
+        name = name.strip()
+        value = unquote(value.strip())
         if not equals or not name or not (name + value).isprintable() or not name.isascii():
             raise ConfigError(f"{variable} is not of the form name=value,name=value; correct it.")
         if "HEADERS" in variable and not value.isascii():

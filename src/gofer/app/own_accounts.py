@@ -1,7 +1,7 @@
-"""The accounts as which Gofer acts in the systems outside; each system is asked once, when a process starts.
+"""The accounts that Gofer uses in outside systems. A process asks each system for its account once, at start.
 
-What Gofer writes with such an account starts nothing. An account that the settings name is not looked up. Receivers on
-AWS never look it up, because they start anew all the time.
+What Gofer writes with its own account starts no run. An account in the settings is not looked up. Receivers on AWS
+never look accounts up, because they start too often.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from gofer.values.outside import Http
 
 
 async def with_own_accounts(settings: Settings, http: Http) -> Settings:
-    """Return the settings with the accounts of the tokens; an account that cannot be found out stays empty."""
+    """Return the settings with the account of each token. An account that the system does not report stays empty."""
     accounts = [spec.account for spec in RECEIVERS if spec.account is not None]
     found = await asyncio.gather(*(look_up(account, settings.sources, http) for account in accounts))
     known = [account.setting.to(value) for account, value in zip(accounts, found, strict=True)]

@@ -1,4 +1,4 @@
-"""Access to the state for its owner only: modes of files and folders, and no dumps of memory."""
+"""Protection of the state from other users: modes of files and folders, and no core dumps."""
 
 import contextlib
 import ctypes
@@ -10,13 +10,14 @@ from pathlib import Path
 
 _OWNER = 0o700
 _PR_SET_DUMPABLE = 4
-"""Of prctl(2)."""
+"""The option of prctl(2)."""
 
 
 def tighten_folder(data: Path) -> None:
-    """Take away what other users may do with the folder of the state and what is in it.
+    """Remove the permissions of other users from the folder of the state and its contents.
 
-    New files and folders are made this way. This mends those of earlier versions and of a folder that was there before.
+    Gofer creates new files and folders without such permissions. This corrects the ones that existed before, or that
+    earlier versions made.
     """
     for path in _state_of(data):
         with contextlib.suppress(FileNotFoundError, PermissionError):
@@ -24,16 +25,16 @@ def tighten_folder(data: Path) -> None:
 
 
 def forbid_core_dumps() -> None:
-    """Let the system write no image of this process' memory, which holds keys and contents, when it crashes."""
+    """Forbid core dumps of this process, because its memory holds keys and contents."""
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
     if sys.platform == "linux":
-        # A limit says nothing to a program that takes dumps through a pipe; this does, and also refuses debuggers.
+        # The limit does not apply to dumps that a program takes through a pipe. This does, and also refuses debuggers.
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _state_of(data: Path) -> Iterator[Path]:
-    """Yield the folder, its files, and the folders of bodies."""
+    """Yield the folder, the files directly in it, and the folders of bodies."""
     yield data
     for path in data.iterdir():
         if path.is_file():

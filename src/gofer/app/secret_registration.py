@@ -1,7 +1,7 @@
-"""The registration of a secret on one machine: a window in which one is taken, and shown to the operator alone.
+"""The registration of a secret on one machine: a window in which Gofer accepts one, and shows it to the operator.
 
-A source offers its secret once, when an operator subscribes there. Any other sender can offer one too. So it is taken
-only within a window that the operator opened, once, and shown to no one else.
+A source offers its secret once, when an operator subscribes there. Any other sender can offer one too. So Gofer accepts
+one secret only, within a window that the operator opened, and shows it to the operator alone.
 """
 
 import re
@@ -20,12 +20,12 @@ MINUTES = 10
 _TOKEN = re.compile(r"[!-~]{16,200}", re.ASCII)
 
 Show = Callable[[Path, Secret], None]
-"""Tells the operator who opened the window where the secret is kept, and what it is."""
+"""Shows the file of the secret, and the secret, to the operator who opened the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitedSecret:
-    """A secret that an operator waits for."""
+    """A secret that the operator expects a source to offer."""
 
     spec: ReceiverSpec
     registration: Registration
@@ -33,45 +33,46 @@ class AwaitedSecret:
 
 
 def registered(data: Path, registration: Registration) -> tuple[Secret, ...]:
-    """Return the secret taken in an earlier window, if there was one. Raises ConfigError for a file that holds none."""
+    """Return the secret of an earlier registration, if there is one. Raises ConfigError for a file without a secret."""
     path = data / registration.file
     if not path.exists():
         return ()
     text = path.read_bytes().decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):
-        raise ConfigError(f"{path} holds no {registration.secret}; delete it, and register again.")
+        raise ConfigError(f"{path} does not hold a {registration.secret}; delete the file, and register again.")
     return (Secret(text),)
 
 
 @dataclass(slots=True)
 class Window:
-    """The time in which one secret is taken."""
+    """The time in which Gofer accepts one secret."""
 
     awaited: AwaitedSecret
     path: Path
     write: Callable[[Path, str], None]
-    """Writes a file that its owner alone can read, and keeps it through a crash."""
+    """Writes a durable file that only its owner can read."""
     clock: Clock
     secrets: list[Secret] = field(default_factory=list[Secret])
-    """What the source may sign with: those that were known before, and the one that is taken."""
+    """The secrets that the source may sign with: the earlier ones, and the registered one."""
     closes: float = 0.0
-    """Monotonic seconds."""
+    """The end of the window in monotonic seconds."""
     taken: str = ""
+    """The registered secret; empty until a source offers one."""
 
     def __post_init__(self) -> None:
         self.closes = self.clock.monotonic() + MINUTES * 60
 
     def is_open(self) -> bool:
-        """Return whether a secret would be taken now."""
+        """Return whether a secret would be accepted now."""
         return not self.taken and self.clock.monotonic() < self.closes
 
     async def register(self, offered: receiver.Registration) -> None:
-        """Keep the first secret and close. Raises BadRequest(403) for another one, TemporaryError."""
+        """Store the first offered secret and close the window. Raises BadRequest(403) for another, TemporaryError."""
         token = offered.token.reveal()
         if token == self.taken:
             return
         if not self.is_open():
-            raise BadRequest(403, f"Nobody waits for a {self._secret} any more.", code="window_closed")
+            raise BadRequest(403, f"The window for a {self._secret} is closed.", code="window_closed")
         try:
             self.write(self.path, token)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The settings of one process: read from its environment once, checked at once, and passed on as values."""
+"""The settings of one process, read from its environment and checked once, then passed on as values."""
 
 import os
 import re
@@ -21,9 +21,10 @@ _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*
 
 
 def read_dotenv(path: Path) -> Mapping[str, str]:
-    """Return what a file sets; nothing without a file. Raises ConfigError that names the line and never its value.
+    """Return the variables that a `.env` file sets, or an empty mapping if there is no file.
 
-    The file has a small part of what shells read, the same for every line, and nothing is expanded:
+    Raises ConfigError, which names the line and never the value. The syntax is a small part of what shells read, and
+    nothing is expanded:
 
     # a comment                       a line of its own, or after a space
     NAME=value                        `export` before it is allowed
@@ -34,7 +35,7 @@ def read_dotenv(path: Path) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as text; correct it or take it away.") from error
+        raise ConfigError(f"{path} cannot be read as text; correct it or remove it.") from error
     found: dict[str, str] = {}
     for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
         if line and not line.startswith("#"):
@@ -48,87 +49,87 @@ def read_dotenv(path: Path) -> Mapping[str, str]:
 def _read_line(place: str, line: str) -> tuple[str, str]:
     assignment = _ASSIGNMENT.fullmatch(line)
     if not assignment:
-        raise ConfigError(f"{place}: this is no setting; write NAME=value, or # before a comment.")
+        raise ConfigError(f"{place}: this line is not a setting; write NAME=value, or # before a comment.")
     name, written = assignment.groups()
     value = _VALUE.fullmatch(written)
     if not value:
-        raise ConfigError(f'{place}: the value of {name} is not clear; put it in quotes, as {name}="…".')
+        raise ConfigError(f'{place}: the value of {name} cannot be read; put it in quotes, as {name}="…".')
     return name, next((part for part in value.groups() if part is not None), "")
 
 
 LogLevel: TypeAlias = Literal["minimal", "summary", "full"]
-"""Ids, status and duration; also names and counts; or also what libraries say, which may hold contents."""
+"""The detail of log lines. `app/logs.py` says what each level lets through."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one process. An empty secret means that the part it belongs to is not set up."""
+    """The settings of one process. An empty secret means that its system is not set up."""
 
     data: Path
     """GOFER_DATA: the folder of the embedded state."""
     openai_api_key: Secret
     openai_base_url: str
     sources: SourceSettings
-    """What each source names in its `settings` module."""
+    """The settings that each source declares in its `settings` module."""
     public_url: str
-    """GOFER_URL: where colleagues open Gofer's pages; empty means the address it listens on."""
+    """GOFER_URL: the address at which colleagues open Gofer's pages. Empty means the address that Gofer listens on."""
     log_level: LogLevel
-    """AGENT_LOG_LEVEL: how much of a run the log lines tell."""
+    """AGENT_LOG_LEVEL: the detail of log lines."""
     webhook_secrets: Mapping[str, Sequence[Secret]] = field(default_factory=dict[str, Sequence[Secret]])
-    """WEBHOOK_SECRET_<NAME> by the name of its webhook, WEBHOOK_SECRET under the empty one; one or two each."""
+    """WEBHOOK_SECRET_<NAME> by the name of its webhook, and WEBHOOK_SECRET by the empty name. Each has one or two."""
     tokens_expire: Mapping[str, date] = field(default_factory=dict[str, date])
     """TOKENS_EXPIRE: the last day of tokens that expire, as `FIRST_TOKEN=2027-03-01, SECOND_TOKEN=2027-05-31`."""
     model_keys: Mapping[str, Secret] = field(default_factory=dict[str, Secret])
-    """MODEL_KEY_<NAME>, by the whole name: keys of endpoints that defaults.yaml names."""
+    """MODEL_KEY_<NAME>, by the whole name: the keys of endpoints that defaults.yaml names."""
     model_base_urls: frozenset[str] = field(default_factory=frozenset[str])
-    """MODEL_BASE_URLS: the base URLs, with a comma between two, that those endpoints may have."""
+    """MODEL_BASE_URLS: the base URLs that those endpoints may have, separated by commas."""
     otlp: Otlp = field(default_factory=Otlp)
-    """OTEL_EXPORTER_OTLP_ENDPOINT and its like: where the spans of runs go."""
+    """OTEL_EXPORTER_OTLP_ENDPOINT and related variables: the collector that gets the spans of runs."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    """All that is set. A company's tools are given the variables that they name, and nothing else reads it."""
+    """Every variable that is set. Only the company's tools read it: each one gets the variables that it names."""
     openai_organization: str = ""
-    """OPENAI_ORG_ID: the organization that requests to the default endpoint are for."""
+    """OPENAI_ORG_ID: the organization that requests to the default endpoint belong to."""
     openai_project: str = ""
-    """OPENAI_PROJECT_ID: likewise the project."""
+    """OPENAI_PROJECT_ID: the project that requests to the default endpoint belong to."""
     simulated: bool = False
-    """Whether simulators stand in for the systems outside; set by what starts them, never by the environment."""
+    """Whether simulators replace the outside systems. The code that starts them sets it, never the environment."""
     offline: bool = False
-    """Whether the model is the offline one; set by what starts it, never by the environment."""
+    """Whether the offline model answers. The code that starts that model sets it, never the environment."""
 
     @property
     def has_model(self) -> bool:
-        """Return whether a real model is set up."""
+        """Return whether any model endpoint is set up."""
         return self.has_default_endpoint or bool(self.model_base_urls)
 
     @property
     def has_default_endpoint(self) -> bool:
-        """Return whether models without an endpoint of agents/defaults.yaml can be asked."""
+        """Return whether the default endpoint, which models without an endpoint of their own use, is set up."""
         return bool(self.openai_api_key or self.openai_base_url)
 
     @property
     def reaches_people(self) -> bool:
-        """Return whether a system that people use is set up."""
+        """Return whether Gofer can act in at least one system that people use."""
         return any(self.sources[spec.token] for spec in RECEIVERS)
 
     def receives(self, spec: ReceiverSpec) -> bool:
-        """Return whether events of a source reach Gofer."""
+        """Return whether Gofer can receive the events of a source."""
         if self.sources[spec.secret]:
             return True
         return spec.listens_with is not None and bool(self.sources[spec.listens_with])
 
 
 def process_settings() -> Settings:
-    """Return the settings of this process: its environment, and below it the `.env` file of the current folder."""
+    """Return the settings in `process_variables`. Raises ConfigError."""
     return read_settings(process_variables())
 
 
 def process_variables() -> Mapping[str, str]:
-    """Return what is set for this process: its environment, and below it the `.env` file of the current folder."""
+    """Return the variables of the `.env` file of the current folder, overridden by the environment of this process."""
     return {**read_dotenv(Path(".env")), **os.environ}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of another process on this machine that has the same systems and the same model."""
+    """Return the environment for a child process that uses the same systems and the same model."""
     return {
         **os.environ,
         **{name: text for spec in RECEIVERS for name, text in settings.sources.texts(spec.acts_with).items()},
@@ -142,7 +143,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Return the settings in an environment. Raises ConfigError naming the one that is wrong."""
+    """Return the settings in an environment. Raises ConfigError, which names the wrong setting."""
     return Settings(
         data=Path(environment.get("GOFER_DATA") or ".gofer"),
         openai_api_key=_credential("OPENAI_API_KEY", environment),
@@ -168,8 +169,8 @@ def _expiries(text: str) -> Mapping[str, date]:
         try:
             found[name] = date.fromisoformat(day)
         except ValueError as error:
-            example = f"a name and a day each, as {RECEIVERS[-1].token.name}=2027-03-01, with a comma between two"
-            raise ConfigError(f"TOKENS_EXPIRE is not clear at {part[:40]!r}; write {example}.") from error
+            example = f"names and days such as {RECEIVERS[-1].token.name}=2027-03-01, separated by commas"
+            raise ConfigError(f"TOKENS_EXPIRE cannot be read at {part[:40]!r}; write {example}.") from error
     return found
 
 
@@ -179,12 +180,12 @@ def _model_keys(environment: Mapping[str, str]) -> Mapping[str, Secret]:
 
 
 def _model_base_urls(environment: Mapping[str, str]) -> frozenset[str]:
-    """Return the base URLs that a comma separates, without slashes at their ends. Raises ConfigError."""
+    """Return the base URLs of the comma-separated list, without slashes at their ends. Raises ConfigError."""
     listed = [url.strip() for url in environment.get("MODEL_BASE_URLS", "").split(",") if url.strip()]
     if not all(map(is_base_url, listed)):
         raise ConfigError(
-            "MODEL_BASE_URLS lists a text that is no base URL; write URLs such as https://api.example.com/v1 with a "
-            "comma between two, and without a query, a user or a pattern."
+            "MODEL_BASE_URLS has an entry that is not a base URL; write URLs such as https://api.example.com/v1, "
+            "separated by commas, and without a query, a user name or a pattern."
         )
     return frozenset(url.rstrip("/") for url in listed)
 
@@ -199,7 +200,7 @@ def _webhook_secrets(environment: Mapping[str, str]) -> Mapping[str, Sequence[Se
 
 
 def read_log_level(environment: Mapping[str, str]) -> LogLevel:
-    """Return how much log lines tell, known before everything else is. Raises ConfigError."""
+    """Return the level of log lines, which a process needs before its other settings. Raises ConfigError."""
     value = environment.get("AGENT_LOG_LEVEL") or "summary"
     for level in get_args(LogLevel):
         if value == level:
@@ -208,5 +209,5 @@ def read_log_level(environment: Mapping[str, str]) -> LogLevel:
 
 
 def _credential(name: str, environment: Mapping[str, str]) -> Secret:
-    """Return a credential that goes into a header."""
+    """Return a credential that is sent in a header. Raises ConfigError for characters that a header cannot have."""
     return read_credential(name, environment.get(name, "").strip())

@@ -1,4 +1,4 @@
-"""What gives a source its function on AWS in `template.yaml`: function, role, logs, alarm, permissions and its URL."""
+"""The parts of `template.yaml` that a source needs on AWS: function, role, logs, alarm, permissions and URL."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _RESOURCES = """\
     Metadata: {{BuildMethod: makefile}}
     Properties:
       FunctionName: !Sub gofer-${{Stage}}-{source}
-      Description: Takes the webhooks of {system}.
+      Description: Receives the webhooks of {system}.
       Handler: handlers/{source}.handler
       Role: !GetAtt {Name}Role.Arn
       LoggingConfig: {{LogFormat: JSON, LogGroup: !Ref {Name}Logs}}
@@ -60,7 +60,7 @@ _ALARM = """\
     Type: AWS::CloudWatch::Alarm
     Properties:
       AlarmName: !Sub gofer-${{Stage}}-ingress-errors-{source}
-      AlarmDescription: "The receiver of {system} failed instead of answering. See docs/runbook.md#ingress-errors."
+      AlarmDescription: "The receiver of {system} failed without an answer. See docs/runbook.md#ingress-errors."
       Namespace: AWS/Lambda
       MetricName: Errors
       Dimensions: [{{Name: FunctionName, Value: !Ref {Name}Function}}]
@@ -82,27 +82,27 @@ _KEY = "INSTALLATION_KEY"
 _LOG_GROUP = "              - !GetAtt {Name}Logs.Arn\n"
 _OUTPUT = """\
   {Name}WebhookUrl:
-    Description: For the webhook of {system}.
+    Description: URL for the webhook of {system}.
     Value: !Sub ${{UrlSetting.Value}}{path}
 """
 
 
 _LOGICAL_ID = re.compile(r"^  (\w+):$", re.MULTILINE)
-"""A resource or an output that a part adds."""
+"""The line that names a resource or an output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of what a source needs, and the lines of the template that it follows."""
+    """One text to insert into the template, and the place to insert it."""
 
     place: str
-    """For people."""
+    """The name of the place, for error messages."""
     below: Sequence[str]
-    """The beginnings of lines that stand in this order, without their indentation."""
+    """The beginnings of template lines, without indentation and in order. The text follows the last of them."""
     text: str
 
     def insert(self, template: str) -> str:
-        """Return a template with this part. Raises ConfigError for a template without the place."""
+        """Return the template with this part. Raises ConfigError for a template without the place."""
         lines = template.splitlines(keepends=True)
         at = 0
         for beginning in self.below:
@@ -114,18 +114,18 @@ class Part:
 
 
 def logical_name(source: str) -> str:
-    """Return how logical ids of a source begin, which are letters and digits only."""
+    """Return the prefix of a source's logical ids, which may hold letters and digits only."""
     return "".join(word.capitalize() for word in source.split("_"))
 
 
 def source_resources(spec: ReceiverSpec) -> str:
-    """Return the function of a source with its role and its logs."""
+    """Return the text of the function of a source, with its role and its log group."""
     names = [_KEY, *(setting.name for setting in spec.receives_with)]
     return _filled(_RESOURCES, spec, "\n".join(f"{_PARAMETER}{name}" for name in names))
 
 
 def source_parts(spec: ReceiverSpec) -> Sequence[Part]:
-    """Return everything that a source needs in the template."""
+    """Return all parts that a source needs in the template."""
     resources = f"{source_resources(spec)}\n{_filled(_ALARM, spec)}\n"
     settings = "".join(f"{_PARAMETER}{setting.name}\n" for setting in spec.acts_with)
     return [
@@ -139,19 +139,19 @@ def source_parts(spec: ReceiverSpec) -> Sequence[Part]:
 
 
 def source_template(spec: ReceiverSpec) -> str:
-    """Return everything that a source needs in the template, each part below a comment that names its place."""
+    """Return the text of all parts that a source needs, each below a comment that names its place."""
     return "\n".join(f"# Below {part.place}:\n{part.text}" for part in source_parts(spec))
 
 
 def add_source(spec: ReceiverSpec, template: str) -> str:
-    """Return a template with everything that a source needs. Raises ConfigError."""
+    """Return the template with all parts of a source. Raises ConfigError if it has some of them already."""
     parts = source_parts(spec)
     ids = [logical_id for part in parts for logical_id in _LOGICAL_ID.findall(part.text)]
     present = [logical_id for logical_id in ids if f"\n  {logical_id}:\n" in template]
     if present:
-        said = f"template.yaml has parts of {spec.system} already: {', '.join(present)}."
         raise ConfigError(
-            f"{said} Remove every part of {spec.system}, its settings and its log group too, to write them anew."
+            f"template.yaml has parts of {spec.system} already: {', '.join(present)}. To write them again, first "
+            f"remove every part of {spec.system}, including its settings and its log group."
         )
     for part in parts:
         template = part.insert(template)

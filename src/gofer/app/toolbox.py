@@ -28,9 +28,10 @@ def build_tools(
     python: Children | None = None,
     company: Sequence[CompanyTool] = (),
 ) -> Mapping[str, AnyTool]:
-    """Return every tool by its name; `company` are those of `tools/`.
+    """Return every tool by its name.
 
-    `children` do what is dangerous on bytes, `python` runs the code of models; who lets tools be called closes both.
+    `company` holds the tools of `tools/`. `children` parse untrusted bytes, and `python` runs the code of models. The
+    caller closes both.
     """
     systems: Sequence[Sequence[AnyTool]] = [
         *(source.tools(settings.sources) for source in SOURCES.values() if source.tools is not None),
@@ -44,7 +45,7 @@ def build_tools(
 
 
 def _of_company(company: Sequence[CompanyTool], settings: Settings) -> Sequence[AnyTool]:
-    """Return a company's tools; in a simulated world they answer with their mocks, as nothing stands in for them."""
+    """Return a company's tools. In a simulated world their mocks answer, because their systems have no simulators."""
     tools = {tool.name: tool.bind(variables_of(tool, settings)) for tool in company}
     if settings.simulated:
         tools = mocked(tools, {})
@@ -55,12 +56,14 @@ def variables_of(tool: CompanyTool, settings: Settings) -> Variables:
     """Return the values of the environment variables that a company's tool names. Raises ConfigError."""
     values = {name: settings.environment.get(name, "").strip() for name in tool.variables}
     secrets = tool.declared.variables.secrets
-    # Any text may stand in a setting; a secret goes into a header.
-    return {name: read_credential(name, text) if name in secrets else Secret(text) for name, text in values.items()}
+    # Only secrets must fit into a header. Any other setting may hold any text.
+    credentials = {name: read_credential(name, text) for name, text in values.items() if name in secrets}
+    texts = {name: Secret(text) for name, text in values.items() if name not in secrets}
+    return {**texts, **credentials}
 
 
 def unset(company: Sequence[CompanyTool], settings: Settings) -> Mapping[str, Sequence[str]]:
-    """Return the variables that are not set, with the names of the tools that reach nothing without them."""
+    """Return the variables that are not set, each with the names of the tools that need it."""
     found: dict[str, list[str]] = {}
     for tool in company:
         for name in tool.variables:

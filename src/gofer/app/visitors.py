@@ -1,8 +1,8 @@
-"""The visitors that pages without sign-in answer: those at this machine who ask for it by a name of its own.
+"""Access to pages without sign-in: only from this machine, and only by one of its own host names.
 
-A browser sends the host of the address that a person opened. A page of another site whose name was pointed to this
-machine has that site's host, so a host that is not known reads nothing. Other machines can write any host, so a
-connection must come from this machine as well.
+A browser sends the host name of the page that it shows. An attacker can point the name of another site to this machine,
+so requests with an unknown host name are refused. Programs on other machines can send any host name, so the connection
+must come from this machine as well.
 """
 
 import re
@@ -20,20 +20,20 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII | re.IGNORECASE)
 _OTHER_MACHINE = (
-    "Gofer's pages have no sign-in here, so they are shown on the machine that runs Gofer only. Open them there, or "
-    "let a proxy on that machine sign people in.\n"
+    "These pages have no sign-in, so Gofer shows them only to browsers on the machine that it runs on. Open them "
+    "there, or set up a proxy on that machine that signs people in.\n"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
-    """Who is answered: visitors at this machine, for loopback names and the hosts named here."""
+    """The rule for visitors: they connect from this machine, and ask for a loopback name or one of `hosts`."""
 
     hosts: frozenset[str] = frozenset()
-    """In lower case and without ports."""
+    """Host names in lower case, without ports."""
 
     def guard(self, pages: Sequence[Route]) -> list[Route]:
-        """Return the same pages for these visitors alone."""
+        """Return the same pages, restricted to these visitors."""
         return [Route(page.path, self._guarded(page.endpoint), methods=["GET"]) for page in pages]
 
     def knows(self, header: str) -> bool:
@@ -57,36 +57,39 @@ class Visitors:
     def _other_host(self) -> str:
         known = ", ".join(["localhost", "127.0.0.1", *sorted(self.hosts)])
         return (
-            f"Gofer's pages answer to {known} and to no other host. Open them there, or set GOFER_URL to the address "
-            "at which colleagues open them.\n"
+            f"Gofer shows its pages only at these hosts: {known}. Open them at one of these, or set GOFER_URL to the "
+            "address at which colleagues open them.\n"
         )
 
 
 LOOPBACK = Visitors()
-"""Visitors of pages that have no address of their own."""
+"""The rule for pages without a public address."""
 
 
 def visitors(public_url: str, listening: str) -> Visitors:
-    """Return the visitors of pages that people open at a URL, or at the address that the server listens on."""
+    """Return the rule for pages at `public_url` and at `listening`, the address that the server listens on.
+
+    A host name other than `localhost` is accepted only from the URL that people open, or if the server listens on it.
+    """
     named = {urlsplit(public_url).hostname or "", listening.lower()}
     known = {"", "localhost"} | {host for host in named if is_everywhere(host) or is_loopback(host)}
     return Visitors(frozenset(named - known))
 
 
 def is_everywhere(host: str) -> bool:
-    """Return whether an address stands for all addresses of a machine."""
+    """Return whether an address means all addresses of a machine, such as 0.0.0.0."""
     address = _address(host)
     return address is not None and address.is_unspecified
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is one that other machines do not reach."""
+    """Return whether an address is a loopback address, which other machines cannot reach."""
     address = _address(host)
     return address is not None and address.is_loopback
 
 
 def _is_here(request: Request) -> bool:
-    """Return whether a connection comes from this machine: from loopback, or from the address that it goes to."""
+    """Return whether a connection comes from this machine: from loopback, or from the address it is made to."""
     client = request.scope.get("client")
     server = request.scope.get("server")
     if not client:
@@ -95,7 +98,7 @@ def _is_here(request: Request) -> bool:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a text is; the IPv4 address where it stands for one."""
+    """Return the address in a text, or None. For an IPv4-mapped IPv6 address, return the IPv4 address."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A worker put together: models, tools, prices and stores."""
+"""The construction of a worker from models, tools, prices and stores."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,26 +22,26 @@ from gofer.values.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One Gofer where it is installed: its state, its identity, its address, and the world around it."""
+    """One installation of Gofer: its state, key and address, and its access to the outside world."""
 
     stores: Stores
     key: Secret
-    """The key that ids and tokens of this installation are made with."""
+    """The key from which the ids and tokens of this installation are derived."""
     links: Links
     outside: Outside
     alone: bool
-    """Whether a lock keeps every other worker out."""
+    """Whether a lock excludes every other worker."""
     patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildProcesses:
-    """The limited children of a worker; their owner closes them."""
+    """The limited child processes of a worker. The caller that made them closes them."""
 
     documents: Children
     """Children that read and convert bytes."""
     python: Children | None = None
-    """Children that run the code of models; None where no such tool is offered."""
+    """Children that run the code of models. None makes the tools start their own."""
 
 
 def build_worker(
@@ -55,11 +55,11 @@ def build_worker(
     notify: Callable[[Ended], None] = ignore_end,
     company: Sequence[CompanyTool] = (),
 ) -> Worker:
-    """Return the worker of an installation; `notify` is called for each run that ended.
+    """Return the worker of an installation.
 
-    `company` are the tools of `tools/`.
+    The worker calls `notify` for each run that ended. `company` holds the tools of `tools/`.
     """
-    fit, pages = _eyes(children.documents)
+    fit, pages = _image_functions(children.documents)
     services = Services(
         stores=installation.stores,
         model=models.default,
@@ -73,7 +73,9 @@ def build_worker(
         patience=installation.patience,
         installation_key=installation.key,
     )
-    exporter = build_exporter(settings, installation.outside.http) if settings.otlp.url else None
+    exporter = None
+    if settings.otlp.url:
+        exporter = build_exporter(settings, installation.outside.http)
     return Worker(
         services,
         workflows,
@@ -84,17 +86,18 @@ def build_worker(
 
 
 def build_exporter(settings: Settings, http: Http) -> Exporter:
-    """Return what makes spans of runs and sends them where the settings say."""
+    """Return the exporter that sends the spans of runs to the collector in the settings."""
     otlp = settings.otlp
     full = settings.log_level == "full"
-    # Only the address that is the same for everybody: exported again, a span must be what it was.
+    # Every process knows GOFER_URL, but not the address that another one listens on. A span that is exported again
+    # must have the same bytes.
     return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url, otlp.timeout or TIMEOUT)
 
 
-def _eyes(
+def _image_functions(
     children: Children,
 ) -> tuple[Callable[[bytes, int], Awaitable[Fitted]], Callable[[bytes], Awaitable[int]]]:
-    """Return what makes images ready for models, and what counts the pages of a PDF before they look at it."""
+    """Return two functions: one fits an image to a model's limits, the other counts the pages of a PDF."""
 
     async def fit(image: bytes, most: int) -> Fitted:
         return await fitted(children, image, most=min(most, BYTES))

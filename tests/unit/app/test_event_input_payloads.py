@@ -152,7 +152,7 @@ def test_webhook_call_without_a_key_is_an_error_with_the_reason() -> None:
 def test_unknown_webhook_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="There is no webhook 'nope' in agents/; there are: alarm, form, new-hire"):
         find_hook(catalog(), "nope")
-    with pytest.raises(ConfigError, match="Say with --hook which webhook is called; there are: alarm, form, new-hire"):
+    with pytest.raises(ConfigError, match="Name the webhook with --hook; there are: alarm, form, new-hire"):
         find_hook(catalog(), "")
     assert hook_name("/hooks/new-hire") == "new-hire"
     for path in ("/hooks/", "new-hire", "/slack/events", "https://gofer.example.com/hooks/new-hire"):

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.app.otlp_settings import Otlp, nothing_real, read_otlp
+from gofer.app.otlp_settings import Otlp, local_collector, read_otlp
 from gofer.app.settings import child_environment, read_settings
 from gofer.values.errors import ConfigError
 
@@ -89,13 +89,13 @@ def test_otlp_timeout_is_read_in_milliseconds() -> None:
 
 def test_otlp_export_from_the_demo_stays_on_this_machine() -> None:
     here = read_otlp({BASE: "http://localhost:6006"})
-    assert nothing_real(here) == here
-    assert nothing_real(read_otlp({BASE: "https://otlp.example", HEADERS: "key=1"})) == Otlp()
+    assert local_collector(here) == here
+    assert local_collector(read_otlp({BASE: "https://otlp.example", HEADERS: "key=1"})) == Otlp()
 
 
 def test_child_process_of_the_demo_inherits_the_otlp_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(BASE, "https://otlp.example")
     settings = read_settings({BASE: "https://otlp.example"})
-    simulated = replace(settings, otlp=nothing_real(settings.otlp))
+    simulated = replace(settings, otlp=local_collector(settings.otlp))
     assert read_otlp(child_environment(simulated)).url == ""
     assert read_otlp(child_environment(settings)).url == "https://otlp.example/v1/traces"

@@ -99,5 +99,5 @@ def test_unwritable_verification_token_is_answered_with_503(tmp_path: Path) -> N
 def test_verification_token_file_without_a_token_is_refused(tmp_path: Path) -> None:
     assert registered(tmp_path, REGISTRATION) == ()
     (tmp_path / FILE).write_text("two words")
-    with pytest.raises(ConfigError, match="holds no verification token; delete it"):
+    with pytest.raises(ConfigError, match="does not hold a verification token; delete the file"):
         registered(tmp_path, REGISTRATION)

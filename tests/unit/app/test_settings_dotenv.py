@@ -40,11 +40,11 @@ def test_dotenv_line_forms_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("SLACK_BOT_TOKEN hunter2", "this is no setting"),
-        ("=hunter2", "this is no setting"),
-        ('SLACK_BOT_TOKEN="hunter2', "the value of SLACK_BOT_TOKEN is not clear"),
-        ("SLACK_BOT_TOKEN=hunter2 hunter2", "the value of SLACK_BOT_TOKEN is not clear"),
-        ("SLACK_BOT_TOKEN='hunter2'x", "the value of SLACK_BOT_TOKEN is not clear"),
+        ("SLACK_BOT_TOKEN hunter2", "this line is not a setting"),
+        ("=hunter2", "this line is not a setting"),
+        ('SLACK_BOT_TOKEN="hunter2', "the value of SLACK_BOT_TOKEN cannot be read"),
+        ("SLACK_BOT_TOKEN=hunter2 hunter2", "the value of SLACK_BOT_TOKEN cannot be read"),
+        ("SLACK_BOT_TOKEN='hunter2'x", "the value of SLACK_BOT_TOKEN cannot be read"),
         ("A=hunter2", "A is set a second time"),
     ],
 )

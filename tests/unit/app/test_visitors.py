@@ -90,7 +90,7 @@ async def ask(scope: Mapping[str, object], known: Visitors = LOOPBACK) -> httpx2
 async def test_remote_machine_is_refused_for_any_host_header(client: object, server: object, status: int) -> None:
     answer = await ask({"client": client, "server": server})
     assert answer.status_code == status
-    assert ("no sign-in here" in answer.text) == (status == 403)
+    assert ("have no sign-in" in answer.text) == (status == 403)
 
 
 async def test_refusal_names_the_allowed_hosts_and_the_setting() -> None:

@@ -1,4 +1,4 @@
-"""Published workflows in S3: each object is created once, and compare-and-swap moves the pointer."""
+"""Published workflows in S3. Bundles are written once, and compare-and-swap moves the pointer to the current one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from gofer.workflows.published import BundleStore, Found
 
 _MISSING = ("NoSuchKey",)
 _TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey")
-"""Another publisher wrote, writes just now, or took away what was to be replaced."""
+"""Codes of a lost race: another publisher wrote, is writing, or removed the object."""
 
 
 class S3BundleStore(BundleStore):
@@ -25,7 +25,7 @@ class S3BundleStore(BundleStore):
     async def read(self, key: str) -> Found | None:
 
         def get_object(**place: str) -> Found:
-            # On its thread: the body comes over the network too.
+            # The body also comes over the network, so this thread reads it, and not the event loop.
             answer = self._client.get_object(**place)
             return Found(answer["Body"].read(), answer["ETag"])
 
@@ -56,5 +56,5 @@ class S3BundleStore(BundleStore):
 
     async def _put(self, key: str, body: bytes, **condition: str) -> bool:
         place = {"Bucket": self._bucket, "Key": key, "Body": body, "ContentType": "application/json"}
-        done = await self._aws.ask(self._client.put_object, refusals=_TAKEN, **place, **condition)
-        return not isinstance(done, Refusal)
+        result = await self._aws.ask(self._client.put_object, refusals=_TAKEN, **place, **condition)
+        return not isinstance(result, Refusal)

@@ -1,4 +1,4 @@
-"""The clients of AWS, and the stores over them."""
+"""The boto3 clients of AWS, and the stores that use them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -27,7 +27,7 @@ from gofer.values.outside import Clock
 _READ_TIMEOUT = 5
 """Seconds for an answer."""
 _POLL_TIMEOUT = 25
-"""Seconds for an answer of SQS, which takes up to 20 to answer that the queue is empty."""
+"""Seconds to wait for SQS, which takes up to 20 seconds to report an empty queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class Cloud:
     blobs: S3Blobs
     queue: SqsQueue
     aws: Aws
-    """Counts the requests of all three."""
+    """The thread pool for the requests of all three."""
 
     @property
     def stores(self) -> Stores:
-        """Return the three as one value."""
+        """Return journal, bodies and queue as one value."""
         return Stores(self.store, self.blobs, self.queue)
 
     def close(self) -> None:
-        """Wait for requests that run."""
+        """Wait for the requests in progress, and close the thread pool."""
         self.aws.close()
 
 
@@ -66,7 +66,7 @@ def open_cloud(
 
 
 def new_session(region: str | None, profile: str | None = None) -> boto3.Session:
-    """Return who asks AWS, and in which Region. Raises BotoCoreError when AWS' configuration is wrong."""
+    """Return a session with credentials and a Region. Raises BotoCoreError if the AWS configuration is wrong."""
     core = cast(Any, botocore.session.Session(profile=profile))
     core.register_component("data_loader", _descriptions(core.get_config_variable("data_path")))
     return boto3.Session(botocore_session=core, region_name=region or None)
@@ -74,16 +74,16 @@ def new_session(region: str | None, profile: str | None = None) -> boto3.Session
 
 @cache
 def _descriptions(folder: str | None) -> Any:
-    """Return what the SDK knows of services and Regions, which takes each session a tenth of a second to read."""
+    """Return the SDK's descriptions of services and Regions, cached because reading them takes 100 ms a session."""
     return cast(Any, create_loader)(folder)
 
 
 def build_client(
     session: boto3.Session, name: str, endpoint: str, timeout: int = _READ_TIMEOUT, threads: int = THREADS
 ) -> Any:
-    """Return a client of boto3 that waits less than a minute, tries three times, and has a connection a thread.
+    """Return a boto3 client that waits less than a minute, tries three times, and has one connection a thread.
 
-    Raises ConfigError when nothing says in which Region, or AWS' configuration is wrong.
+    Raises ConfigError if no Region is set or the AWS configuration is wrong.
     """
     config = Config(
         connect_timeout=2,
@@ -99,19 +99,21 @@ def build_client(
 
 
 def misconfigured(error: BotoCoreError | ValueError) -> ConfigError:
-    """Return what is wrong with the files and variables that say who asks AWS and where, before any request."""
+    """Return the ConfigError for an AWS configuration that boto3 rejected before any request."""
     match error:
         case NoRegionError():
-            told = "Nothing says in which Region of AWS; set AWS_REGION, or `region` in the profile"
+            message = "No AWS Region is set; set AWS_REGION, or `region` in the profile"
         case ProfileNotFound():
             name = cast(Any, error).kwargs["profile"]
-            told = f"AWS' configuration has no profile {name!r}; `aws configure list-profiles` shows which it has"
+            message = f"The AWS configuration has no profile {name!r}; `aws configure list-profiles` lists the profiles"
         case BotoCoreError():
-            # Its text may hold what a program for credentials printed.
-            why = f"cannot be used ({type(error).__name__})"
-            told = f"AWS' configuration {why}; correct the profile until `aws sts get-caller-identity` answers"
-        case ValueError():
-            told = (
-                "The address that is set for AWS is no URL; correct AWS_ENDPOINT_URL, or `endpoint_url` in the profile"
+            # The text of the error may hold the output of a program for credentials.
+            problem = f"cannot be used ({type(error).__name__})"
+            message = (
+                f"The AWS configuration {problem}; correct the profile until `aws sts get-caller-identity` answers"
             )
-    return ConfigError(f"{told}.")
+        case ValueError():
+            message = (
+                "The endpoint set for AWS is not a URL; correct AWS_ENDPOINT_URL, or `endpoint_url` in the profile"
+            )
+    return ConfigError(f"{message}.")

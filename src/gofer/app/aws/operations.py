@@ -1,7 +1,7 @@
-"""A stage on AWS, opened for commands that look after runs and for publishing.
+"""Access to a stage on AWS, for operations commands and for publishing.
 
-A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`.
-Nothing else there is read: an operator needs none of its secrets.
+A deploy writes the names of its table, bucket, queue and schedules into Parameter Store below `/gofer/<stage>/`. The
+commands read nothing else there, because an operator needs none of the secrets.
 """
 
 import contextlib
@@ -35,31 +35,31 @@ NAMES = (
     "GOFER_SCHEDULE_ROLE",
     "GOFER_SCHEDULE_TARGET",
 )
-"""What is read of a stage, in one request."""
+"""The parameters that are read of a stage, in one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage, and who asks."""
+    """The names of a stage's resources, and a session to reach them."""
 
     variables: Mapping[str, str]
-    """The environment, and above it the names of the stage."""
+    """The environment, overridden by the parameters of the stage."""
     session: boto3.Session
 
     def client(self, name: str) -> Any:
-        """Return a client of boto3."""
+        """Return a boto3 client for a service."""
         return build_client(self.session, name, self.variables.get("AWS_ENDPOINT_URL", ""))
 
     def required(self, *names: str) -> tuple[str, ...]:
-        """Return some variables. Raises ConfigError naming those that are not set."""
+        """Return the values of some variables. Raises ConfigError, which names the variables that are not set."""
         if missing := [name for name in names if not self.variables.get(name)]:
-            told = "name a stage with --stage, or set what its stack has as outputs"
-            raise ConfigError(f"{' and '.join(missing)} must be set; {told}.")
+            remedy = "name a stage with --stage, or take the values from the outputs of its stack"
+            raise ConfigError(f"{' and '.join(missing)} must be set; {remedy}.")
         return tuple(self.variables[name] for name in names)
 
 
 def open_stage(place: Place) -> Stage:
-    """Return the stage that is meant. Raises ConfigError when it is not there or may not be asked, TemporaryError."""
+    """Return the stage of a command. Raises ConfigError for a missing or forbidden stage, TemporaryError."""
     region = place.variables.get("AWS_REGION") or place.variables.get("AWS_DEFAULT_REGION") or None
     profile = place.profile or place.variables.get("AWS_PROFILE") or None
     try:
@@ -76,17 +76,17 @@ def _named(stage: Stage, name: str) -> Mapping[str, str]:
     if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
         raise ConfigError(f"--stage is {name[:60]!r}; write the name that was deployed, as `prod`.")
     path = f"/gofer/{name}/"
-    where = str(cast(Any, stage.session).region_name)
+    region = str(cast(Any, stage.session).region_name)
     client = stage.client("ssm")
     try:
-        answer = client.get_parameters(Names=[path + one for one in NAMES])
+        answer = client.get_parameters(Names=[path + parameter for parameter in NAMES])
     except (ClientError, BotoCoreError) as error:
-        why = trouble("get_parameters", error)
-        raise type(why)(f"Stage {name} cannot be looked up in {where}, if there is one. {why}") from error
+        cause = trouble("get_parameters", error)
+        raise type(cause)(f"Stage {name} cannot be looked up in {region}. {cause}") from error
     found = {str(item["Name"]).removeprefix(path): str(item["Value"]) for item in answer["Parameters"]}
     if not found:
-        told = "correct --stage, AWS_REGION or --profile, or deploy it"
-        raise ConfigError(f"There is no stage {name} in {where}, nothing stands below {path} there; {told}.")
+        remedy = "Correct --stage, AWS_REGION or --profile, or deploy the stage."
+        raise ConfigError(f"There is no stage {name} in {region}: Parameter Store has nothing below {path}. {remedy}")
     return found
 
 
@@ -95,7 +95,7 @@ _THREADS = 8
 
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
-    """Open the state of a stage. Raises ConfigError for what is not set or not there."""
+    """Open the state of a stage. Raises ConfigError for missing settings or a missing stage."""
     stage = open_stage(place)
     clock = SystemClock()
     cloud = open_cloud(cloud_settings(stage.variables), clock, threads=_THREADS, session=stage.session)
@@ -107,7 +107,7 @@ def open_operations(place: Place) -> Generator[Operations]:
 
 @contextlib.contextmanager
 def open_publisher(place: Place, root: Path) -> Generator[Publisher]:
-    """Open a publisher from the repository at `root` to a stage. Raises ConfigError for what is not set or there."""
+    """Open a publisher from the repository at `root` to a stage. Raises ConfigError for a missing setting or stage."""
     stage = open_stage(place)
     aws = Aws(_THREADS)
     (bucket,) = stage.required("GOFER_BUCKET")

@@ -1,4 +1,4 @@
-"""The schedules in EventBridge Scheduler: one group, all with the same function and role."""
+"""The schedules in EventBridge Scheduler: one group, in which every schedule calls the same function."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ from gofer.values.errors import ConfigError
 from gofer.workflows.publish.timetable import Entry, Timetable
 
 _GONE = "ResourceNotFoundException"
-_THERE = "ConflictException"
-_WRONG = "ValidationException"
+_EXISTS = "ConflictException"
+_INVALID = "ValidationException"
 
 
 @dataclass(frozen=True, slots=True)
 class EventBridge(Timetable):
-    """The schedules of one group, by a boto3 client."""
+    """The schedules of one group, through a boto3 client."""
 
     aws: Aws
     client: Any
     group: str
     role: str
-    """Arn of the role in which Scheduler calls the function."""
+    """The ARN of the role that Scheduler assumes to call the function."""
     target: str
-    """Arn of the function."""
+    """The ARN of the function."""
 
     @override
     async def names(self) -> Sequence[str]:
@@ -37,37 +37,39 @@ class EventBridge(Timetable):
             return {"names": [str(found["Name"]) for page in pages for found in page["Schedules"]]}
 
         found = await self._ask(list_schedules, _GONE, GroupName=self.group)
-        return self._group_is_there(found)["names"]
+        return self._check_group(found)["names"]
 
     @override
     async def entry(self, name: str) -> Entry | None:
         found = await self._ask(self.client.get_schedule, _GONE, GroupName=self.group, Name=name)
         if isinstance(found, Refusal):
             return None
-        told = as_object(found.get("Target"))
-        seconds = as_object(told.get("RetryPolicy")).get("MaximumEventAgeInSeconds")
+        target = as_object(found.get("Target"))
+        seconds = as_object(target.get("RetryPolicy")).get("MaximumEventAgeInSeconds")
         entry = Entry(
             name=name,
             expression=as_text(found.get("ScheduleExpression")),
             zone=as_text(found.get("ScheduleExpressionTimezone")),
-            input=as_text(told.get("Input")),
+            input=as_text(target.get("Input")),
             seconds=seconds if isinstance(seconds, int) else 0,
         )
-        # A person may have changed any other field by hand: the entry is compared as it would be written.
+        # A person may have changed any other field by hand, so every field that Gofer would write is compared.
         if all(found.get(key) == value for key, value in self._form(entry).items()):
             return entry
         return None
 
     @override
     async def put(self, entry: Entry) -> None:
-        form = {**self._form(entry), **({"StartDate": entry.starts} if entry.starts else {})}
-        made = await self._ask(self.client.create_schedule, _THERE, _GONE, _WRONG, **form)
-        if isinstance(made, Refusal) and made.code == _THERE:
-            made = await self._ask(self.client.update_schedule, _GONE, _WRONG, **form)
-        if isinstance(made, Refusal) and made.code == _WRONG:
-            told = as_text(made.response.get("Error", {}).get("Message"))[:300]
-            raise ConfigError(f"EventBridge Scheduler does not take {entry.expression} of {entry.name}: {told}")
-        self._group_is_there(made)
+        form = self._form(entry)
+        if entry.starts:
+            form["StartDate"] = entry.starts
+        result = await self._ask(self.client.create_schedule, _EXISTS, _GONE, _INVALID, **form)
+        if isinstance(result, Refusal) and result.code == _EXISTS:
+            result = await self._ask(self.client.update_schedule, _GONE, _INVALID, **form)
+        if isinstance(result, Refusal) and result.code == _INVALID:
+            message = as_text(result.response.get("Error", {}).get("Message"))[:300]
+            raise ConfigError(f"EventBridge Scheduler rejects {entry.expression} of {entry.name}: {message}")
+        self._check_group(result)
 
     @override
     async def delete(self, name: str) -> None:
@@ -76,13 +78,13 @@ class EventBridge(Timetable):
     async def _ask(self, operation: Operation, *refusals: str, **arguments: object) -> Mapping[str, Any] | Refusal:
         return await self.aws.ask(operation, refusals=refusals, **arguments)
 
-    def _group_is_there(self, found: Mapping[str, Any] | Refusal) -> Mapping[str, Any]:
+    def _check_group(self, found: Mapping[str, Any] | Refusal) -> Mapping[str, Any]:
         if isinstance(found, Refusal):
-            raise ConfigError(f"There is no group {self.group!r} of schedules; deploy first.")
+            raise ConfigError(f"The schedule group {self.group!r} does not exist; deploy the stage first.")
         return found
 
     def _form(self, entry: Entry) -> dict[str, object]:
-        """Return an entry as the API has it."""
+        """Return the fields of an entry for the API."""
         retries = {"MaximumEventAgeInSeconds": entry.seconds, "MaximumRetryAttempts": 185}
         return {
             "Name": entry.name,

@@ -1,6 +1,6 @@
-"""The place of the state of a Gofer on AWS, and the key of its runs.
+"""The settings of a process on AWS: the place of its state, and the installation key.
 
-It is apart from the clients, because a receiver reads it in its cold start and loads no boto3.
+This module is separate from the clients, because a receiver reads it during its cold start and never loads boto3.
 """
 
 import re
@@ -14,7 +14,7 @@ from gofer.values.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class CloudSettings:
-    """Where the state of a Gofer on AWS lies."""
+    """The names of the AWS resources that hold the state."""
 
     table: str
     """GOFER_TABLE"""
@@ -27,16 +27,16 @@ class CloudSettings:
     dead_letter_url: str
     """GOFER_DEAD_LETTER_URL"""
     region: str
-    """AWS_REGION; empty leaves it to the profile."""
+    """AWS_REGION. Empty leaves the Region to the profile."""
     endpoint: str
-    """AWS_ENDPOINT_URL; empty is AWS itself."""
+    """AWS_ENDPOINT_URL. Empty means AWS itself."""
     stage: str = ""
     """GOFER_STAGE"""
 
 
 @dataclass(frozen=True, slots=True)
 class AwsSettings:
-    """Everything a process on AWS is told."""
+    """All settings of a process on AWS."""
 
     settings: Settings
     cloud: CloudSettings
@@ -44,22 +44,26 @@ class AwsSettings:
 
 
 def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
-    """Return the settings in an environment that holds its parameters.
+    """Return the settings in an environment that includes the parameters of the stage.
 
-    Raises ConfigError naming the one that is wrong.
+    Raises ConfigError, which names the wrong setting.
     """
     key = environment.get("INSTALLATION_KEY", "").strip()
     if not re.fullmatch("[0-9a-f]{64}", key):
-        # With another key a mention that was answered before would be answered again.
-        raise ConfigError("INSTALLATION_KEY is missing or damaged; it is the parameter of 64 hex digits made once.")
+        # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
+        raise ConfigError(
+            "INSTALLATION_KEY is missing or damaged; set it to the 64 hex digits that were made for this stage."
+        )
     return AwsSettings(read_settings(environment), cloud_settings(environment), Secret(key))
 
 
 def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
-    """Return where the state lies. Raises ConfigError naming what is missing."""
+    """Return the names of the resources. Raises ConfigError, which names the missing variables."""
     names = ("GOFER_TABLE", "GOFER_KEYS_TABLE", "GOFER_BUCKET", "GOFER_QUEUE_URL", "GOFER_DEAD_LETTER_URL")
     if missing := [name for name in names if not environment.get(name)]:
-        raise ConfigError(f"{' and '.join(missing)} must be set; the outputs of the deployed stack name them.")
+        raise ConfigError(
+            f"{' and '.join(missing)} must be set; take the values from the outputs of the deployed stack."
+        )
     region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION", "")
     endpoint = environment.get("AWS_ENDPOINT_URL", "")
     return CloudSettings(

@@ -1,4 +1,4 @@
-"""The manifest of a backup: every file with its size and hash, so that a part is never taken for the whole."""
+"""The manifest of a backup: every file with its size and hash, so that an incomplete backup is recognised."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from gofer.values.canonical_json import encode
 from gofer.values.errors import ConfigError
 
 NAME = "backup.json"
-"""Written last; a folder without it is no backup."""
+"""The file of the manifest. It is written last, so a folder without it is not a complete backup."""
 SEALED = "keys.sealed"
-"""The keys and tokens, under the passphrase."""
+"""The file with the keys and tokens, encrypted under the passphrase."""
 FORMAT = 2
-"""The version of the manifest and of the state in a backup; every other one is refused."""
+"""The version of the manifest and of the state in a backup. Every other version is refused."""
 
 
 class _Part(BaseModel):
@@ -23,20 +23,20 @@ class _Part(BaseModel):
 
 
 class CopiedFile(_Part):
-    """One file of a backup as it was written."""
+    """The size and the hash of one file of a backup."""
 
     size: int = Field(ge=0)
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
 class Manifest(_Part):
-    """The list of what a backup holds."""
+    """The list of the files of a backup."""
 
     format: Literal[2] = FORMAT
     at: int = Field(ge=0)
-    """When the database was copied, unix milliseconds."""
+    """When the database was copied, in unix milliseconds."""
     files: Mapping[str, CopiedFile]
-    """By their path in the backup, with slashes; all but the sealed file."""
+    """All files except the sealed one, by their path in the backup, with slashes."""
     sealed: CopiedFile
 
     @field_validator("files")
@@ -50,19 +50,19 @@ class Manifest(_Part):
 
 
 def binding(at: int, files: Mapping[str, CopiedFile]) -> bytes:
-    """Return what the sealed file is bound to: it opens beside exactly these files only."""
+    """Return the hash that binds the sealed file to the other files. It opens only beside exactly these."""
     listed = {name: [one.size, one.sha256] for name, one in files.items()}
     return hashlib.sha256(encode([FORMAT, at, listed])).digest()
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a backup. Raises ConfigError for a folder that is no whole backup."""
+    """Return the manifest of a backup. Raises ConfigError for a folder that is not a complete backup."""
     path = folder / NAME
     try:
         raw = path.read_bytes()
     except FileNotFoundError as error:
-        missing = f"{folder} is no backup, or one that was not finished: {NAME} is missing"
-        raise ConfigError(f"{missing}. Name the folder that `gofer backup` wrote to its end.") from error
+        problem = f"{folder} is not a backup, or its backup did not finish: {NAME} is missing"
+        raise ConfigError(f"{problem}. Name the folder of a finished `gofer backup`.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read ({error.strerror}); check the folder.") from error
     try:
@@ -71,8 +71,8 @@ def read_manifest(folder: Path) -> Manifest:
         if any(wrong["loc"] == ("format",) and wrong["input"] == 1 for wrong in error.errors()):
             formats = f"an earlier version of Gofer (format 1, and this version reads format {FORMAT})"
             raise ConfigError(f"{path} was written by {formats}; restore it with that version.") from error
-        told = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
-        raise ConfigError(f"{path} {told}.") from error
+        problem = "was changed, or another version of Gofer wrote it; use an earlier backup, or that version"
+        raise ConfigError(f"{path} {problem}.") from error
 
 
 def copied(content: bytes) -> CopiedFile:

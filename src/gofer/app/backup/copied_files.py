@@ -1,7 +1,7 @@
-"""Copies of files and of the database: written whole, hashed on the way, and durable when the caller goes on.
+"""Durable copies of files and of the database, hashed while they are written.
 
-The database is copied while another process may write to it. Rows are read in one transaction, so the copy is what was
-there at one moment. Queue messages and leases are left out, and the file is written anew, without free pages.
+The database is copied while another process may write to it. All rows are read in one transaction, so the copy shows
+one moment. Queue messages and leases are left out. The copy is a new file without free pages.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 
 
 def copy_file(source: Path, target: Path) -> CopiedFile:
-    """Copy a file for its owner only and return what was written. Raises OSError."""
+    """Copy a file for its owner only, and return the size and the hash of the copy. Raises OSError."""
     digest = hashlib.sha256()
     size = 0
     make_folder(target.parent)
@@ -42,7 +42,7 @@ def write_file(target: Path, content: bytes) -> None:
 
 
 def described(path: Path) -> CopiedFile:
-    """Return the size and the hash of a file, after making it durable. Raises OSError."""
+    """Make a file durable, and return its size and hash. Raises OSError."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         digest = hashlib.file_digest(file, "sha256")
@@ -50,26 +50,26 @@ def described(path: Path) -> CopiedFile:
 
 
 def bodies(blobs: Path, folders: frozenset[str]) -> Sequence[Path]:
-    """Return the bodies in these folders; what is being written just now is left out."""
+    """Return the files of bodies in these folders, without files that are still being written."""
     found = [path for name in sorted(folders) for path in _listed(blobs / name)]
     return [path for path in found if not path.name.startswith(".")]
 
 
 def sync_folders(top: Path) -> None:
-    """Make the entries of a folder and of all folders below it durable. Raises OSError."""
+    """Make the directory entries of a folder and of all its subfolders durable. Raises OSError."""
     for folder, _, _ in os.walk(top, topdown=False):
         sync_folder(Path(folder))
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder for its owner only, and those above it. Raises OSError."""
+    """Create a folder and its parents, accessible to the owner only. Raises OSError."""
     if not folder.parent.is_dir():
         make_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def clear(folder: Path, *, keep: Sequence[str] = (), erased: Sequence[str] = ()) -> None:
-    """Remove what is in a folder but not in `keep`; overwrite the files in `erased` first. Raises OSError."""
+    """Remove the contents of a folder except `keep`, and overwrite the files in `erased` first. Raises OSError."""
     for name in erased:
         if name not in keep:
             erase(folder / name)
@@ -84,12 +84,12 @@ def clear(folder: Path, *, keep: Sequence[str] = (), erased: Sequence[str] = ())
 
 @contextlib.contextmanager
 def emptied_on_failure(folder: Path, *, erased: Sequence[str] = ()) -> Generator[None]:
-    """Remove a folder and everything in it when the block fails; overwrite the files in `erased` first."""
+    """Remove a folder with its contents if the block fails, and overwrite the files in `erased` first."""
     try:
         yield
     except BaseException:
         for name in erased:
-            # On a disk that failed, the others are removed all the same.
+            # An error of the disk at one file must not keep the others.
             with contextlib.suppress(OSError):
                 erase(folder / name)
         shutil.rmtree(folder, ignore_errors=True)
@@ -119,12 +119,12 @@ def _write_all(handle: int, content: bytes) -> None:
 
 
 LEFT_OUT = ("leases", "queue_messages", "dead_letters")
-"""Tables with rows that mean nothing after a restore."""
+"""Tables whose rows have no meaning after a restore."""
 _VERSIONS = ("user_version", "application_id")
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Write a copy of a database into a new file. Raises Damaged for an unreadable page, TemporaryError."""
+    """Write a copy of a database into a new file. Raises Corrupt for an unreadable page, TemporaryError."""
     try:
         with _attached(source, target) as connection:
             connection.execute("BEGIN")
@@ -132,11 +132,11 @@ def copy_database(source: Path, target: Path) -> None:
             _copy_the_rest(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
-        raise _told(source, error) from error
+        raise _error_of(source, error) from error
 
 
 def runs_of(database: Path) -> frozenset[str]:
-    """Return the ids of all runs that a copy has frames of."""
+    """Return the ids of all runs with frames in a database copy."""
     with contextlib.closing(_connect(database)) as connection:
         return frozenset(run for (run,) in connection.execute("SELECT DISTINCT run FROM frames"))
 
@@ -147,7 +147,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _attached(source: Path, target: Path) -> Generator[sqlite3.Connection]:
-    # The copy is made durable as a file when it is whole, so SQLite need not.
+    # The finished copy is synced as a file, so SQLite need not sync.
     target.touch(0o600)
     with contextlib.closing(_connect(target)) as connection:
         connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
@@ -171,11 +171,11 @@ def _copy_the_rest(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA main.{name} = {int(value)}")
 
 
-def _told(source: Path, error: sqlite3.Error) -> GoferError:
+def _error_of(source: Path, error: sqlite3.Error) -> GoferError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-        kept = "Keep the backups that you have, and restore the newest of them with `gofer restore`"
-        return Corrupt(f"{source} cannot be copied, because a page of it is not what was written ({error}). {kept}.")
+        remedy = "Keep the backups that you have, and restore the newest one with `gofer restore`."
+        return Corrupt(f"{source} cannot be copied, because a page of it is damaged ({error}). {remedy}")
     if code == sqlite3.SQLITE_FULL:
         return TemporaryError(f"{source} does not fit on the disk of the backup; free some space there and try again.")
     return TemporaryError(f"{source} cannot be copied now ({error}); check both disks and try again.")

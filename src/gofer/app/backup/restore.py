@@ -1,8 +1,8 @@
 """The restore of a backup into an empty folder.
 
-The state is prepared in a folder within the final one: files are copied and compared with the manifest, what is due is
-deleted, and unfinished runs are held. Then everything is moved to its place. As long as that folder is there no Gofer
-opens the state, and a restore that was killed begins again from the backup.
+The state is prepared in a subfolder: files are copied and compared with the manifest, runs whose time has come are
+deleted, and unfinished runs are held. Then everything is moved to its place. No Gofer opens the state while that
+subfolder exists. A restore that was killed starts again from the backup.
 """
 
 import asyncio
@@ -29,20 +29,20 @@ from gofer.values.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class RestoredState:
-    """What became of the runs of a backup."""
+    """The outcome of a restore for the runs of the backup."""
 
     backup_at: int
-    """When the backup was made, unix milliseconds."""
+    """When the backup was made, in unix milliseconds."""
     deleted: int
-    """Runs that lost their contents because their time had come meanwhile."""
+    """The number of runs whose contents became due for deletion since the backup."""
     keyless: int
-    """Runs that had no key in the backup, because they were deleted while it was made."""
+    """The number of runs without a key in the backup, because they were deleted while it was made."""
     held: Sequence[Head]
-    """Runs that had not ended."""
+    """The runs that had not ended."""
 
 
 def restore_backup(folder: Path, data: Path, passphrase: Secret, clock: Clock, tell: Progress) -> RestoredState:
-    """Put a backup into an empty GOFER_DATA. Raises ConfigError, Damaged, TemporaryError."""
+    """Restore a backup into an empty GOFER_DATA. Raises ConfigError, Corrupt, TemporaryError."""
     manifest = read_manifest(folder)
     secrets = _open_secrets(folder, manifest, passphrase)
     with serving(data):
@@ -67,12 +67,12 @@ def _open_secrets(folder: Path, manifest: Manifest, passphrase: Secret) -> Secre
         raise _damaged(folder, SEALED)
     secrets = unseal(sealed, passphrase, binding(manifest.at, manifest.files))
     if KEY not in secrets:
-        raise Corrupt(f"{folder} has no {KEY}, so old mentions would be answered again; restore an earlier backup.")
+        raise Corrupt(f"{folder} has no {KEY}, so Gofer would answer old mentions again; restore an earlier backup.")
     return secrets
 
 
 def _check_empty(data: Path) -> None:
-    """Raise ConfigError unless the folder holds nothing, or only what a restore that was killed left there."""
+    """Raise ConfigError unless the folder is empty or holds only the remains of a killed restore."""
     if (data / RESTORING).exists():
         return
     if any(path.name != LOCK for path in data.iterdir()):
@@ -80,7 +80,7 @@ def _check_empty(data: Path) -> None:
 
 
 def _staged(data: Path) -> Path:
-    """Return an empty folder to prepare the state in; while it is there no Gofer opens the state."""
+    """Create and return the empty subfolder to prepare the state in. While it exists, no Gofer opens the state."""
     staged = data / RESTORING
     make_folder(staged)
     sync_folder(data)
@@ -117,17 +117,17 @@ def _copied(source: Path, target: Path) -> CopiedFile | None:
 
 async def _settle(state: State, clock: Clock, tokens: Tokens, backup_at: int) -> RestoredState:
     held = await hold_unfinished(state.stores, clock, tokens, backup_at)
-    # Before the purge, which counts what was due.
+    # The runs without keys go before the purge, which would count them as due.
     await delete(held.keyless, state.stores)
     purged = await Purger(state.stores, clock).purge()
-    # What was due between the backup and now was begun then, or missed: neither happens again.
+    # Schedules between the backup and now either started runs then or were missed, so none is repeated.
     now = int(clock.now())
     await state.marks.write({name: max(at, now) for name, at in (await state.marks.read()).items()})
     return RestoredState(backup_at=backup_at, deleted=purged.deleted, keyless=len(held.keyless), held=held.heads)
 
 
 def _move(staged: Path, data: Path) -> None:
-    """Move everything to its place; the state counts as there when the folder it was prepared in is gone."""
+    """Move all files to their place. The restore is complete when the subfolder is removed."""
     for path in sorted(staged.iterdir(), key=lambda path: path.name == DATABASE):
         path.rename(data / path.name)
     sync_folder(data)
@@ -136,5 +136,5 @@ def _move(staged: Path, data: Path) -> None:
 
 
 def _damaged(folder: Path, name: str) -> Corrupt:
-    told = "is missing or not what was written"
-    return Corrupt(f"{folder / name} {told}; restore an earlier backup. Nothing of this one was put in place.")
+    problem = "is missing or damaged"
+    return Corrupt(f"{folder / name} {problem}; restore an earlier backup. Nothing of this one was restored.")

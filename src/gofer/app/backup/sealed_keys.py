@@ -1,7 +1,7 @@
 """The sealed part of a backup: keys and tokens, encrypted under a passphrase.
 
-The key comes from the passphrase by scrypt, with a salt of its own for each backup, and AES-256-GCM notices any change.
-What else the backup holds is bound to it, so a database and keys of two backups do not open together.
+scrypt derives the encryption key from the passphrase, with a new salt for each backup. AES-256-GCM detects any change.
+The seal is bound to the other files of the backup, so the keys of one backup do not open beside another's database.
 """
 
 import hashlib
@@ -20,18 +20,18 @@ _HEADER = b"gofer sealed 1\n"
 _SALT = 16
 _NONCE = 12
 WORK = 17
-"""Of scrypt, the exponent of its cost: 128 MB and about half a second for each guess."""
+"""The exponent of scrypt's cost: 128 MB and about half a second for each guess."""
 _MOST_WORK = 20
 _BLOCK = 8
 
 Secrets = Mapping[str, bytes]
-"""Contents by the name of their file."""
+"""The contents of secret files, by file name."""
 
 
 def seal(
     secrets: Secrets, passphrase: Secret, bound: bytes, chance: Callable[[int], bytes], *, work: int = WORK
 ) -> bytes:
-    """Return the sealed form of the secrets, bound to `bound`; `chance` gives random bytes."""
+    """Return the secrets, encrypted and bound to the bytes in `bound`. `chance` returns random bytes."""
     salt = chance(_SALT)
     nonce = chance(_NONCE)
     plain = encode({name: b64encode(content).decode() for name, content in secrets.items()})
@@ -40,13 +40,13 @@ def seal(
 
 
 def unseal(raw: bytes, passphrase: Secret, bound: bytes) -> Secrets:
-    """Return what was sealed. Raises ConfigError for another passphrase and for anything that was changed."""
+    """Return the sealed secrets. Raises ConfigError for a wrong passphrase or any changed file."""
     work, salt, nonce, ciphertext = _parts(raw)
     try:
         plain = _cipher(passphrase, salt, work).decrypt(nonce, ciphertext, _HEADER + bound)
     except InvalidTag as error:
-        told = "The passphrase does not open the backup: it is another one, or the backup was changed"
-        raise ConfigError(f"{told}. Check the passphrase, then try an earlier backup.") from error
+        problem = "The passphrase does not open the backup: the passphrase is wrong, or the backup was changed"
+        raise ConfigError(f"{problem}. Check the passphrase, then try an earlier backup.") from error
     return {name: b64decode(as_text(content)) for name, content in as_object(decode(plain)).items()}
 
 
@@ -56,9 +56,9 @@ def _parts(raw: bytes) -> tuple[int, bytes, bytes, bytes]:
     work = int.from_bytes(file.read(1))
     salt = file.read(_SALT)
     nonce = file.read(_NONCE)
-    # The exponent is read before anything proves that it was not changed.
+    # The exponent is not authenticated yet, so it is bounded.
     if header != _HEADER or len(nonce) < _NONCE or not 1 <= work <= _MOST_WORK:
-        raise ConfigError("The keys of the backup are not what was written; use an earlier backup.")
+        raise ConfigError("The keys of the backup are damaged; use an earlier backup.")
     return work, salt, nonce, file.read()
 
 
@@ -71,14 +71,14 @@ def _cipher(passphrase: Secret, salt: bytes, work: int) -> AESGCM:
 
 VARIABLE = "GOFER_BACKUP_PASSPHRASE"
 LEAST = 12
-"""Characters of the passphrase of a new backup."""
+"""The fewest characters of a new backup's passphrase."""
 
 Ask = Callable[[str], str]
-"""Asks the operator at a terminal, without showing what is typed."""
+"""Asks the operator at a terminal, without echo."""
 
 
 def new_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
-    """Return the passphrase of a new backup; typed twice where it is asked for. Raises ConfigError."""
+    """Return the passphrase for a new backup, which the operator types twice at a terminal. Raises ConfigError."""
     if given := variables.get(VARIABLE):
         return Secret(_long_enough(given))
     typed = _long_enough(_asked("Passphrase of the backup: ", ask))
@@ -88,7 +88,7 @@ def new_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
 
 
 def known_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
-    """Return the passphrase of a backup that is there. Raises ConfigError."""
+    """Return the passphrase of an existing backup. Raises ConfigError."""
     if given := variables.get(VARIABLE):
         return Secret(given)
     return Secret(_asked("Passphrase of the backup: ", ask))
@@ -96,13 +96,13 @@ def known_passphrase(variables: Mapping[str, str], ask: Ask | None) -> Secret:
 
 def _long_enough(passphrase: str) -> str:
     if len(passphrase) < LEAST:
-        told = f"The passphrase has fewer than {LEAST} characters and could be guessed; nothing was written"
-        raise ConfigError(f"{told}. Choose a longer one, such as five words.")
+        problem = f"The passphrase has fewer than {LEAST} characters and could be guessed; nothing was written"
+        raise ConfigError(f"{problem}. Choose a longer one, such as five words.")
     return passphrase
 
 
 def _asked(prompt: str, ask: Ask | None) -> str:
     if ask is not None and (typed := ask(prompt)):
         return typed
-    told = "it seals the keys, which open every run of the backup"
-    raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {told}.")
+    reason = "it protects the keys, which open every run of the backup"
+    raise ConfigError(f"Set {VARIABLE}, or start the command at a terminal and type a passphrase: {reason}.")

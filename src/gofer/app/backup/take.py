@@ -1,8 +1,8 @@
-"""The backup of the embedded state into a folder, also while Gofer serves.
+"""The backup of the embedded state into a folder, which also works while Gofer serves.
 
-The database is copied first, then the bodies that its runs have, then the keys. A run that is deleted meanwhile has no
-key in the backup, so what else of it was copied cannot be opened. Everything is written into a folder beside the final
-one, which gets its name when all of it is durable.
+The database is copied first, then the bodies of its runs, then the keys. If a run is deleted meanwhile, its key is not
+in the backup, so its copied contents cannot be read. Everything is written into a temporary folder, which is renamed
+when all files are durable.
 """
 
 import contextlib
@@ -38,19 +38,19 @@ from gofer.values.secret import Secret
 
 _REGISTERED = [spec.registration.file for spec in RECEIVERS if spec.registration is not None]
 SECRET_FILES = (KEY, USED, KEYS, *_REGISTERED, WORLD)
-"""Files of the state that are sealed, those that are there."""
+"""The secret files of the state, which are sealed if they exist."""
 PARTIAL = ".partial"
 
 Progress = Callable[[int, int], None]
-"""Told how many files were copied, and of how many."""
+"""Called with the number of copied files and the number of all files."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds."""
+    """The figures of a finished backup."""
 
     at: int
-    """When the database was copied, unix milliseconds."""
+    """When the database was copied, in unix milliseconds."""
     runs: int
     files: int
     bytes: int
@@ -59,15 +59,18 @@ class BackedUp:
 def take_backup(
     data: Path, folder: Path, passphrase: Secret, clock: Clock, tell: Progress, *, work: int = WORK
 ) -> BackedUp:
-    """Write a backup of the state into a new folder; see `sealed.WORK`. Raises ConfigError, Damaged, TemporaryError."""
+    """Write a backup of the state into a new folder. Raises ConfigError, Corrupt, TemporaryError.
+
+    `work` is the exponent of scrypt's cost, as `sealed_keys.WORK` explains.
+    """
     _check_place(data, folder)
     try:
         with read_state(data, clock), _partial(folder) as partial:
             _check_keys(data)
-            made = _write(data, partial, passphrase, clock, tell, work)
+            backup = _write(data, partial, passphrase, clock, tell, work)
             partial.rename(folder)
             sync_folder(folder.absolute().parent)
-            return made
+            return backup
     except OSError as error:
         raise refused(Path(error.filename or folder), error) from error
 
@@ -75,22 +78,22 @@ def take_backup(
 def _check_place(data: Path, folder: Path) -> None:
     inside = folder.resolve()
     if inside == data.resolve() or data.resolve() in inside.parents or inside in data.resolve().parents:
-        raise ConfigError(f"{folder} and GOFER_DATA ({data}) hold each other; name a folder elsewhere.")
+        raise ConfigError(f"{folder} and GOFER_DATA ({data}) must not contain each other; name another folder.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"{folder} is there already; name a new folder for each backup.")
+        raise ConfigError(f"{folder} exists already; name a new folder for each backup.")
 
 
 def _check_keys(data: Path) -> None:
-    """Raise ConfigError for a state that lacks the keys or the marks without which its backup is of no use."""
+    """Raise ConfigError for a state without the keys that a usable backup needs."""
     if not (data / KEY).exists():
-        missing = f"{data / KEY} is missing, and a backup without it would answer old mentions again"
-        raise ConfigError(f"{missing}. Put it back, or restore an earlier backup with `gofer restore`.")
+        problem = f"{data / KEY} is missing, and Gofer would answer old mentions again after a restore without it"
+        raise ConfigError(f"{problem}. Put it back, or restore an earlier backup with `gofer restore`.")
     check_keys(data)
 
 
 @contextlib.contextmanager
 def _partial(folder: Path) -> Generator[Path]:
-    """Give an empty folder to write into; what a backup that was killed left there is removed."""
+    """Yield an empty temporary folder to write into, after removing the remains of a killed backup."""
     if not folder.name:
         folder = folder.absolute()
     partial = folder.with_name(f"{folder.name}{PARTIAL}")
@@ -102,7 +105,7 @@ def _partial(folder: Path) -> Generator[Path]:
         with emptied_on_failure(partial):
             yield partial
     except BlockingIOError as error:
-        raise ConfigError(f"Another `gofer backup` writes {folder} just now; name another folder.") from error
+        raise ConfigError(f"Another `gofer backup` is writing {folder}; name another folder.") from error
     finally:
         os.close(handle)
 
@@ -125,7 +128,7 @@ def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress
     files: dict[str, CopiedFile] = {}
     for n, path in enumerate(found, start=1):
         name = path.relative_to(data).as_posix()
-        # A body is gone when its run was deleted meanwhile: its key is not in the backup either.
+        # A missing body belongs to a run that was deleted meanwhile. Its key will not be in the backup either.
         with contextlib.suppress(FileNotFoundError):
             files[name] = copy_file(path, partial / name)
         tell(n, len(found))

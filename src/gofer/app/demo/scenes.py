@@ -1,6 +1,6 @@
-"""The scenes of the demo with tickets, pages, schedules, pull requests and webhooks, and of a Gofer that is killed.
+"""The scenes of the demo beyond Slack: tickets, pages, schedules, pull requests, webhooks and a killed process.
 
-Each scene lets a person act in a simulated system, waits for the runs that follow, and reports what changed there.
+Each scene acts as a person in a simulated system, waits for the resulting runs, and reports the changes there.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ class Scenes:
     notion: NotionSimulator
     github: GitHubSimulator
     fire: Callable[[str], Awaitable[object]]
-    """Begins the run of a workflow's schedule, as if now were its time."""
+    """Starts the run of a workflow's schedule, as if it were due now."""
     call: Callable[[str, bytes], Awaitable[int]]
-    """Calls a webhook by its name with a body, signed; gives the status."""
+    """Calls a webhook by name with a signed body, and returns the HTTP status."""
 
     async def play(self) -> None:
         """Play every scene. Raises TourFailed."""
@@ -52,7 +52,7 @@ class Scenes:
         await self.checklist_by_webhook()
 
     async def one_ticket_for_two_people(self) -> None:
-        """Let two people react to one message: one ticket, an answer for the first, a private word for the second."""
+        """Let two people react to one message: one ticket, an answer, and a private message to the second person."""
         tour = self.tour
         slack = tour.slack
         tour.title("2. Two people add :jira: to one message")
@@ -73,7 +73,7 @@ class Scenes:
             tour.say(f"   Only visible to {slack.workspace.name_of(word.only_for)}: {tour.plain(word.text)}")
         if (len(new), len(answers), len(private)) != (1, 1, 1):
             found = f"{len(new)}, {len(answers)} and {len(private)}"
-            raise TourFailed(f"expected one issue, one answer and one private word, found {found}")
+            raise TourFailed(f"expected one issue, one answer and one private message, found {found}")
 
     async def reviewed_when_its_status_changes(self) -> None:
         """Move an RFC to a status: Gofer reads it, and comments on it where it is weak."""
@@ -94,7 +94,7 @@ class Scenes:
             raise TourFailed(f"expected two comments on paragraphs and one on the page, found {len(comments)}")
 
     async def answered_in_jira(self) -> None:
-        """Let a person ask in a comment on an issue, where Gofer answers."""
+        """Let a person ask in a comment on an issue. Gofer answers there."""
         self.tour.title("4. A question in a comment on a Jira issue")
         issue = self.jira.site.find("PAY-17")
         if issue is None:
@@ -105,7 +105,7 @@ class Scenes:
         self._show_comments("PAY-17")
 
     async def digest_at_its_time(self) -> None:
-        """Let a schedule come due: the week in one message."""
+        """Let a schedule become due: Gofer posts a digest of the week."""
         tour = self.tour
         tour.title("5. The time of a schedule has come")
         general = tour.slack.workspace.channel_named("general")
@@ -119,7 +119,7 @@ class Scenes:
         tour.show_thread(new[0])
 
     async def marked_when_merged(self) -> None:
-        """Merge a pull request: a script gives the message that posted it an emoji, without a model."""
+        """Merge a pull request: a script marks its message with an emoji, without a model."""
         tour = self.tour
         workspace = tour.slack.workspace
         tour.title("6. A pull request is merged; plain code marks the message that posted it")
@@ -136,7 +136,7 @@ class Scenes:
             raise TourFailed("the message was not marked")
 
     async def checklist_by_webhook(self) -> None:
-        """Let another system call: tickets are made, and people are told."""
+        """Let another system call a webhook: Gofer creates tickets and notifies people."""
         self.tour.title("7. The HR system calls a webhook")
         issues = set(self.jira.state())
         before = await self._known()
@@ -155,7 +155,10 @@ class Scenes:
         return {head.run for head in await self.tour.store.heads(1_000, private=True)}
 
     async def _ended(self, workflow: str, before: set[str], runs: int, status: str = "done") -> Sequence[Head]:
-        """Return the runs of a workflow since, when so many have ended in a status. Raises TourFailed."""
+        """Wait for new runs of a workflow to end, and return them.
+
+        Raises TourFailed unless exactly `runs` of them end in `status`.
+        """
         fresh: list[Head] = []
         try:
             async with asyncio.timeout(PATIENCE):
@@ -192,13 +195,13 @@ def _last(messages: Sequence[Message], words: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Another Gofer on this machine: its own state, the same Slack and model."""
+    """Another Gofer on this machine, with its own state and the same Slack and model."""
 
     environment: Mapping[str, str]
     data: Path
 
     async def start(self, *words: str) -> asyncio.subprocess.Process:
-        """Return a `gofer` process."""
+        """Start a `gofer` process and return it."""
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "gofer.cli.main", *words),
             env={**self.environment, "GOFER_DATA": str(self.data)},
@@ -207,16 +210,16 @@ class Elsewhere:
         )
 
     async def finish(self, *words: str) -> None:
-        """Wait for a `gofer` process that has to come out well. Raises TourFailed with what it said."""
+        """Run a `gofer` process to its end. Raises TourFailed with its output if the exit code is not 0."""
         process = await self.start(*words)
         async with asyncio.timeout(PATIENCE):
-            _, said = await process.communicate()
+            _, errors = await process.communicate()
         if process.returncode:
-            raise TourFailed(f"`gofer {words[0]}` failed: {said.decode(errors='replace').strip()}")
+            raise TourFailed(f"`gofer {words[0]}` failed: {errors.decode(errors='replace').strip()}")
 
 
 async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:
-    """Kill a process when Slack has its message and it does not know yet; the next one ends with one answer."""
+    """Kill a process after Slack got its message and before Slack's answer; the next process leaves one answer."""
     tour.title("8. Killed between a tool call and its outcome")
     asked = tour.question()
     held = tour.slack.hold_next("chat.postMessage")
@@ -247,14 +250,14 @@ def _one_answer(tour: Tour, asked: Message) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outsiders:
-    """What is neither a person nor a simulated system."""
+    """The triggers of the demo that are neither people nor simulated systems: schedules and webhooks."""
 
     embedded: EmbeddedStack
 
     async def fire(self, workflow: str, nominal: datetime | None = None) -> str:
-        """Begin the run of a workflow's schedule for a time (aware), or as if now were its time.
+        """Start the run of a workflow's schedule for `nominal`, an aware time, or for now.
 
-        Raises ConfigError when it has no schedule.
+        Raises ConfigError if the workflow has no schedule.
         """
         nominal = nominal or datetime.fromtimestamp(self.embedded.worker.services.outside.clock.now(), UTC)
         for plan in self.embedded.scheduler.plans:
@@ -263,7 +266,10 @@ class Outsiders:
         raise ConfigError(f"agents/{workflow}.yaml has no schedule, or is missing.")
 
     async def call(self, hook: str, body: bytes) -> int:
-        """Call a webhook over HTTP, signed as Standard Webhooks; return the status. Raises TemporaryError."""
+        """Call a webhook over HTTP with a signature of Standard Webhooks, and return the status.
+
+        Raises TemporaryError.
+        """
         services = self.embedded.worker.services
         settings = self.embedded.settings
         (secret, *_) = settings.webhook_secrets[""]

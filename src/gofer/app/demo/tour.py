@@ -1,6 +1,6 @@
-"""The tour of the demo: scenes on the simulated Slack, each with what came of it.
+"""The tour of the demo: scenes on the simulated Slack, each with its outcome.
 
-A scene reports what happened in the simulated world, not what was meant to happen; the tour fails when they differ.
+A scene reports what happened in the simulated world. The tour fails if that differs from the expectation.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from gofer.projections.outline import outline
 from gofer_simulators.slack import Channel, Message, SlackSimulator
 
 PATIENCE = 120.0
-"""Seconds a scene waits for a run to end; a real model may take its time."""
+"""Seconds that a scene waits for a run to end. Real models need more time than the offline one."""
 WORKFLOW = "answer-here"
-"""The workflow of the runs that the tour shows; other workflows of the folder may answer too."""
+"""The workflow that the tour shows. Other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
 _LINK = re.compile(r"<(https?://[^|>]*)(?:\|[^>]*)?>")
 
 
 class TourFailed(Exception):
-    """A scene did not come out as it must; the message says how."""
+    """A scene had an unexpected outcome, which the message describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Tour:
         await self.eleven_deliveries_one_answer()
 
     async def answered_in_its_thread(self) -> None:
-        """Mention Gofer: it answers in the thread, with a tool call on the way."""
+        """Mention Gofer: it calls a tool and answers in the thread."""
         self.title("1. A mention, answered in its thread")
         incident = self._first_message("incidents")
         deploy = self._first_message("deploys")
@@ -72,13 +72,13 @@ class Tour:
             self.say(line)
 
     async def eleven_deliveries_one_answer(self) -> None:
-        """Deliver the same mention eleven times: it is answered once."""
+        """Deliver the same mention eleven times: Gofer answers once."""
         self.title("   The same mention, delivered eleven times")
         before = await self._known()
         asked = self.question()
         statuses = await asyncio.gather(*(deliver() for deliver in self._eleven(asked)))
         await self._ended(before)
-        await asyncio.sleep(0.3)  # time for a second answer, if there were one
+        await asyncio.sleep(0.3)  # A wrong second answer would arrive in this time.
         runs = await self._fresh(before)
         answers = self.answers(asked)
         self.say(f"Slack delivered one message {len(statuses)} times: as app_mention and as message, under new event")
@@ -89,7 +89,7 @@ class Tour:
             raise TourFailed(f"expected one run and one answer, found {len(runs)} and {len(answers)}")
 
     def question(self) -> Message:
-        """Return a new mention that Slack announces to no receiver by itself."""
+        """Post a new mention and return it. The simulated Slack does not deliver it by itself."""
         colleague = self._first_message("deploys").user
         channel = self._channel("general")
         text = self.slack.typed(f"@{self.slack.workspace.bot.name} hello, are you there?")
@@ -114,7 +114,7 @@ class Tour:
         return {head.run for head in await self.store.heads(1_000, private=True)}
 
     async def _ended(self, before: set[str]) -> Head:
-        """Return the newest of the new runs, when all of them have ended. Raises TourFailed."""
+        """Wait until all new runs have ended, and return the newest. Raises TourFailed."""
         with contextlib.suppress(TimeoutError):
             return await self._wait(before)
         raise TourFailed(f"no run ended within {PATIENCE:.0f} seconds; `gofer runs` shows what there is")
@@ -141,13 +141,13 @@ class Tour:
         return [parent, *self.slack.workspace.replies(parent)]
 
     def answers(self, asked: Message, workflow: str = WORKFLOW) -> Sequence[Message]:
-        """Return what a workflow wrote into the thread after a message."""
+        """Return the messages that a workflow wrote into the thread after a message."""
         bot = self.slack.workspace.bot.user
         written = [message for message in self._thread(asked) if message.user == bot and message.ts > asked.ts]
         return [message for message in written if f"|{workflow} prompt>" in str(message.blocks)]
 
     def show_thread(self, asked: Message) -> None:
-        """Print the thread of a message as it stands now."""
+        """Print the current thread of a message."""
         workspace = self.slack.workspace
         self.say("")
         self.say(f"   #{workspace.channel(asked.channel).name}")
@@ -158,12 +158,12 @@ class Tour:
         self.say("")
 
     def plain(self, text: str) -> str:
-        """Return the text of a message with names for people and labels for links."""
+        """Return the text of a message with names in place of user ids and URLs in place of link markup."""
         named = _MENTION.sub(lambda match: f"@{self.slack.workspace.name_of(match[1])}", text)
         return _LINK.sub(r"\1", named)
 
     def title(self, text: str) -> None:
-        """Begin a scene."""
+        """Print the title of a scene."""
         self.say("")
         self.say(text)
         self.say("─" * len(text))

@@ -1,7 +1,7 @@
-"""Bounds of connections: how long one may be open without a request, and how many may be open at once.
+"""Limits of connections: the time that one may be open without a request, and the number open at once.
 
-uvicorn waits for the end of a request's headers for ever, and at its own `limit_concurrency` refuses the next client
-rather than those who never finish asking. Here the ones that have waited longest make room.
+uvicorn waits forever for the end of a request's headers. At its own `limit_concurrency` it refuses new clients, though
+clients that never finish a request cause the load. This module closes the connections that have waited longest.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_BYTES = 16 * 1024
-"""Of the headers of a request, and of its trailers; more is answered with 400."""
+"""The most bytes of a request's headers, and of its trailers. A request with more is refused."""
 
 
 class BoundedConnection(h11.Connection):
-    """The reader of one connection's requests.
+    """The parser of one connection's requests, with checks that h11 lacks.
 
-    h11 itself looks at the size of headers only while they are incomplete, and takes a request with two lengths.
+    h11 limits the size of headers only while they are incomplete, and accepts a request with two lengths.
     """
 
     def __init__(self, header_bytes: int) -> None:
@@ -29,7 +29,7 @@ class BoundedConnection(h11.Connection):
 
     @override
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event. Raises RemoteProtocolError for a request that is not of the form."""
+        """Return the next event. Raises RemoteProtocolError for a malformed request."""
         before = len(self.trailing_data[0])
         event = super().next_event()
         framing = before - len(self.trailing_data[0])
@@ -46,7 +46,7 @@ class BoundedConnection(h11.Connection):
 
 
 class StrictProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 over the bounded reader."""
+    """uvicorn's HTTP/1.1 protocol with the bounded parser."""
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -56,19 +56,19 @@ class StrictProtocol(H11Protocol):
 
     @override
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, and end the connection; an answer that was begun before stays as it is."""
+        """Refuse a malformed request and close the connection, without writing into a response already begun."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.transport.close()
         if self.cycle and not self.cycle.response_complete:
-            # The application must not answer a second time.
+            # The application must not send a second response.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
 
 def _check_lengths(request: h11.Request) -> None:
-    """Refuse a request of which a proxy may read another length than this server. Raises RemoteProtocolError."""
+    """Raise RemoteProtocolError for a request with two lengths, of which a proxy may use the other one."""
     names = {name for name, _ in request.headers}
     if b"transfer-encoding" in names and (b"content-length" in names or request.http_version < b"1.1"):
         raise h11.RemoteProtocolError("the request has two lengths")
@@ -76,43 +76,45 @@ def _check_lengths(request: h11.Request) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What connections may take of a server."""
+    """The limits of a server's connections."""
 
     header_seconds: float = 10.0
-    """From the beginning of a connection, or the end of an answer, to the end of the next request's headers."""
+    """Seconds from the start of a connection, or the end of a response, to the end of the next request's headers."""
     connections: int = 500
-    """Open at once; fewer where the process may not have twice as many files."""
+    """The most open connections, which are further limited to half the files that the process may open."""
 
 
 BOUNDS = Bounds()
 
 
 class Lobby:
-    """The connections of a server that have no request under way, those that wait longest first.
+    """The connections of a server that have no running request, the longest waiting first.
 
-    One timer serves them all, so that a request costs it two changes of a dict.
+    One timer serves all connections, so a request costs only two changes of a dict.
     """
 
     def __init__(self, bounds: Bounds) -> None:
         self._seconds = bounds.header_seconds
         self._waiting: dict[asyncio.Transport, tuple[float, float]] = {}
-        """Until when each waits, by the loop's clock, and how many bytes of its last answer it had not taken."""
+        """For each connection its deadline by the loop's clock, and the unsent bytes of its last response."""
         self._timer: asyncio.TimerHandle | None = None
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self.most = bounds.connections if files == resource.RLIM_INFINITY else min(bounds.connections, files // 2)
-        """Connections that may be open at once."""
+        self.most = bounds.connections
+        """The most connections that may be open at once."""
+        if files != resource.RLIM_INFINITY:
+            self.most = min(bounds.connections, files // 2)
 
     def enter(self, transport: asyncio.Transport) -> None:
-        """A connection waits from now on, unless it does already: single bytes gain it no time."""
+        """Start the wait of a connection. A connection that waits already keeps its deadline."""
         if transport not in self._waiting:
             self._wait(transport, math.inf)
 
     def leave(self, transport: asyncio.Transport) -> None:
-        """A connection has a request under way, or is lost."""
+        """End the wait of a connection that has a running request or is lost."""
         self._waiting.pop(transport, None)
 
     def make_room(self) -> None:
-        """Ends the connection that waits longest; when all others are at work, that is the newest."""
+        """Close the connection that waits longest. If all others have running requests, that is the newest one."""
         if transport := next(iter(self._waiting), None):
             self.leave(transport)
             transport.abort()
@@ -132,7 +134,7 @@ class Lobby:
                 self._timer = loop.call_at(until, self._sweep)
                 return
             self.leave(transport)
-            # A long answer may take a slow reader its time, as long as he takes any of it.
+            # A slow reader may take its time with a long response, as long as it reads some of it.
             if 0 < (unsent := transport.get_write_buffer_size()) < before:
                 self._wait(transport, unsent)
             else:
@@ -140,7 +142,7 @@ class Lobby:
 
 
 def guarded(bounds: Bounds) -> type[asyncio.Protocol]:
-    """uvicorn's HTTP/1.1 for one server whose connections keep to the bounds."""
+    """Return the protocol class for one server, which enforces the limits."""
     lobby = Lobby(bounds)
 
     class Guarded(StrictProtocol):

@@ -1,4 +1,4 @@
-"""The workflow files in force on one machine: what was made of them, and the next edition when people edit them."""
+"""The active workflow files on one machine, and their replacement when people edit the files."""
 
 import asyncio
 import logging
@@ -21,14 +21,14 @@ from gofer.workflows.load import Catalog
 LOOK_SECONDS = 0.5
 """Seconds between two looks at the files."""
 STABLE_SECONDS = 1.0
-"""Seconds without a change before files are read: an editor, or git, may be in the middle of a change."""
+"""Seconds without a change before the files are read, because an editor or git may still be writing."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What follows from one state of the workflow files."""
+    """The workflows, the ingress and the application that are built from one state of the workflow files."""
 
     catalog: Catalog
     ingress: Ingress
@@ -37,52 +37,52 @@ class Edition:
 
 
 Make = Callable[[Catalog, str], Edition]
-"""Makes an edition of a catalog; the text is a notice for the pages, empty when all is well. Raises ConfigError."""
+"""Makes an edition from a catalog and a notice for the pages, which is empty without a problem. Raises ConfigError."""
 
 
 class Editions:
-    """The edition in force. What lives longer than an edition asks here for each event, run and page."""
+    """The holder of the active edition. Long-lived parts ask it for the edition at each event, run and page."""
 
     def __init__(self, make: Make, catalog: Catalog) -> None:
         self._make = make
         self.now = make(catalog, "")
         self.notice = ""
-        """Why a newer state of the files is not in force; empty when there is none."""
+        """Why a newer state of the files is not active. Empty if the active edition is the newest."""
 
     def adopt(self, catalog: Catalog) -> None:
-        """Put a catalog in force. Raises ConfigError, and then the edition of before stays."""
+        """Make the edition of a catalog the active one. If this raises ConfigError, the previous edition stays."""
         self.now = self._make(catalog, "")
         self.notice = ""
 
     def refuse(self, notice: str) -> None:
-        """Keep the edition in force, and say on the pages why."""
+        """Keep the active edition, and show `notice` on the pages."""
         self.now = self._make(self.now.catalog, notice)
         self.notice = notice
 
     async def holding(self, workflow: str) -> Catalog:
-        """See worker.LiveCatalog."""
+        """Return the active catalog, as `worker.LiveCatalog` requires."""
         return self.now.catalog
 
     async def receive_verified(self, receiver: Receiver, request: RawRequest) -> Reply:
-        """See dispatch.Ingress.receive."""
+        """Pass a verified delivery on to the active ingress."""
         return await self.now.ingress.receive_verified(receiver, request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the edition in force, which answers it to its end."""
+        """Pass a request on to the active edition, which answers it completely even if another one is adopted."""
         await self.now.app(scope, receive, send)
 
 
 @dataclass(slots=True)
 class Edits:
-    """The edits of some folders, each noticed once, when nothing was changed for a second."""
+    """The detection of edits in some folders, once nothing has changed for STABLE_SECONDS."""
 
     known: Fingerprint
-    """The state of the files that was read or reported last; taken before they were read."""
+    """The fingerprint of the files that were read or reported last, taken before they were read."""
     _seen: Fingerprint | None = None
     _since: float = 0.0
 
     def are_made(self, seen: Fingerprint, now: float) -> bool:
-        """Return whether files differ from the known state and are no longer being changed."""
+        """Return whether the files differ from the known state and have stopped changing."""
         if seen != self._seen:
             self._seen = seen
             self._since = now
@@ -91,7 +91,7 @@ class Edits:
 
 @dataclass(slots=True)
 class Watcher:
-    """Follower of edits: puts new workflow files in force, and keeps the last good edition while they are wrong."""
+    """The watcher of edits: activates new workflow files, and keeps the last good edition while they have mistakes."""
 
     root: Path
     editions: Editions
@@ -99,7 +99,7 @@ class Watcher:
     """Reads and checks the folder of the workflow files. Raises ConfigError."""
     clock: Clock
     adopted: Callable[[Catalog], None]
-    """Told of each catalog that comes into force."""
+    """Called with each catalog that becomes active."""
     files: Edits
     tools: Edits
     """Edits of `tools/`, which a process reads when it starts."""
@@ -110,13 +110,13 @@ class Watcher:
         self._good_at = self.clock.now()
 
     async def serve(self) -> None:
-        """Follow edits until cancelled."""
+        """Watch for edits until cancelled."""
         while True:
             await self.sleep(LOOK_SECONDS)
             await self.look()
 
     async def look(self) -> None:
-        """Look at the files once, and read them when they are new and no longer being changed."""
+        """Look at the files once, and read them if they were edited and have stopped changing."""
         seen = await asyncio.to_thread(fingerprint, self.root)
         now = self.clock.monotonic()
         if self.files.are_made(seen, now):
@@ -124,21 +124,21 @@ class Watcher:
         tools = await asyncio.to_thread(fingerprint, self.root, (TOOLS,))
         if self.tools.are_made(tools, now):
             self.tools.known = tools
-            _log.warning("files in tools/ were edited; runs go on with the tools as they were until you restart Gofer")
+            _log.warning("files in tools/ were edited; runs use the previous tools until you restart Gofer")
 
     async def _take(self, seen: Fingerprint) -> None:
         try:
             catalog = await asyncio.to_thread(self.load, self.root / "agents")
             if await asyncio.to_thread(fingerprint, self.root) != seen:
-                # Changed while they were read: what was read may be half of one state and half of another.
+                # The files changed while they were read, so the catalog may mix two states.
                 return
             self._adopt(catalog)
         except ConfigError as error:
-            # People know the files by their place in the repository.
+            # People know the files by their paths in the repository.
             self._refuse(str(error).replace(f"{self.root}{os.sep}", ""))
         except Exception as error:  # noqa: BLE001
-            # A file that breaks the check itself must not end the process that serves the last good edition.
-            self._refuse(f"They could not be checked ({fault(error)}).")
+            # A file that crashes the check must not end the process, which still serves the last good edition.
+            self._refuse(f"The check of the files failed ({fault(error)}).")
         self.files.known = seen
 
     def _adopt(self, catalog: Catalog) -> None:
@@ -153,15 +153,15 @@ class Watcher:
             _log.info("the workflow files were read again: %s", _difference(before, catalog))
         self._good_at = self.clock.now()
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, reason: str) -> None:
         good = f"{datetime.fromtimestamp(self._good_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        notice = f"The workflow files were edited and have mistakes. Runs use the files as they were at {good}.\n{why}"
-        _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, why)
+        notice = f"The workflow files were edited and have mistakes. Runs use the files of {good}.\n{reason}"
+        _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, reason)
         self.editions.refuse(notice)
 
 
 def _difference(before: Catalog, after: Catalog) -> str:
-    """Return which workflows are new, changed or gone, in a few words."""
+    """Return the names of added, changed and removed workflows, for a log line."""
     old = before.workflows
     new = after.workflows
     parts = [

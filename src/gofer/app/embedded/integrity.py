@@ -1,8 +1,9 @@
-"""The check that a folder still has the database, and the log, that its installation key was used with.
+"""The check that a folder still has the database and the SQLite log that its installation key was used with.
 
-With the key and without the runs Gofer would answer old mentions again. Two small files outlive the database: `used`
-names the database that the key was used with, and `unclean` exists while a Gofer serves. SQLite removes its log when
-the last process closes the database in good order, so a missing log is a loss only after an unclean stop.
+Gofer would answer old mentions again if it had the key but not the runs. Two small files record what must be there:
+`used` names the database that the key was used with, and `unclean` exists while a Gofer serves the folder. SQLite
+removes its log when the last process closes the database in good order, so a missing log is a loss only after an
+unclean stop.
 """
 
 import contextlib
@@ -25,20 +26,20 @@ KEYS = "keys"
 USED = "used"
 """The identity of the database that the key was used with, as `PRAGMA application_id`."""
 WORLD = "world"
-"""There while the state in the folder is that of a simulated world."""
+"""A file that exists while the folder holds the state of a simulated world."""
 UNCLEAN = "unclean"
-"""There while a Gofer serves; removed when it stops in good order."""
+"""A file that exists while a Gofer serves the folder. A Gofer that stops in good order removes it."""
 RESTORING = "restoring"
-"""The folder in which `gofer restore` prepares the state; there until everything is in its place."""
+"""The folder in which `gofer restore` prepares the state. It exists until every file is in its place."""
 
-_ANSWERS = "without its runs old mentions would be answered again"
-_DO = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to begin anew."
+_RISK = "without its runs Gofer would answer old mentions again"
+_REMEDY = "Move the folder away and restore a backup with `gofer restore`, or delete the whole folder to start again."
 
 
 def check_intact(data: Path, *, alone: bool) -> None:
-    """Raise ConfigError when something of a folder that was used before is missing, or cannot be read.
+    """Raise ConfigError if a file of a folder that was used before is missing or unreadable.
 
-    `alone` says that no other process serves the folder, as the right to serve it proves.
+    `alone` says that this process holds the right to serve the folder, so no other process serves it.
     """
     try:
         holder = None
@@ -53,7 +54,7 @@ def check_intact(data: Path, *, alone: bool) -> None:
 
 def _check(data: Path) -> None:
     if (data / RESTORING).exists():
-        raise ConfigError(f"A restore into {data} did not come to its end; run `gofer restore` with the backup again.")
+        raise ConfigError(f"A restore into {data} did not finish; run `gofer restore` with the backup again.")
     used = _used(data)
     if used is not None:
         _check_there(data / DATABASE)
@@ -67,19 +68,19 @@ def _check(data: Path) -> None:
 
 
 def _check_live(data: Path, holder: str) -> None:
-    """Raise ConfigError when a file that the running Gofer has open is gone."""
+    """Raise ConfigError if a file that the running Gofer uses is missing."""
     if not (data / UNCLEAN).exists():
         return
     for path in (data / DATABASE, data / LOG):
         if not path.exists():
-            lost = f"{path} is gone, and the Gofer that serves {data} uses it ({holder})"
-            raise ConfigError(f"{lost}. Stop that Gofer, which may still save what the file held, then start it again.")
+            problem = f"{path} is missing, and the Gofer that serves {data} uses it ({holder})"
+            raise ConfigError(f"{problem}. Stop that Gofer, which may still save the contents, then start it again.")
 
 
 def _check_not_lost(data: Path) -> None:
-    """Raise ConfigError when a folder without a database has what only an installation with runs leaves."""
+    """Raise ConfigError if a folder without a database has keys or bodies, which only runs leave behind."""
     if not _size(data / DATABASE) and (_size(data / KEYS) or _has_bodies(data)):
-        raise ConfigError(f"{data / DATABASE} is missing, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{data / DATABASE} is missing, and {_RISK}. {_REMEDY}")
 
 
 def _has_bodies(data: Path) -> bool:
@@ -90,7 +91,7 @@ def _has_bodies(data: Path) -> bool:
 
 
 def mark_used(data: Path) -> None:
-    """Write down which database the installation key is used with. Raises TemporaryError, ConfigError."""
+    """Record which database the installation key is used with. Raises TemporaryError, ConfigError."""
     if not _size(data / DATABASE):
         return
     try:
@@ -104,17 +105,18 @@ def mark_used(data: Path) -> None:
 
 @contextlib.contextmanager
 def unclean_until_closed(data: Path) -> Generator[None]:
-    """Mark a folder as being served. Enter it after the database is open and leave it before it is closed."""
+    """Mark a folder as being served. Enter the block after opening the database, and leave it before closing it."""
     _write(data / UNCLEAN, "")
     try:
         yield
     finally:
-        # Before the database is closed: a process that is killed in between leaves the log, and no mark.
+        # The mark goes before the database is closed. A process killed in between leaves the log without the mark,
+        # which is harmless. The opposite would look like a lost log.
         (data / UNCLEAN).unlink(missing_ok=True)
 
 
 def forget_unclean_stop(data: Path) -> None:
-    """Remove the mark of a killed Gofer after this process moved its log into the database and removed it.
+    """Remove the mark of a killed Gofer if SQLite has moved the log of that Gofer into the database.
 
     Call it with the right to serve the folder.
     """
@@ -124,48 +126,50 @@ def forget_unclean_stop(data: Path) -> None:
 
 def _check_there(path: Path) -> None:
     if not path.exists():
-        raise ConfigError(f"{path} is missing, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{path} is missing, and {_RISK}. {_REMEDY}")
     if not _size(path):
-        raise ConfigError(f"{path} is empty, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{path} is empty, and {_RISK}. {_REMEDY}")
 
 
 def _check_log(data: Path) -> None:
     if (data / UNCLEAN).exists() and (data / DATABASE).exists() and not (data / LOG).exists():
-        lost = f"{data / LOG} is missing although the last Gofer was killed: what it wrote last stood there."
-        anyway = f"If that is no loss, delete {data / UNCLEAN} and start again."
-        raise ConfigError(f"{lost} Put the file back, or restore a backup with `gofer restore`. {anyway}")
+        problem = f"{data / LOG} is missing. The last Gofer was killed, and its last writes were in this file."
+        alternative = f"To accept the loss of these writes, delete {data / UNCLEAN} and start again."
+        raise ConfigError(f"{problem} Put the file back, or restore a backup with `gofer restore`. {alternative}")
 
 
 def _check_same(data: Path, used: str) -> None:
     found = _identity(data / DATABASE)
     if found is not None and found != used:
-        raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_ANSWERS}. {_DO}")
+        raise ConfigError(f"{data / DATABASE} is not the one that {data / KEY} was used with, and {_RISK}. {_REMEDY}")
 
 
 def check_keys(data: Path) -> None:
-    """Raise ConfigError when runs have no file of keys, or one that holds none. Raises OSError."""
+    """Raise ConfigError if there are runs but no file of keys, or a file without keys. Raises OSError."""
     _check_ruined(data)
     path = data / KEYS
     # A Gofer that was killed before its first run leaves an empty file.
     if not _size(path) and _needs_keys(data / DATABASE):
-        told = "is empty" if path.exists() else "is missing"
-        raise ConfigError(f"{path} {told}, and without it no run here can be read. {_DO}")
+        problem = "is missing"
+        if path.exists():
+            problem = "is empty"
+        raise ConfigError(f"{path} {problem}, and without it no run in {data} can be read. {_REMEDY}")
 
 
 def _check_ruined(data: Path) -> None:
     path = data / KEYS
     if _size(path) and not is_key_file(path):
-        raise ConfigError(f"{path} is no file of keys, and without it no run here can be read. {_DO}")
+        raise ConfigError(f"{path} is not a file of keys, and without it no run in {data} can be read. {_REMEDY}")
 
 
 def _needs_keys(path: Path) -> bool:
-    """Return whether a database has frames whose keys are in a file of their own."""
+    """Return whether a database has frames, which can only be read with the separate file of keys."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             found = connection.execute("SELECT 1 FROM frames WHERE length(frame) > 0 LIMIT 1").fetchone()
     except sqlite3.Error:
-        # The one who opens it next says what is wrong with it.
+        # The next function that opens the database reports the error.
         return False
     return version == VERSION and found is not None
 
@@ -180,12 +184,12 @@ def _used(data: Path) -> str | None:
 
 
 def _identity(path: Path) -> str | None:
-    """Return the identity that a database has, "0" for one without, None for one that cannot be read."""
+    """Return the identity of a database: "0" if it has none, None if the database cannot be read."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return str(connection.execute("PRAGMA application_id").fetchone()[0])
     except sqlite3.Error:
-        # The one who opens it next says what is wrong with it.
+        # The next function that opens the database reports the error.
         return None
 
 

@@ -1,4 +1,4 @@
-"""The offline model, a server that says what a script says where no model is set up."""
+"""The offline model: a server that answers from a script if no model is set up."""
 
 import contextlib
 from collections.abc import Sequence
@@ -17,22 +17,28 @@ from gofer_simulators.offline_model import offline_model
 async def offline_unless_set_up(
     stack: contextlib.AsyncExitStack, settings: Settings, scripts: Sequence[Script] | None, *, simulated: bool
 ) -> Settings:
-    """Return settings that lead to a model: the one that is set up, or the offline model. Raises ConfigError."""
+    """Return settings with a model: the one that is set up, or the offline model. Raises ConfigError.
+
+    The offline model answers if no model is set up or if `scripts` are given, and only beside simulated systems or
+    without any system.
+    """
     if settings.has_model and scripts is None:
         return settings
     if not simulated and settings.reaches_people:
-        # Words of a script are for a simulated world; people would take them for an answer.
+        # People in a real system would take the words of a script for an answer.
         raise ConfigError(
-            "No model is set up, and the offline model's words are never written into real systems. "
+            "No model is set up, and Gofer never writes the offline model's answers into real systems. "
             "Set OPENAI_API_KEY, OPENAI_BASE_URL for a compatible endpoint, or MODEL_BASE_URLS for the endpoints of "
             "agents/defaults.yaml."
         )
-    url = await stack.enter_async_context(serve(offline_model(demo_scripts() if scripts is None else scripts)))
+    if scripts is None:
+        scripts = demo_scripts()
+    url = await stack.enter_async_context(serve(offline_model(scripts)))
     return replace(settings, openai_api_key=Secret(""), openai_base_url=f"{url}/v1", offline=True)
 
 
 def model_in_words(settings: Settings) -> str:
-    """Return what answers, for people."""
+    """Return a description of the model that answers, for people."""
     if settings.offline:
         return "the offline model: a script, not a language model"
     if not settings.has_default_endpoint:

@@ -1,4 +1,4 @@
-"""The runner of a program: the folder is checked, values take the place of the environment, and tools are added."""
+"""The runner for a program, which passes settings and additional tools as values."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -26,28 +26,28 @@ from gofer.values.outside import Clock, SystemClock, is_base_url
 
 OwnTools = Sequence[AnyTool]
 BY_SYSTEM = {spec.system: spec for spec in RECEIVERS}
-"""The sources with credentials, by the name of their system as tools have it."""
+"""The sources with credentials, by the name that tools use for their system."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What a program says of the Gofer that it runs."""
+    """The parts of a Gofer that a program chooses."""
 
     folder: Path
-    """The folder with `agents/`, and `skills/`, `subagents/`, `coordinators/` and `tools/` where it has them."""
+    """The folder with `agents/`, and optionally `skills/`, `subagents/`, `coordinators/` and `tools/`."""
     store: Literal["memory"] | Path
     settings: Settings
     tools: OwnTools = ()
-    """Tools beside those of Gofer; a tool takes the place of one with the same name."""
+    """Additional tools. Each one replaces a tool of Gofer with the same name."""
     model: Model | str | None = None
-    """A model or a base URL in place of every endpoint; None leaves the models to the settings."""
+    """A model or a base URL that replaces every endpoint. None means the models of the settings."""
     world: Mapping[str, object] | None = None
-    """What simulators start with in place of the systems outside; None means the real ones."""
+    """The initial contents of simulators that replace the outside systems. None means the real systems."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRunner:
-    """The runner of a program, and the simulators beside it."""
+    """The runner of a program, and its simulators."""
 
     runner: Runner
     simulated: Simulated
@@ -55,7 +55,7 @@ class ProgramRunner:
 
 @contextlib.asynccontextmanager
 async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]:
-    """Open what a program says. Raises ConfigError with every mistake in its folder, and for a state in use."""
+    """Open the runner for a program. Raises ConfigError with every mistake in the folder, or for a state in use."""
     catalog = checked_catalog(given.folder / "agents", given.tools)
     company = load_company(given.folder)
     clock = SystemClock()
@@ -76,7 +76,7 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
 
 
 async def _stores(stack: contextlib.AsyncExitStack, given: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
-    """Return the stores, and the settings with the folder that keeps them."""
+    """Return the stores, and the settings with the folder that holds them."""
     if given.store == "memory":
         return memory_stores(clock), given.settings
     settings = replace(given.settings, data=given.store)
@@ -96,7 +96,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
         case str(url):
             if not is_base_url(url):
                 raise ConfigError(
-                    "`model` is no base URL; write one such as https://api.example.com/v1, or pass a model."
+                    "`model` is not a base URL; write one such as https://api.example.com/v1, or pass a model."
                 )
             return only(OpenAIModel(Client(http, url, settings.openai_api_key)))
         case model:
@@ -104,7 +104,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
 
 
 def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
-    """Return a tool that says what to set up, in place of one whose system has no credentials."""
+    """Return `tool`. If its system has no credentials, return a tool that refuses calls and says what to set up."""
     spec = BY_SYSTEM.get(tool.target.system)
     if spec is None or settings.sources[spec.token]:
         return tool
@@ -115,5 +115,5 @@ def _unless_closed(tool: AnyTool, settings: Settings) -> AnyTool:
 
     if tool.in_doubt.look is None:
         return replace(tool, act=refuse)
-    # Without access no look can tell that an earlier attempt did nothing.
+    # Without access, no check can find out whether an earlier attempt had an effect.
     return replace(tool, act=refuse, in_doubt=replace(tool.in_doubt, look=refuse))

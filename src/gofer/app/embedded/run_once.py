@@ -1,9 +1,10 @@
-"""One workflow on one event, for `gofer run`: how the run ended, and what is different in the world afterwards."""
+"""One run of a workflow on one event, for `gofer run`, with its outcome and its changes to the simulated world."""
 
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, cast
 
@@ -25,11 +26,11 @@ from gofer.values.model_script import Script
 from gofer.values.outside import SystemClock
 
 MOST = 200
-"""Differences that are told at most."""
+"""The most differences that are listed."""
 LONGEST = 4_000
-"""Characters of a value at most; a longer one is told as the beginning of its text."""
+"""The most characters of a listed value. A longer value is listed as the beginning of its text."""
 _NAMES = ("ts", "id", "key", "number")
-"""What tells the items of a list apart, where each has one."""
+"""The fields that may identify the items of a list."""
 _ABSENT = object()
 
 
@@ -42,11 +43,11 @@ class _Change:
 
 
 def difference(before: object, after: object) -> dict[str, object]:
-    """Return what was added, removed and changed, each by its path, and how many more differences are not told.
+    """Return the added, removed and changed values by their paths, and the number of further differences.
 
-    A path is a JSON pointer; in a list of things with ids it holds the id instead of the place.
+    A path is a JSON pointer. For a list of items with ids, it holds the id instead of the index.
     """
-    told: dict[str, dict[str, object]] = {"added": {}, "removed": {}, "changed": {}}
+    listed: dict[str, dict[str, object]] = {"added": {}, "removed": {}, "changed": {}}
     more = 0
     for number, change in enumerate(_changes("", _plain(before), _plain(after))):
         if number >= MOST:
@@ -54,16 +55,16 @@ def difference(before: object, after: object) -> dict[str, object]:
             continue
         match change.kind:
             case "added":
-                told["added"][change.path] = _cut(change.after)
+                listed["added"][change.path] = _cut(change.after)
             case "removed":
-                told["removed"][change.path] = _cut(change.before)
+                listed["removed"][change.path] = _cut(change.before)
             case "changed":
-                told["changed"][change.path] = {"before": _cut(change.before), "after": _cut(change.after)}
-    return {**told, "more": more}
+                listed["changed"][change.path] = {"before": _cut(change.before), "after": _cut(change.after)}
+    return {**listed, "more": more}
 
 
 def _plain(state: object) -> object:
-    """Return the state as it would be read from a file: lists for tuples, text for keys."""
+    """Return the state as JSON would store it: lists in place of tuples, and texts as keys."""
     return json.loads(json.dumps(state))
 
 
@@ -94,17 +95,16 @@ def _in_lists(path: str, before: Sequence[object], after: Sequence[object]) -> I
         return
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
-    old, new = before[start : len(before) - end], after[start : len(after) - end]
-    for at in range(max(len(old), len(new))):
-        one = old[at] if at < len(old) else _ABSENT
-        other = new[at] if at < len(new) else _ABSENT
-        yield from _changes(f"{path}/{start + at}", one, other)
+    old = before[start : len(before) - end]
+    new = after[start : len(after) - end]
+    for at, (was, now) in enumerate(zip_longest(old, new, fillvalue=_ABSENT)):
+        yield from _changes(f"{path}/{start + at}", was, now)
 
 
 def _by_name(
     name: str, before: Sequence[object], after: Sequence[object]
 ) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
-    """Both lists by what tells their items apart; None where this does not."""
+    """Return both lists as mappings by the field `name`, or None if that field does not identify every item."""
     found: list[Mapping[str, object]] = []
     for items in (before, after):
         names = [as_object(item).get(name) for item in items]
@@ -116,8 +116,8 @@ def _by_name(
 
 
 def _alike(before: Sequence[object], after: Sequence[object]) -> int:
-    """Return how many items are the same from the beginning on."""
-    # As JSON: for Python, False equals 0, also within lists and objects.
+    """Return how many items at the beginning are the same."""
+    # Compared as JSON, because in Python False equals 0, also within lists and objects.
     both = zip(map(_as_json, before), map(_as_json, after), strict=False)
     return next((at for at, (one, other) in enumerate(both) if one != other), min(len(before), len(after)))
 
@@ -127,27 +127,29 @@ def _as_json(value: object) -> str:
 
 
 def _cut(value: object) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
-    text = json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    text = value
+    if not isinstance(text, str):
+        text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= LONGEST:
+        return value
+    return f"{text[:LONGEST]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One run by hand."""
+    """The outcome of one run by hand."""
 
     run: str
     done: Progress
     seconds: float
     world: Mapping[str, object]
-    """What is different in the simulated world, as `difference` lists it."""
+    """The changes to the simulated world, as `difference` lists them."""
     simulated: Sequence[str]
     """The systems that were simulated."""
     model: str
-    """What answered, for people."""
+    """The name of the model that answered, for people."""
     data: Path
-    """The folder that keeps the run."""
+    """The folder that stores the run."""
 
 
 async def run_once(
@@ -160,12 +162,12 @@ async def run_once(
     scripts: Sequence[Script] | None,
     mocks: Overrides | None = None,
 ) -> Outcome:
-    """Run a workflow on an event that `body` was translated to.
+    """Run a workflow on an event that was translated from `body`.
 
-    A world is simulated when one is given, the model when scripts are. With `mocks` no tool reaches anything, and the
-    run is kept in a state of its own, which no process with real tools continues.
-    Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
-    another process serves the state.
+    With `world`, simulators replace the outside systems. With `scripts`, the offline model answers. With `mocks`, every
+    tool answers with its mock, and the run is stored in a separate state that no process with real tools continues.
+    Raises ConfigError if a file or setting is wrong, if the offline model would write into a real system, or if another
+    process serves the state.
     """
     catalog = checked_catalog(root / "agents")
     company = load_company(root)
@@ -186,7 +188,7 @@ async def run_once(
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         models = models_of(settings, http)
         if mocks is not None:
-            # No process serves this state, so what is due there is deleted now.
+            # No long-lived process serves this state, so this one deletes the runs that are due.
             await Purger(stores.stores, clock).purge()
 
         def equip(tools: Tools) -> Tools:

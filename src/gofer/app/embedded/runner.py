@@ -1,4 +1,4 @@
-"""The runner: starts runs for callers of this process and works on each until it ends or has to wait."""
+"""The runner: starts runs for callers in this process, and works on each run until it ends or has to wait."""
 
 import asyncio
 import contextlib
@@ -51,75 +51,81 @@ from gofer.workflows.routes import read_routes
 
 @dataclass(frozen=True, slots=True)
 class RunStores:
-    """The stores of one place, with the key that ids of runs are made with."""
+    """The stores of one place, and the installation key from which run ids are derived."""
 
     stores: Stores
     key: Secret
 
 
 def memory_stores(clock: Clock) -> RunStores:
-    """Return stores that end with this process; no other process can read them."""
+    """Return stores that exist only in this process."""
     stores = Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
     return RunStores(stores, Secret(random_key().hex()))
 
 
 @contextlib.asynccontextmanager
 async def folder_stores(data: Path, clock: Clock) -> AsyncGenerator[RunStores]:
-    """Lock the state of a folder for this process and open it. Raises ConfigError, TemporaryError, Corrupt."""
+    """Hold the right to serve a folder, and open its state. Raises ConfigError, TemporaryError, Corrupt."""
     async with served_state(data, clock) as state:
         yield RunStores(state.stores, installation_key(data))
 
 
 RunStatus = Status | Literal["parked", "handed_over"]
-"""How a run ended; `parked` while it waits, and `handed_over` when its Gofer was closed before its end."""
+"""The status of a run: how it ended, `parked` while it waits, `handed_over` if its Gofer closed before the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as it was when the call returned."""
+    """The state of one run at the moment when the call returned."""
 
     id: str
     progress: Progress
-    """What it used, and all else that its journal says of its way; without contents where these were deleted."""
+    """The progress of the run, with its usage. It has no contents if these were deleted."""
     journal: Sequence[Recorded]
     """All entries, oldest first. Empty for a private run that ended, because its contents are deleted then."""
 
     @property
     def status(self) -> RunStatus:
-        """Return how it ended, or why it has not."""
+        """Return how the run ended, or why it has not ended."""
         if self.progress.finished is not None:
             return self.progress.finished.status
-        return "parked" if self.progress.parked is not None else "handed_over"
+        if self.progress.parked is not None:
+            return "parked"
+        return "handed_over"
 
     @property
     def reason(self) -> str:
-        """Return why it ended as it did, or what it waits for; empty when there is nothing to explain."""
+        """Return the reason of the run's end, or what the run waits for. Empty if neither has a reason."""
         if self.progress.finished is not None:
             return self.progress.finished.reason
-        return self.progress.parked_reason if self.progress.parked is not None else ""
+        return self.progress.parked_reason if self.progress.parked is not None:
+            return self.progress.why_parked
+        return ""
 
     @property
     def text(self) -> str:
-        """Return the answer as people read it, or the sentence that says why there is none; empty before the end."""
-        return self.progress.concluded.text if self.progress.concluded is not None else ""
+        """Return the answer as people read it, or the sentence that explains a missing answer. Empty before the end."""
+        if self.progress.concluded is None:
+            return ""
+        return self.progress.concluded.text
 
     @property
     def answer(self) -> str | Mapping[str, object]:
-        """Return the answer: the value that the workflow's `output` asks for, and the text without an `output`."""
+        """Return the answer: a value for a workflow with `output`, and the text for any other workflow."""
         concluded = self.progress.concluded
         if concluded is not None and concluded.output is not None:
             return concluded.output
         return self.text
 
     def to_json(self) -> Iterator[str]:
-        """Yield the journal as lines of JSON, one entry each, with its address and its time."""
+        """Yield the entries of the journal as lines of JSON, each with its address and its time."""
         for recorded in self.journal:
             entry = {"address": recorded.address, "at": recorded.at, **to_json(recorded.entry)}
             yield json.dumps(entry, ensure_ascii=False)
 
 
 def without_contents(progress: Progress) -> Progress:
-    """Return the progress of a private run that ended, without what was said in it but its answer."""
+    """Return the progress of a private run that ended, with its answer and without its other contents."""
     return replace(progress, event=None, outcomes={}, in_doubt={}, clicks=[], approvals={}, waits={})
 
 
@@ -128,12 +134,12 @@ _MESSAGES = 100
 
 Tools = Mapping[str, AnyTool]
 Equip = Callable[[Tools], Tools]
-"""Returns the tools that runs have, from those that Gofer has."""
+"""Returns the tools for runs, given all tools that Gofer has."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixedCatalog(LiveCatalog):
-    """The workflows of a process that reads its files once."""
+    """The workflows of a process that reads the workflow files once."""
 
     catalog: Catalog
 
@@ -144,21 +150,21 @@ class FixedCatalog(LiveCatalog):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """A worker that continues the runs of callers, each right after it was asked for."""
+    """A worker that continues the runs of callers at once, without waiting for the queue."""
 
     catalog: Catalog
     worker: Worker
     ingress: Ingress
     _busy: dict[asyncio.Task[Run], Deadline] = field(default_factory=dict[asyncio.Task[Run], Deadline])
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
-    """Held by the run that has the turn of its conversation."""
+    """One lock for each conversation, which the run that is being continued holds."""
 
     def now(self) -> float:
         """Return the wall clock, in unix seconds."""
         return self.worker.services.outside.clock.now()
 
     async def start(self, event: Event, workflow: str) -> str:
-        """Claim a run of its own for an event, however often it happens, and return its id.
+        """Claim a new run for an event, even for an event that started a run before, and return the run's id.
 
         Raises ConfigError for an unknown workflow, TemporaryError when the run could not be stored.
         """
@@ -169,14 +175,14 @@ class Runner:
         return await self.ingress.start(unique, workflow)
 
     async def work(self, run: str) -> Run:
-        """Work on a run until it ends or waits, and return it as it is then.
+        """Work on a run until it ends or has to wait, and return its state.
 
-        When the caller is cancelled, the run is handed over first. Raises ConfigError for an unknown run, and
-        TemporaryError when the store fails, or when the runner is closed and the run takes too long to be handed over.
+        If the caller is cancelled, the run is handed over first. Raises ConfigError for an unknown run. Raises
+        TemporaryError if the store fails, or if the runner is closed and the hand-over takes too long.
         """
         head = await self.worker.services.stores.journals.head(run)
         if head is None:
-            raise ConfigError(f"There is no run {run[:40]!r} in this store; name one that this store has.")
+            raise ConfigError(f"There is no run {run[:40]!r} in this store; use the id of a run that is in it.")
         deadline = Deadline(self.worker.services.outside.clock)
         task = asyncio.create_task(self._in_turn(head, deadline))
         self._busy[task] = deadline
@@ -187,11 +193,11 @@ class Runner:
             await self._hand_over({task})
             raise
         if task.cancelled():
-            raise TemporaryError(f"Run {run} was cut off, because its Gofer was closed; resume it with the same store.")
+            raise TemporaryError(f"Run {run} was cancelled, because its Gofer closed; resume it with the same store.")
         return task.result()
 
     async def close(self) -> None:
-        """Hand over all runs, within a few seconds; a run that takes longer is cut off where it is."""
+        """Hand over all runs within GRACE seconds, and cancel the runs that take longer."""
         await self._hand_over({*self._busy})
 
     async def _hand_over(self, tasks: set[asyncio.Task[Run]]) -> None:
@@ -202,7 +208,7 @@ class Runner:
             if tasks:
                 await asyncio.wait(tasks, timeout=GRACE)
         finally:
-            # Also when the caller is cancelled a second time: no run goes on over a closed store.
+            # A second cancellation of the caller also reaches this point, so no run continues on a closed store.
             for task in tasks:
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -228,7 +234,10 @@ class Runner:
 
 
 async def _acknowledge_all(queue: Queue) -> None:
-    """Take the messages out of a queue that no worker listens to; a process that serves the state sweeps first."""
+    """Acknowledge all messages of a queue that no worker receives from.
+
+    None is needed: a process that later serves this state sweeps first, and enqueues every unfinished run.
+    """
     for message in await queue.receive(_MESSAGES, GRACE, 0.0):
         await queue.acknowledge(message)
 
@@ -244,7 +253,7 @@ async def open_runner(
     equip: Equip,
     company: Sequence[CompanyTool] = (),
 ) -> AsyncGenerator[Runner]:
-    """Open a runner over stores that no other process works on; runs that are left over at its end are handed over."""
+    """Open a runner over stores that no other process uses. Unfinished runs are handed over at its end."""
     network = SharedHttp(http)
     settings = await with_own_accounts(settings, network)
     outside = Outside(network, clock, random_id, random.SystemRandom(), random_key)
@@ -269,10 +278,9 @@ async def open_runner(
 
 @contextlib.asynccontextmanager
 async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
-    """Open a worker over the state that the settings name, with the real systems.
+    """Open a worker over the state in the settings, with the real systems, for `gofer sweep`.
 
-    Raises ConfigError when a file or setting is wrong, when no model is set up, or when another process serves the
-    state.
+    Raises ConfigError if a file or setting is wrong, if no model is set up, or if another process serves the state.
     """
     catalog = checked_catalog(root / "agents")
     move_apart(settings.data)

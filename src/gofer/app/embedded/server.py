@@ -1,4 +1,4 @@
-"""The HTTP server of an ASGI application on this event loop: begins to listen, and surely ends."""
+"""The HTTP server of an ASGI application on the current event loop, with a bounded shutdown."""
 
 import asyncio
 import errno
@@ -18,24 +18,24 @@ from gofer.app.embedded.connection_limits import BOUNDS, Bounds, guarded
 _log = logging.getLogger(__name__)
 
 LOCAL = "127.0.0.1"
-"""The address that other machines do not reach."""
+"""The loopback address, which other machines cannot reach."""
 GRACE_SECONDS = 3
-"""How long open requests may take to finish when the server is taken down."""
+"""How long open requests may take to finish when the server shuts down."""
 BACKLOG = 256
-"""Connections that the system keeps until they are accepted; asyncio accepts all of them before it looks at one."""
+"""The most connections that wait to be accepted. asyncio accepts all of them before it reads from any."""
 RECEIVE_BYTES = 64 * 1024
-"""What the system keeps of a connection until it is read; Linux takes twice as much for its own use."""
+"""The receive buffer of a connection. Linux doubles it for its own use."""
 _LOOK_SECONDS = 0.005
-"""Seconds between two looks whether open requests are finished."""
+"""Seconds between two checks for open requests during shutdown."""
 
 _TURNS_TO_ACCEPT = 3
-"""Turns of the loop until a connection that was accepted is among the server's connections."""
+"""Turns of the event loop until an accepted connection is in the server's list of connections."""
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to its host, says when it listens and stops as soon as it may.
+    """A uvicorn server that handles no signals, reports when it listens, and stops without delay.
 
-    uvicorn itself looks ten times a second whether it may go on, at each of several steps.
+    uvicorn itself polls ten times a second at each of several steps, which would delay each start and stop.
     """
 
     def __init__(self, config: uvicorn.Config, grace_seconds: int) -> None:
@@ -78,7 +78,7 @@ class _Server(uvicorn.Server):
                 task.cancel()
 
     async def _accept_no_more(self) -> None:
-        # asyncio loses, and leaves open, what it accepted in the same turn in which a server is closed.
+        # asyncio loses connections that it accepted in the turn in which the server closes, and leaves them open.
         loop = asyncio.get_running_loop()
         for server in self.servers:
             for listener in server.sockets:
@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
     async def _nothing_under_way(self) -> None:
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        # Connections do not tell that they are closed.
+        # Connections do not report that they are closed, so they are polled.
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -106,8 +106,8 @@ async def serve(
 ) -> AsyncGenerator[str]:
     """Serve `app` while the block runs, and yield its base URL for this machine.
 
-    Port 0 is a free one, and a taken port an OSError. `websockets` needs wsproto, which only development installs:
-    Gofer itself accepts none.
+    Port 0 selects a free port. Raises OSError for a taken port. `websockets` needs wsproto, which only development
+    installs, because Gofer itself accepts no WebSockets.
     """
     listener = _listen(host, port)
     try:
@@ -133,33 +133,33 @@ def _config(app: ASGIApp, bounds: Bounds, ws: Literal["none", "wsproto"]) -> uvi
         backlog=BACKLOG,
         ws=ws,
         server_header=False,
-        # The address of a client is the one it connects from; what it writes of itself counts for nothing.
+        # A client's address is the one that it connects from. Its forwarding headers are not trusted.
         proxy_headers=False,
     )
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only on sockets that name their protocol; without it an answer takes 40 ms.
+    # asyncio turns Nagle's algorithm off only on sockets with an explicit protocol. With it an answer takes 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Every connection inherits it. The loop reads what is there of all connections before any of it is looked at.
+        # Every connection inherits this buffer. The loop fills the buffers of all connections before any is parsed.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         listener.bind((host, port))
-        # asyncio listens again with its own backlog; listening here makes a taken port fail here.
+        # Listening here makes a taken port fail here. asyncio listens again later, with its own backlog.
         listener.listen()
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            said = f"Port {port} on {host} is already in use; stop the other program or choose another port."
-            raise OSError(errno.EADDRINUSE, said) from error
+            message = f"Port {port} on {host} is already in use; stop the other program or choose another port."
+            raise OSError(errno.EADDRINUSE, message) from error
         raise OSError(error.errno, f"Cannot listen on {host} port {port}: {error.strerror or error}.") from error
     return listener
 
 
 def _base_url(listener: socket.socket) -> str:
-    """Return where the server is reached from this machine."""
+    """Return the base URL of the server for clients on this machine."""
     name: tuple[str, int] = listener.getsockname()[:2]
     host, port = name
     if listener.family == socket.AF_INET6:

@@ -1,4 +1,4 @@
-"""A Gofer on one machine that serves the real systems: settings checked, apps identified, connections opened."""
+"""A Gofer on one machine that serves the real systems, for `gofer serve`."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -35,19 +35,19 @@ class Service:
     embedded: EmbeddedStack
     apps: Sequence[ServedApp]
     unset: Mapping[str, Sequence[str]]
-    """Variables that the company's tools name and that are not set, with the names of those tools."""
+    """Variables that the company's tools need and that are not set, each with the names of those tools."""
 
 
 @contextlib.asynccontextmanager
 async def open_service(
     settings: Settings, root: Path, port: int, awaited: AwaitedSecret | None = None, *, host: str = LOCAL
 ) -> AsyncGenerator[Service]:
-    """Serve while the block runs. On the way out runs are handed over first; what is delivered meanwhile is kept.
+    """Serve while the block runs. At its end the runs are handed over first, while deliveries are still accepted.
 
-    `host` is the address of this machine that the front listens on. `awaited` opens the window in which the secret of a
-    source is registered.
-    Raises ConfigError when a setting, a file or a token is wrong, TemporaryError when a system cannot be reached,
-    OSError when the port is taken.
+    `host` is the address of this machine that the front listens on. `awaited` opens the window in which a source
+    registers its secret.
+    Raises ConfigError if a setting, a file or a token is wrong, TemporaryError if a system cannot be reached, and
+    OSError if the port is taken.
     """
     check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Simulators in place of the systems outside, each a server on this machine."""
+"""Simulators that replace the outside systems, each a server on this machine."""
 
 import contextlib
 from base64 import b64encode
@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx2
 
 from gofer.app.embedded.server import serve
-from gofer.app.otlp_settings import nothing_real
+from gofer.app.otlp_settings import local_collector
 from gofer.app.settings import Settings
 from gofer.sources.receivers import BY_SOURCE, PATHS, RECEIVERS
 from gofer.sources.settings import SourceSettings, read_source_settings
@@ -30,11 +30,11 @@ V = TypeVar("V", bound=Vendor)
 
 @dataclass(slots=True)
 class Simulated:
-    """The systems that a world has, by the name of their source."""
+    """The simulated systems of a world, by the name of their source."""
 
     systems: dict[str, Vendor] = field(default_factory=dict[str, Vendor])
     urls: dict[str, str] = field(default_factory=dict[str, str])
-    """Where each listens."""
+    """The base URL of each system."""
 
     @property
     def slack(self) -> SlackSimulator | None:
@@ -57,23 +57,26 @@ class Simulated:
         return self._only(GitHubSimulator)
 
     def subscribe(self, front: str) -> None:
-        """Let each deliver to Gofer's front from now on."""
+        """Subscribe the receivers at `front` to the deliveries of every system."""
         for name, system in self.systems.items():
             system.subscribe(front + PATHS[name])
 
     def state(self) -> dict[str, object]:
-        """Return what is in each, as plain JSON, for comparing the world before and after."""
+        """Return the contents of every system as plain JSON, to compare the world before and after a run."""
         return {name: system.state() for name, system in self.systems.items()}
 
     def adopt(self, event: Event, body: bytes) -> None:
-        """Plant what a recorded event of Slack names where it is absent; that is no work of a run."""
+        """Add the channels, people and messages of a recorded Slack event that the simulated Slack lacks.
+
+        Call it before the first `state`, because these additions are not the work of a run.
+        """
         if self.slack is None or event.source != "slack":
             return
         with contextlib.suppress(BadRequest):
             self.slack.adopt(as_object(decode(body)))
 
     async def settled(self) -> None:
-        """Wait until no system has anything to deliver."""
+        """Wait until no system has a delivery left to send."""
         for system in self.systems.values():
             await system.settled()
 
@@ -84,7 +87,7 @@ class Simulated:
 async def simulate(
     stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
 ) -> tuple[Simulated, Settings]:
-    """Start what a world describes; the settings given back lead there, and to nothing real."""
+    """Start the systems of a world. Return them with settings that reach these systems and nothing real."""
     simulated = Simulated()
     sources = _receiving(settings.sources)
     for name, start in SIMULATORS.items():
@@ -101,24 +104,24 @@ async def simulate(
 
 
 def _without_credentials(settings: Settings) -> Settings:
-    """Return settings that reach nothing real, whatever the environment says."""
+    """Return settings that reach nothing real, with no credential of the environment."""
     return replace(
         settings,
         webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
         public_url="",
-        otlp=nothing_real(settings.otlp),
+        otlp=local_collector(settings.otlp),
         environment={},
         simulated=True,
     )
 
 
 def _receiving(settings: SourceSettings) -> SourceSettings:
-    """Return what proves the deliveries of sources that have no simulator: such a delivery reaches nothing real."""
+    """Return the secrets that verify deliveries of sources without a simulator. Receiving reaches nothing real."""
     kept = [setting for spec in RECEIVERS if spec.source not in SIMULATORS for setting in spec.receives_with]
     return SourceSettings({setting.name: settings[setting] for setting in kept})
 
 
 def _leading(settings: SourceSettings, name: str, texts: Mapping[str, str]) -> SourceSettings:
-    """Return settings that lead to a simulated system, as it says them in texts."""
-    told = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
-    return settings.but(*read_source_settings(told, texts).values.items())
+    """Return the settings, changed to reach the simulated system `name` by the values in `texts`."""
+    changed = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
+    return settings.but(*read_source_settings(changed, texts).values.items())

@@ -1,4 +1,4 @@
-"""The embedded stack: everything in one process, with real services or with simulators in their place."""
+"""The embedded stack: everything in one process, with the real systems or with simulators."""
 
 import contextlib
 import random
@@ -48,35 +48,35 @@ from gofer.workflows.load import Catalog
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedStack:
-    """Everything that runs in this process."""
+    """The parts of a running embedded stack."""
 
     url: str
-    """The front and Gofer's own pages."""
+    """The base URL of the receivers and of Gofer's pages."""
     editions: Editions
-    """The workflow files in force, with the front and the pages made of them."""
+    """The holder of the active workflow files, with the receivers and the pages built from them."""
     watcher: Watcher
     """Follows edits of the workflow files."""
     worker: Worker
     state: State
     scheduler: Scheduler
-    """Begins the runs of schedules."""
+    """The scheduler that starts runs at the times of schedules."""
     simulated: Simulated
-    """What stands in for the systems outside; nothing when they are real."""
+    """The simulators. Empty if the real systems are used."""
     model: str
-    """What answers, for people."""
+    """The name of the model that answers, for people."""
     settings: Settings
-    """As they are with the simulators in place."""
+    """The settings, changed to reach the simulators if there are any."""
     company: Sequence[CompanyTool]
-    """The tools of `tools/`, as they were when the process started."""
+    """The tools of `tools/` as read when the process started."""
 
     @property
     def catalog(self) -> Catalog:
-        """Return the workflows in force."""
+        """Return the active workflows."""
         return self.editions.now.catalog
 
     @property
     def ingress(self) -> Ingress:
-        """Return the front in force."""
+        """Return the active ingress."""
         return self.editions.now.ingress
 
 
@@ -92,14 +92,15 @@ async def open_embedded(
     bounds: Bounds = BOUNDS,
     awaited: AwaitedSecret | None = None,
 ) -> AsyncGenerator[EmbeddedStack]:
-    """Open everything over the embedded state; a world is simulated when one is given, the model when scripts are.
+    """Open the embedded stack over the state in the settings.
 
-    `host` is the address of this machine that the front listens on. `awaited` opens the window in which the secret of
-    a source is registered.
-    Raises ConfigError when a file or setting is wrong, when the offline model would write into a real system, or when
-    another process serves the state.
+    With `world`, simulators replace the outside systems. With `scripts`, the offline model answers. `host` is the
+    address of this machine that the front listens on. `awaited` opens the window in which a source registers its
+    secret.
+    Raises ConfigError if a file or setting is wrong, if the offline model would write into a real system, or if another
+    process serves the state.
     """
-    # Before the files are read: an edit during the start is new to the watcher.
+    # The fingerprints are taken before the files are read, so the watcher notices an edit during the start.
     files = Edits(fingerprint(root))
     tools = Edits(fingerprint(root, (TOOLS,)))
     catalog = checked_catalog(root / "agents")
@@ -142,7 +143,7 @@ async def open_embedded(
 
 
 def _with_registered_secrets(settings: Settings) -> Settings:
-    """Return settings with the secrets that sources registered, where the environment has none."""
+    """Return settings with the registered secrets, for sources without a secret in the environment."""
     known = [
         spec.secret.to(registered(settings.data, spec.registration))
         for spec in RECEIVERS
@@ -160,7 +161,7 @@ def _make(
     log: DeliveryLog,
     seen_by: Visitors,
 ) -> Make:
-    """Return what makes an edition of the workflow files; the log, the window and the memory outlive every edition."""
+    """Return a function that makes editions. All of them share the log, the window and the limit for request bodies."""
     bodies = Bodies()
 
     def make(catalog: Catalog, notice: str) -> Edition:
@@ -186,7 +187,7 @@ def _plans(catalog: Catalog) -> Sequence[Planned]:
 
 
 def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
-    """Return what claims a run with the front in force."""
+    """Return a function that claims a run through the active ingress."""
 
     async def start(event: Event, workflow: str) -> str:
         return await editions.now.ingress.start(event, workflow)
@@ -195,7 +196,7 @@ def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:
 
 
 def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> Window | None:
-    """Return the window in which a secret is registered, where an operator waits for one."""
+    """Return the window in which a source registers its secret, or None if the operator expects no secret."""
     if awaited is None:
         return None
     known = [*settings.sources[awaited.spec.secret]]
@@ -203,6 +204,6 @@ def _window(settings: Settings, awaited: AwaitedSecret | None, clock: Clock) -> 
 
 
 def _children(stack: contextlib.AsyncExitStack) -> ChildProcesses:
-    """Return the children that read bytes and run code; no process is begun before there is a job."""
+    """Return the child processes that read bytes and run code. Each process starts with its first job."""
     documents = stack.enter_context(contextlib.closing(Children()))
     return ChildProcesses(documents, stack.enter_context(contextlib.closing(sandbox())))

@@ -1,4 +1,4 @@
-"""The embedded state of one GOFER_DATA folder, and the right to serve it."""
+"""The embedded state in one GOFER_DATA folder, and the exclusive right to serve the folder."""
 
 import contextlib
 import fcntl
@@ -52,17 +52,17 @@ class State:
     queue: SqliteQueue
     marks: SqliteMarks
     database: Database
-    """The file that all of these but the bodies are kept in."""
+    """The SQLite file that holds the journals, the queue and the schedule marks."""
 
     @property
     def stores(self) -> Stores:
-        """Return the three as one value."""
+        """Return journal, bodies and queue as one value."""
         return Stores(self.store, self.blobs, self.queue)
 
 
 @contextlib.contextmanager
 def open_state(data: Path, clock: Clock, *, alone: bool = True) -> Generator[State]:
-    """Open the state of a folder, made if it is not there; closed afterwards. Raises ConfigError, TemporaryError.
+    """Open the state of a folder for the block, and create the folder if needed. Raises ConfigError, TemporaryError.
 
     `alone` says that no other process serves the folder.
     """
@@ -83,16 +83,17 @@ def open_state(data: Path, clock: Clock, *, alone: bool = True) -> Generator[Sta
 
 @contextlib.asynccontextmanager
 async def served_state(data: Path, clock: Clock) -> AsyncGenerator[State]:
-    """Hold the right to serve a folder and open its state. Raises ConfigError, TemporaryError, Damaged."""
+    """Hold the right to serve a folder and open its state. Raises ConfigError, TemporaryError, Corrupt."""
     with serving(data), open_state(data, clock) as state, unclean_until_closed(data):
         await forgive_clock(state, clock)
         yield state
 
 
 async def forgive_clock(state: State, clock: Clock) -> None:
-    """Count as due what a clock that was ahead put into the future. Raises TemporaryError, Damaged.
+    """Make runs and queue messages due that were scheduled by a clock ahead of the present one.
 
-    Only with the right to serve the folder: it proves that every earlier owner is dead.
+    Call it only with the right to serve the folder, which proves that every earlier owner is dead. Raises
+    TemporaryError, Corrupt.
     """
     heads = await state.store.bring_back(int(clock.now() * 1000))
     messages = await state.queue.bring_forward()
@@ -102,17 +103,17 @@ async def forgive_clock(state: State, clock: Clock) -> None:
 
 @contextlib.contextmanager
 def read_state(data: Path, clock: Clock) -> Generator[State]:
-    """Open the state of a folder that has one. Raises ConfigError when there is none."""
+    """Open the state of a folder for the block. Raises ConfigError if the folder has no state."""
     check_intact(data, alone=False)
     if not (data / DATABASE).exists():
-        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to where they are.")
+        raise ConfigError(f"There are no runs in {data} yet; start `gofer demo`, or set GOFER_DATA to their folder.")
     with open_state(data, clock, alone=False) as state:
         yield state
 
 
 @contextlib.contextmanager
 def serving(data: Path) -> Generator[None]:
-    """Hold the right to serve a folder. Raises ConfigError when another process has it, or the disk refuses."""
+    """Hold the right to serve a folder. Raises ConfigError if another process holds it or the lock file fails."""
     make_folder(data)
     handle = _open_lock(data / LOCK)
     try:
@@ -133,9 +134,9 @@ def _take(handle: int, data: Path) -> None:
 
 
 def installation_key(data: Path) -> Secret:
-    """Return the key that run ids are made with; it is created on first use and kept beside the state.
+    """Return the installation key, from which run ids are derived. The first use creates its file.
 
-    From here on the folder needs the database that is there now. Raises ConfigError, TemporaryError.
+    This call also binds the folder to its present database. Raises ConfigError, TemporaryError.
     """
     path = data / KEY
     try:
@@ -145,8 +146,8 @@ def installation_key(data: Path) -> Secret:
     except OSError as error:
         raise refused(path, error) from error
     if not re.fullmatch("[0-9a-f]{64}", text):
-        # With another key a mention that was answered before would be answered again.
-        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start anew.")
+        # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
+        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start again.")
     mark_used(data)
     return Secret(text)
 
@@ -154,8 +155,8 @@ def installation_key(data: Path) -> Secret:
 def _create_key(data: Path) -> None:
     path = data / KEY
     if _has_heads(data / DATABASE):
-        told = "is missing, and with another one old mentions would be answered again"
-        raise ConfigError(f"{path} {told}; restore it from a backup, or delete the whole folder to start anew.")
+        problem = "is missing, and with a new key Gofer would answer old mentions again"
+        raise ConfigError(f"{path} {problem}; restore it from a backup, or delete the whole folder to start again.")
     write_secret(path, secrets.token_hex(32))
 
 
@@ -167,7 +168,7 @@ def _open_lock(path: Path) -> int:
 
 
 def _forget_unclean_stop(data: Path) -> None:
-    """Remove the mark of a killed Gofer if closing the database here removed its log in good order."""
+    """Remove the mark of a killed Gofer if closing the database in this process removed the log."""
     if not (data / UNCLEAN).exists() or (data / LOG).exists():
         return
     with contextlib.suppress(ConfigError), serving(data):
@@ -181,22 +182,24 @@ def _has_heads(database: Path) -> bool:
         with contextlib.closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT 1 FROM heads LIMIT 1").fetchone() is not None
     except sqlite3.Error:
-        # Who opens it next says what is wrong with it; until then nothing may be made anew.
+        # The next function that opens the database reports the error. Until then no new key may be created.
         return True
 
 
 def make_folder(data: Path) -> None:
-    """Create the folder of a state for its owner only. Raises ConfigError."""
+    """Create the folder of a state, accessible to its owner only. Raises ConfigError."""
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         tighten_folder(data)
     except OSError as error:
-        raise ConfigError(f"GOFER_DATA cannot be the folder {data} ({error.strerror}); name another.") from error
+        raise ConfigError(
+            f"GOFER_DATA cannot be the folder {data} ({error.strerror}); set it to another folder."
+        ) from error
 
 
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
-    """Open the state of the folder that GOFER_DATA names. Raises ConfigError when there is none, TemporaryError."""
+    """Open the state in the folder of GOFER_DATA. Raises ConfigError if the folder has no state, TemporaryError."""
     clock = SystemClock()
     with read_state(place.data, clock) as state:
         yield Operations(state.stores, clock)

@@ -1,4 +1,4 @@
-"""Files beside the database: written whole and durable, and the lock file with the process that serves the folder."""
+"""The small files beside the database: durable secret files, and the lock file that names the serving process."""
 
 import contextlib
 import errno
@@ -14,8 +14,8 @@ from gofer.values.errors import ConfigError
 
 _SENTENCES = {
     errno.EROFS: "is on a read-only file system; mount it for writing, or name another folder",
-    errno.EACCES: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
-    errno.EPERM: "may not be used by this user; start Gofer as the user that owns the folder, or change its owner",
+    errno.EACCES: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
+    errno.EPERM: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
     errno.ENOSPC: "does not fit on the disk; free some space and start again",
     errno.EDQUOT: "does not fit into the quota of this user; free some space and start again",
     errno.EIO: "cannot be read or written, because the disk failed; check the disk, then restore a backup",
@@ -23,18 +23,18 @@ _SENTENCES = {
 
 
 def refused(path: Path, error: OSError) -> ConfigError:
-    """Return the error for an operator: which file, what happened to it, and what to do."""
-    said = f"cannot be used ({error.strerror}); check the folder and the disk"
-    return ConfigError(f"{path} {_SENTENCES.get(error.errno or 0, said)}.")
+    """Return the error for an operator, which names the file, the failure and the remedy."""
+    default = f"cannot be used ({error.strerror}); check the folder and the disk"
+    return ConfigError(f"{path} {_SENTENCES.get(error.errno or 0, default)}.")
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Write a file that only its owner can read: whole, and as durable as the state. Raises OSError."""
+    """Write a file that only its owner can read, durably and never in part. Raises OSError."""
     _erase_left_behind(path)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            # It tells other processes that this file has a writer; a kill ends the lock.
+            # The lock shows other processes that this file has a writer. It ends when the writer is killed.
             fcntl.flock(file, fcntl.LOCK_EX)
             file.write(text.encode())
             file.flush()
@@ -44,12 +44,12 @@ def write_secret(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):
             erase(partial)
         raise
-    # A rename is durable only once its folder is.
+    # A rename is durable only after its folder is synced.
     sync_folder(path.parent)
 
 
 def _erase_left_behind(path: Path) -> None:
-    """Remove the files that killed processes were writing a secret into."""
+    """Remove the partial files of killed writers."""
     for left in path.parent.glob(f"{glob.escape(path.name)}.*"):
         if not left.suffix[1:].isdigit():
             continue
@@ -59,9 +59,9 @@ def _erase_left_behind(path: Path) -> None:
 
 
 LOCK = "serving.lock"
-"""Held by the process that serves the folder, with its id."""
+"""The file that the serving process locks and writes its id into."""
 STOPPED = ("T", "t")
-"""States of a process that a signal or a debugger stopped, as Linux names them."""
+"""Linux's letters for a process that a signal or a debugger stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Holder:
 
     pid: int
     since: float
-    """When it took the lock, unix seconds."""
+    """When the process took the lock, in unix seconds."""
     stopped: bool
-    """Whether it is frozen: it holds the lock and does nothing."""
+    """Whether the process is stopped, so that it holds the lock and does nothing."""
 
 
 def sign(handle: int) -> None:
@@ -89,15 +89,15 @@ def read_holder(handle: int, processes: Path = Path("/proc")) -> Holder | None:
     pid = int(written)
     state = _state(processes / str(pid) / "stat")
     if state is None and processes.is_dir():
-        # Its id belongs to another machine or container that shares the folder.
+        # The id belongs to a process on another machine, or in another container, that shares the folder.
         return None
     return Holder(pid, os.fstat(handle).st_mtime, stopped=state in STOPPED)
 
 
 def serving_elsewhere(data: Path) -> str | None:
-    """Return the name of the process that serves a folder, or None when no process does.
+    """Return a description of the process that serves a folder, or None if no process does.
 
-    Call it without the right to serve the folder: that would count as another process. Raises OSError.
+    Do not call this while holding the right to serve the folder: this process would count as the other. Raises OSError.
     """
     try:
         handle = os.open(data / LOCK, os.O_RDWR)
@@ -107,14 +107,16 @@ def serving_elsewhere(data: Path) -> str | None:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = read_holder(handle)
-        return "a process elsewhere" if holder is None else f"process {holder.pid}, since {_since(holder)}"
+        if holder is None:
+            return "a process on another machine or in another container"
+        return f"process {holder.pid}, since {_since(holder)}"
     finally:
         os.close(handle)
     return None
 
 
 def refusal(data: Path, holder: Holder | None) -> str:
-    """Return the sentence for the operator whose Gofer finds the folder taken."""
+    """Return the error message for a folder that another process serves."""
     if holder is None:
         return f"Another Gofer serves {data}; stop it, or set GOFER_DATA to another folder."
     since = _since(holder)
@@ -132,8 +134,9 @@ def _since(holder: Holder) -> str:
 
 
 def _state(stat: Path) -> str | None:
-    """Return the letter of the process's state; the name before it may hold spaces and parentheses."""
+    """Return the letter of a process' state, or None if it cannot be read."""
     try:
+        # The name of the process stands before the state and may hold spaces and parentheses.
         return stat.read_text(errors="replace").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return None

@@ -1,4 +1,4 @@
-"""A worker at work: it listens to its queue, a sweeper and a purger look after the state, and a signal stops it."""
+"""A working process: a worker receives from its queue, beside a sweeper and a purger, until a signal stops it."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker
 
 GRACE = 5.0
-"""Seconds that running work gets to be handed over when the process stops."""
+"""Seconds that running work has to be handed over when the process stops."""
 
 
 class Serving(Protocol):
@@ -24,9 +24,9 @@ class Serving(Protocol):
 
 @contextlib.asynccontextmanager
 async def working(worker: Worker, *others: Serving) -> AsyncGenerator[None]:
-    """Serve with a worker, a sweeper, a purger and others, such as the scheduler, during the block.
+    """Serve with a worker, a sweeper, a purger and `others`, such as the scheduler, while the block runs.
 
-    Unfinished runs of an earlier process are continued at once: the lock proves that it is dead.
+    Unfinished runs of an earlier process are continued at once, because the lock on the state proves that it is dead.
     """
     stores = worker.services.stores
     clock = worker.services.outside.clock
@@ -48,9 +48,9 @@ STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 async def until_stopped(work: Coroutine[None, None, None], say: Callable[[], None]) -> int:
-    """Work until the work ends, SIGTERM or Ctrl-C; then call `say`, cancel it and wait until it is done.
+    """Run `work` until it ends or a signal (SIGTERM or Ctrl-C) arrives. Return the exit code: 0, or 130 after Ctrl-C.
 
-    Return the exit code: 0, or 130 after Ctrl-C. A second signal ends the process at once.
+    After a signal, call `say`, cancel the work and wait for its end. A second signal ends the process at once.
     """
     with _signals() as asked:
         working = asyncio.create_task(work)
@@ -67,7 +67,7 @@ async def until_stopped(work: Coroutine[None, None, None], say: Callable[[], Non
 
 @contextlib.contextmanager
 def _signals() -> Generator[asyncio.Future[signal.Signals]]:
-    """Give the first signal that asks for an end."""
+    """Yield a future with the first signal that asks the process to stop."""
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[signal.Signals] = loop.create_future()
 

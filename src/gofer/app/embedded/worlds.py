@@ -1,8 +1,8 @@
-"""The states of simulated worlds, kept apart from the state of the real systems.
+"""The states of simulated worlds, separate from the state of the real systems.
 
-A run of a simulated world counts as done in no real system, and no process that reaches real systems goes on with it.
-Where nothing real was set up yet, simulated runs are kept in GOFER_DATA itself, which is marked. A mark that a process
-with real systems finds makes it move the whole state into a folder beside its own.
+A process that reaches real systems must never continue a simulated run, nor count its work as done. As long as no real
+system is set up, simulated runs are stored in GOFER_DATA itself, and the file `world` marks the folder. A process with
+real systems that finds this mark first moves the whole state into a subfolder.
 """
 
 import logging
@@ -17,15 +17,15 @@ from gofer.app.embedded.state_files import refused, write_secret
 from gofer.app.settings import Settings
 
 FOLDER = "simulated"
-"""The folder of simulated runs, within that of the state."""
+"""The subfolder with the state of simulated runs."""
 MOCKED = "mocked"
-"""The folder of runs with mocks, within that of the state."""
+"""The subfolder with the state of runs with mocks."""
 
 _log = logging.getLogger(__name__)
 
 
 def apart(settings: Settings) -> Settings:
-    """Return settings whose state is that of a simulated world, and never that of real systems. Raises ConfigError."""
+    """Return settings with a folder for the state of a simulated world, never of real systems. Raises ConfigError."""
     data = settings.data
     if settings.reaches_people or _is_real(data):
         return replace(settings, data=data / FOLDER)
@@ -38,14 +38,17 @@ def apart(settings: Settings) -> Settings:
 
 
 def move_apart(data: Path) -> None:
-    """Move the state of a simulated world out of a folder that real systems are served from now. Raises ConfigError."""
+    """Move the state of a simulated world out of the folder that will hold the state of real systems.
+
+    Raises ConfigError.
+    """
     if not (data / WORLD).exists():
         return
     with serving(data):
         target = next(folder for folder in _folders(data) if not (folder / DATABASE).exists())
         make_folder(target)
         try:
-            # The mark goes last: a process that is killed before leaves it to the next one.
+            # The mark moves last. If this process is killed before, the next process finds the mark and continues.
             for path in sorted(_state_of(data), key=lambda path: (path.name == WORLD, path.name == DATABASE)):
                 path.rename(target / path.name)
         except OSError as error:

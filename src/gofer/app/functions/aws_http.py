@@ -1,4 +1,4 @@
-"""Signed requests to a service of AWS, over connections that are kept, with up to three attempts."""
+"""Signed requests to a service of AWS, over kept connections and with up to three attempts."""
 
 import hashlib
 import hmac
@@ -22,19 +22,22 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Signs requests to one service in one Region."""
+    """The signer of requests to one service in one Region (Signature Version 4)."""
 
     key_id: str
     key: Secret
     token: str
-    """Of the session; empty for the keys of a user."""
+    """The session token. Empty for the keys of a user."""
     region: str
     service: str
 
     def headers(
         self, method: str, host: str, path: str, given: Mapping[str, str], body: bytes, now: float
     ) -> dict[str, str]:
-        """Return all headers of a request without a query; `path` is percent-encoded, names are lower case."""
+        """Return all headers of a request without a query string.
+
+        `path` is percent-encoded, and the header names in `given` are in lower case.
+        """
         at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body).hexdigest()
         headers = {**given, "host": host, "x-amz-date": at}
@@ -43,11 +46,11 @@ class Signer:
         if self.token:
             headers["x-amz-security-token"] = self.token
         names = sorted(headers)
-        told = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
-        canonical = "\n".join([method, path, "", told, ";".join(names), content])
+        canonical_headers = "".join(f"{name}:{headers[name].strip()}\n" for name in names)
+        canonical = "\n".join([method, path, "", canonical_headers, ";".join(names), content])
         scope = f"{at[:8]}/{self.region}/{self.service}/aws4_request"
-        said = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-        signature = hmac.new(self._key_of(at[:8]), said.encode(), hashlib.sha256).hexdigest()
+        to_sign = "\n".join([_ALGORITHM, at, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        signature = hmac.new(self._key_of(at[:8]), to_sign.encode(), hashlib.sha256).hexdigest()
         credential = f"Credential={self.key_id}/{scope}, SignedHeaders={';'.join(names)}, Signature={signature}"
         return {**headers, "authorization": f"{_ALGORITHM} {credential}"}
 
@@ -65,7 +68,7 @@ _BUSY = (
     *(b"ThrottlingException", b"ProvisionedThroughputExceededException", b"RequestLimitExceeded"),
     *(b"RequestThrottled", b"TransactionInProgressException", b"SlowDown", b"TooManyRequestsException"),
 )
-"""Refusals that are worth another attempt, beside all answers from 500 on."""
+"""Codes of refusals that are retried, in addition to every status from 500 on."""
 
 Answer = tuple[int, Mapping[str, str], bytes]
 """Status, headers with lower-case names, body."""
@@ -73,25 +76,29 @@ Answer = tuple[int, Mapping[str, str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where AWS is, and as whom it is asked."""
+    """The credentials, the Region and the endpoint for requests to AWS."""
 
     key_id: str
     key: Secret
     token: str
     region: str
     endpoint: str
-    """AWS_ENDPOINT_URL; empty is AWS itself."""
+    """AWS_ENDPOINT_URL. Empty means AWS itself."""
 
     def origin(self, service: str, bucket: str = "") -> str:
-        """Return where a service is reached; a bucket has an address of its own."""
+        """Return the base URL of a service, or of a bucket, which has its own host name."""
         if self.endpoint:
             return self.endpoint.rstrip("/")
-        china = ".cn" if self.region.startswith("cn-") else ""
-        return f"https://{f'{bucket}.' if bucket else ''}{service}.{self.region}.amazonaws.com{china}"
+        host = f"{service}.{self.region}.amazonaws.com"
+        if bucket:
+            host = f"{bucket}.{host}"
+        if self.region.startswith("cn-"):
+            host += ".cn"
+        return f"https://{host}"
 
 
 def read_account(environment: Mapping[str, str]) -> Account:
-    """Return the account of a function, as Lambda sets it."""
+    """Return the account of a function from the variables that Lambda sets."""
     return Account(
         environment.get("AWS_ACCESS_KEY_ID", ""),
         Secret(environment.get("AWS_SECRET_ACCESS_KEY", "")),
@@ -103,7 +110,7 @@ def read_account(environment: Mapping[str, str]) -> Account:
 
 @dataclass
 class Wire:
-    """Signed requests to one service; connections are kept."""
+    """A client for signed requests to one service, which keeps its connections."""
 
     account: Account
     service: str
@@ -123,24 +130,24 @@ class Wire:
         )
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Return the answer to a request, with any status. Raises EndpointConnectionError."""
+        """Send a request and return its answer, with any status. Raises EndpointConnectionError."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self._once(method, path, headers, body)
             except (OSError, http.client.HTTPException) as error:
                 if attempt == ATTEMPTS:
                     raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
-                # What was kept beside it was closed as well, unseen: Lambda may sleep for minutes.
+                # Lambda may freeze the process for minutes, in which AWS closes all kept connections.
                 self.close()
             else:
                 if attempt == ATTEMPTS or not _busy(answer):
                     return answer
-            # A connection that was closed unseen is no reason to wait, a busy service is.
+            # The pause is for busy services. After a closed connection it only costs a little time.
             time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
-        """Close the connections that were kept."""
+        """Close the idle connections."""
         while not self._idle.empty():
             self._idle.get_nowait().close()
 

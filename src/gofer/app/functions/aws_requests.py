@@ -1,7 +1,7 @@
-"""The few requests that a receiver makes to AWS, without the half second that it takes to load boto3.
+"""The few requests that a receiver makes to AWS, without boto3, which takes half a second to load.
 
-Operations look as a boto3 client's do: keyword arguments in, a JSON object out, botocore's errors. So everything above
-them is the same, and is tried with both.
+The operations have the form of a boto3 client's: keyword arguments, a JSON object as result, and botocore's errors. So
+the stores work with both clients, and are tested with both.
 """
 
 import base64
@@ -20,33 +20,33 @@ from gofer.app.functions.parameters import ParameterStore
 from gofer.values.errors import TemporaryError
 
 _NAMES_AT_ONCE = 10
-"""Parameters that one request takes."""
+"""The most parameters in one request."""
 _S3_CODE = re.compile(rb"<Code>(\w+)</Code>")
 
 
 def code_of(answer: Answer) -> str:
-    """Return the name of a refusal; empty for an answer that is none."""
+    """Return the error code of an answer, or an empty text for a success."""
     status, headers, body = answer
     if status < 300:
         return ""
-    # The older name of an error, where the service has one.
+    # Some services, such as SQS, send the older code of an error in this header.
     older = headers.get("x-amzn-query-error", "").partition(";")[0]
     kind = str(_object(body).get("__type", "")).rpartition("#")[2]
     return older or kind or str(status)
 
 
 def operation(wire: Wire, target: str, name: str, version: str = "1.0") -> Callable[..., Any]:
-    """Return one operation of a service that speaks JSON, as a boto3 client has it; `put_item` is `PutItem`."""
+    """Return an operation of a JSON service in the form of a boto3 method, such as `put_item` for `PutItem`."""
     words = "".join(word.capitalize() for word in name.split("_"))
     headers = {"content-type": f"application/x-amz-json-{version}", "x-amz-target": f"{target}.{words}"}
 
     def ask(**arguments: object) -> Mapping[str, Any]:
         body = json.dumps(arguments, default=_base64).encode()
         answer = wire.send("POST", "/", headers, body)
-        said = _object(answer[2])
+        content = _object(answer[2])
         if code := code_of(answer):
-            raise ClientError({**said, "Error": {"Code": code, "Message": ""}}, words)
-        return said
+            raise ClientError({**content, "Error": {"Code": code, "Message": ""}}, words)
+        return content
 
     ask.__name__ = name
     return ask
@@ -69,7 +69,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
-    """Return binary attributes as bytes: an attribute value has one key, its type."""
+    """Return an attribute value of DynamoDB, with binary data as bytes. Its only key is its type."""
     match value:
         case {"B": str(text)} if len(value) == 1:
             return {"B": base64.b64decode(text)}
@@ -78,7 +78,7 @@ def _with_bytes(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class LightDynamo:
-    """What the stores use of DynamoDB."""
+    """The operations of DynamoDB that the stores use."""
 
     def __init__(self, wire: Wire) -> None:
         def ask(name: str) -> Callable[..., Any]:
@@ -96,7 +96,7 @@ class LightDynamo:
 
 
 class LightSqs:
-    """What the queue uses of SQS."""
+    """The operations of SQS that the queue uses."""
 
     def __init__(self, wire: Wire) -> None:
         def ask(name: str) -> Callable[..., Any]:
@@ -109,29 +109,31 @@ class LightSqs:
 
 
 class LightS3:
-    """What a receiver reads of S3 where workflows are published, and adds where bodies are kept."""
+    """The operations of S3 that a receiver uses: read published workflows, and add bodies."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
     def get_object(self, *, Bucket: str, Key: str) -> Mapping[str, Any]:  # noqa: N803 - as boto3 has it
-        """Return an object: its `Body`, to be read, and its `ETag`. Raises ClientError."""
+        """Return an object as a readable `Body` and an `ETag`. Raises ClientError."""
         status, headers, body = self._wire.send("GET", self._path(Bucket, Key), {}, b"")
         if status != 200:
-            # Doors may list the bucket too, so what is forbidden is not what is missing.
+            # Receivers may also list the bucket, so S3 answers 404 and not 403 for a missing object.
             raise ClientError({"Error": {"Code": _code(status, body)}}, "GetObject")
         return {"Body": io.BytesIO(body), "ETag": headers.get("etag", "")}
 
     def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> Mapping[str, Any]:  # noqa: N803
-        """Add an object. Raises ClientError, `PreconditionFailed` for one that is there."""
+        """Add an object. Raises ClientError, with `PreconditionFailed` for an existing object."""
         status, headers, body = self._wire.send("PUT", self._path(Bucket, Key), {"if-none-match": IfNoneMatch}, Body)
         if status != 200:
             raise ClientError({"Error": {"Code": _code(status, body)}}, "PutObject")
         return {"ETag": headers.get("etag", "")}
 
     def _path(self, bucket: str, key: str) -> str:
-        beside = f"/{bucket}" if self._wire.account.endpoint else ""
-        return f"{beside}/{quote(key)}"
+        # With an own endpoint the bucket is a part of the path, not of the host name.
+        if self._wire.account.endpoint:
+            return f"/{bucket}/{quote(key)}"
+        return f"/{quote(key)}"
 
 
 def _code(status: int, body: bytes) -> str:
@@ -142,7 +144,7 @@ def _code(status: int, body: bytes) -> str:
 
 
 class LightParameters(ParameterStore):
-    """Parameter Store, SecureStrings decrypted."""
+    """Parameter Store, with decrypted SecureStrings."""
 
     def __init__(self, wire: Wire) -> None:
         self._get = operation(wire, "AmazonSSM", "get_parameters", "1.1")

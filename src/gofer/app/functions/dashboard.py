@@ -1,4 +1,4 @@
-"""The dashboard function: Gofer's own pages, behind a sign-in, as an ASGI application that answers events."""
+"""The dashboard function: Gofer's pages behind a sign-in, as an ASGI application that answers Lambda events."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,10 +33,10 @@ from gofer.workflows.schema import Defaults
 
 
 async def call(app: ASGIApp, event: object) -> Response:
-    """Return the answer of the application; an event that is no request is one with status 400."""
+    """Return the answer of the application, or status 400 for an event that is not an HTTP request."""
     request = read_request(event)
     if request is None:
-        return response(Reply(400, b"This is no HTTP request."))
+        return response(Reply(400, b"This event is not an HTTP request."))
     answer = _Answer(request)
     await app(_scope(request, query(event)), answer.receive, answer.send)
     return respond(answer.status, answer.headers, bytes(answer.body))
@@ -64,7 +64,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Answer:
-    """One exchange: a body that is there at once, and an answer that is kept until it is whole."""
+    """One exchange over ASGI, with the whole request body at once and a buffered answer."""
 
     def __init__(self, request: RawRequest) -> None:
         self._request = request
@@ -85,19 +85,19 @@ class _Answer:
 
 NAMESPACE = "Gofer"
 NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
-"""The parameters that the pages need."""
+"""The parameters of the dashboard function."""
 
 
 def dashboard_function(ground: Ground) -> Handler:
-    """Return the function at /runs and beside it, for people."""
+    """Return the function that shows Gofer's pages."""
     cloud, parameters = open_stage(ground)
     outside = ground.outside(SharedHttp(http_client()))
     catalogs = _catalogs(ground)
 
-    def make(told: tuple[Catalog, Mapping[str, str]]) -> Starlette:
-        catalog, environment = told
-        receiver = build_sign_in(aws_settings(environment), outside, cloud.store)
-        return _app(cloud, catalog, outside.clock, receiver)
+    def make(inputs: tuple[Catalog, Mapping[str, str]]) -> Starlette:
+        catalog, environment = inputs
+        guard = build_sign_in(aws_settings(environment), outside, cloud.store)
+        return _app(cloud, catalog, outside.clock, guard)
 
     following = Following(make)
 
@@ -109,27 +109,27 @@ def dashboard_function(ground: Ground) -> Handler:
 
 
 def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
-    """Return the sign-in before the pages. Raises ConfigError for a setting without which no person can sign in."""
+    """Return the sign-in that guards the pages. Raises ConfigError, which names the missing settings."""
     settings = known.settings
     needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
     needed["GOFER_URL"] = settings.public_url
     if missing := [name for name, value in needed.items() if not value]:
-        raise ConfigError(f"{' and '.join(missing)} must be set before anybody can sign in; see docs/deploy.md.")
+        raise ConfigError(f"Sign-in needs {' and '.join(missing)}; set the parameters as docs/deploy.md says.")
     identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
     return sign_in(identities, outside, store, known.installation_key, count_refusal)
 
 
-def _app(cloud: Cloud, catalog: Catalog, clock: Clock, receiver: SignIn) -> Starlette:
-    pages = Pages(cloud.stores, catalog, clock, receiver.readers)
+def _app(cloud: Cloud, catalog: Catalog, clock: Clock, guard: SignIn) -> Starlette:
+    pages = Pages(cloud.stores, catalog, clock, guard.readers)
     return Starlette(
-        routes=[Route("/healthz", healthy, methods=["GET"]), *receiver.routes(), *receiver.guard(pages.routes())],
+        routes=[Route("/healthz", healthy, methods=["GET"]), *guard.routes(), *guard.guard(pages.routes())],
         middleware=[Middleware(PageHeaders)],
         exception_handlers={TemporaryError: unreadable, Corrupt: unreadable},
     )
 
 
 def _catalogs(ground: Ground) -> Live[Catalog]:
-    """Return the published workflows, for the pages of their prompts; none before anything was published."""
+    """Return the published workflows, for the pages of their prompts. There are none before the first publication."""
 
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, ground.package, WorkflowForm)
@@ -138,7 +138,7 @@ def _catalogs(ground: Ground) -> Live[Catalog]:
 
 
 def count_refusal(refused: PageRefused) -> None:
-    """Count a refusal that keeps the pages closed; the log line beside it names the call and the code."""
+    """Count a refusal that keeps the pages closed. A log line names the call and the code."""
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("SignInRefused", MetricUnit.Count, 1)
     metrics.flush_metrics()

@@ -1,8 +1,8 @@
-"""The foundation of every function: log lines, parameters, and the workflows that were published last.
+"""The foundation of every function: log lines, parameters, and the latest published workflows.
 
-The front follows the small part of a bundle: routes, hooks and schedules. It lies on the way of a cold start to its
-first 2xx: no YAML, no pydantic. `app/logs.py` decides what `AGENT_LOG_LEVEL` lets through, as for every other
-process.
+Receivers load only the small part of a bundle: routes, hooks and schedules. Every cold start imports this module before
+its first 2xx, so it imports no YAML and no pydantic. `app/logs.py` decides what `AGENT_LOG_LEVEL` lets through, as for
+every other process.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from gofer.workflows.published import PATIENCE, BundleStore, Compiled, Live, rea
 
 
 class TypedLines(LambdaPowertoolsFormatter):
-    """Powertools' keys, and beside them what Gofer's own lines say."""
+    """A log line with the keys of Powertools and the fields of Gofer's own lines."""
 
     def __init__(self, level: LogLevel) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
@@ -47,17 +47,17 @@ class TypedLines(LambdaPowertoolsFormatter):
     @override
     def format(self, record: logging.LogRecord) -> str:
         line = json.loads(self._own.format(record))
-        # Only keys that Powertools itself set for this invocation: ids, names and numbers.
+        # Only keys that Powertools set for this invocation: ids, names and numbers, and no unfilled templates.
         keys = {name: value for name, value in self.log_format.items() if isinstance(value, str | int | float)}
         keys = {name: value for name, value in keys.items() if "%(" not in str(value)}
         return json.dumps(keys | line, ensure_ascii=False)
 
 
 def start_lines(level: LogLevel) -> Logger:
-    """Send the log lines of this process to where Lambda keeps them; return the logger that knows the invocation."""
+    """Send the log lines of this process to Lambda's log, and return the logger that adds data of the invocation."""
     logger = Logger(service=None, logger_formatter=TypedLines(level))
     root = logging.getLogger()
-    # The runtime's own handler would write everything a second time, in its own way.
+    # The runtime's own handler would write every line a second time, in another format.
     root.handlers[:] = [logger.registered_handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("gofer").setLevel(logging.INFO)
@@ -74,27 +74,30 @@ def live_front(
     packaged: bytes | None = None,
     patience: float = PATIENCE,
 ) -> Live[T]:
-    """Return what `build` makes of the published routes, hooks and schedules, made anew whenever others are published.
+    """Return an object that `build` makes from the published routes, hooks and schedules after each publication.
 
-    `packaged` is the small part that came with the code: it counts as long as nothing was ever published. `patience` is
-    how many seconds a request of a later look may take.
+    `packaged` is the small part that came with the code. It is used until the first publication. `patience` is the
+    number of seconds that a request may take when Gofer looks for a newer publication.
     """
 
     def load(raw: bytes) -> T:
         return build(read_compiled(raw))
 
-    return Live(bundles, clock, routes_key, load, load(packaged) if packaged else None, patience)
+    initial = None
+    if packaged:
+        initial = load(packaged)
+    return Live(bundles, clock, routes_key, load, initial, patience)
 
 
 COMPILED = "compiled.json"
-"""In a package: the routes, hooks and schedules of the workflows that it was made with."""
+"""The file with the routes, hooks and schedules of the workflows that a package was made with."""
 
 _READERS = 2
-"""Objects that are read at once."""
+"""The number of threads that read published objects."""
 
 
 class NoNetwork(Http):
-    """For functions that send nothing of their own."""
+    """The network of functions that send no requests to outside systems."""
 
     @override
     async def send(self, request: HttpRequest) -> HttpResponse:
@@ -103,58 +106,62 @@ class NoNetwork(Http):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One execution environment: what is there before the first invocation and stays for all of them."""
+    """One execution environment of Lambda, which is prepared before the first invocation and shared by all of them."""
 
     environment: Mapping[str, str] = field(repr=False)
-    """Keys and tokens are in it."""
+    """The environment variables, which include keys and tokens."""
     cloud: CloudSettings
     account: Account
     clock: Clock
     logger: Logger
     runner: asyncio.Runner
     kept: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    """What is let go with it."""
+    """The resources that `close` closes."""
 
     @property
     def package(self) -> Path:
-        """Return where the function's code is."""
+        """Return the folder of the function's code."""
         return Path(self.environment.get("LAMBDA_TASK_ROOT", "."))
 
     def parameters(self, store: ParameterStore) -> Parameters:
-        """Return what the function is told."""
+        """Return the parameters of the function, read from a store."""
         return Parameters(self.environment, store, self.clock)
 
     def outside(self, http: Http | None = None) -> Outside:
-        """Return time, ids, chance and the network."""
+        """Return the clock, ids, random numbers and the network."""
         return Outside(http or NoNetwork(), self.clock, random_id, random.SystemRandom(), random_key)
 
     def wire(self, service: str, bucket: str = "", timeout: float = TIMEOUT) -> Wire:
-        """Return signed requests to a service; `timeout` is how many seconds each step of one may take."""
+        """Return a client for signed requests to a service. `timeout` limits each step of a request, in seconds."""
         wire = Wire(self.account, service, self.clock, bucket, timeout=timeout)
         self.kept.callback(wire.close)
         return wire
 
     def bundles(self) -> BundleStore:
-        """Return where workflows are published, to be read."""
+        """Return the store of published workflows, for reading."""
         return S3BundleStore(Aws(_READERS), LightS3(self.wire("s3", self.cloud.bucket)), self.cloud.bucket)
 
     def published(self) -> Live[Compiled]:
-        """Return routes, hooks and schedules as they were published last; those of the package while there are none."""
-        compiled = self.package / COMPILED
-        return live_front(self.bundles(), self.clock, _as_it_is, compiled.read_bytes() if compiled.exists() else None)
+        """Return the latest published routes, hooks and schedules, or those of the package before any publication."""
+        file = self.package / COMPILED
+        packaged = None
+        if file.exists():
+            packaged = file.read_bytes()
+        return live_front(self.bundles(), self.clock, _unchanged, packaged)
 
     def handler(self, answer: Answer) -> Handler:
-        """Return the entry point."""
+        """Return the entry point that calls `answer` for each invocation."""
         return handler(self.logger, self.runner, answer)
 
     def close(self) -> None:
-        """Let everything go; Lambda never does, it ends the process."""
+        """Close all resources. Lambda never calls this, because it ends the process."""
         self.kept.close()
         self.runner.close()
 
 
 def stand() -> Ground:
-    """Return what this process stands on, once all is imported: from here on there is garbage. Raises ConfigError."""
+    """Return the foundation of this process. Call it after all imports. Raises ConfigError."""
+    # Imported objects live as long as the process, so the garbage collector need not scan them.
     gc.freeze()
     gc.enable()
     forbid_core_dumps()
@@ -165,5 +172,5 @@ def stand() -> Ground:
     return Ground(environment, cloud, account, SystemClock(), logger, asyncio.Runner())
 
 
-def _as_it_is(compiled: Compiled) -> Compiled:
+def _unchanged(compiled: Compiled) -> Compiled:
     return compiled

@@ -1,6 +1,7 @@
-"""The invocations that a coroutine answers, on one event loop that is kept for all of them, as its clients are.
+"""The entry point of a function: a coroutine answers each invocation, on one event loop for the life of the process.
 
-What goes wrong unexpectedly is named by its type: the runtime would print all that the error says, contents too.
+Only the type of an unexpected error leaves this module, because the runtime would print its message, which may hold
+contents.
 """
 
 import asyncio
@@ -14,26 +15,26 @@ from gofer.values.errors import GoferError
 
 
 class Context(Protocol):
-    """What the runtime says of an invocation."""
+    """The runtime's data on an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Return how long until it is killed."""
+        """Return the milliseconds until the runtime kills the invocation."""
         ...
 
 
 class Failed(Exception):
-    """An invocation failed; the message is the type of what went wrong."""
+    """A failed invocation. The message is the type of the error."""
 
 
 Handler: TypeAlias = Callable[[object, Context], object]
 Answer: TypeAlias = Callable[[object, float], Awaitable[object]]
-"""What an event, and the seconds there are for it, come to. An error is one that Lambda counts, and may retry."""
+"""Answers an event within a number of seconds. Lambda counts an error as failed, and may retry the event."""
 
 _log = logging.getLogger(__name__)
 
 
 def handler(logger: Logger, runner: asyncio.Runner, answer: Answer) -> Handler:
-    """Return the entry point of a function; `runner` has the loop on which its clients were made, if they know one."""
+    """Return the entry point of a function. `runner` owns the event loop, to which clients may be bound."""
 
     async def work(event: object, seconds: float) -> object:
         return await answer(event, seconds)
@@ -44,7 +45,7 @@ def handler(logger: Logger, runner: asyncio.Runner, answer: Answer) -> Handler:
         except GoferError as error:
             _log.error("%s", error)
             raise Failed(type(error).__name__) from None
-        except Exception as error:  # noqa: BLE001 - at the rim: it is named, counted and tried again
+        except Exception as error:  # noqa: BLE001 - the outermost frame, which hides the message of the error
             _log.exception("an invocation failed")
             raise Failed(type(error).__name__) from None
 

@@ -1,4 +1,4 @@
-"""The stores and the parameters of a function that asks AWS by its SDK."""
+"""The stores and the parameters of functions that use boto3."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -15,10 +15,10 @@ from gofer.values.errors import TemporaryError
 
 
 class SsmParameters(ParameterStore):
-    """Parameter Store, SecureStrings decrypted; what is kept, and for how long, is for `Parameters`."""
+    """Parameter Store, with decrypted SecureStrings and without a cache, because `Parameters` has its own."""
 
     def __init__(self, client: Any) -> None:
-        # Its types are those of stubs that are not there.
+        # The types of the provider come from stubs that are not installed.
         self._provider = cast(Any, SSMProvider(boto3_client=client))
 
     @override
@@ -33,7 +33,7 @@ class SsmParameters(ParameterStore):
 
 
 def open_stage(ground: Ground) -> tuple[Cloud, Parameters]:
-    """Return the stores of the stage and its parameters, over one session."""
+    """Return the stores and the parameters of the stage, which share one session."""
     session = new_session(ground.cloud.region)
     cloud = open_cloud(ground.cloud, ground.clock, session=session)
     return cloud, ground.parameters(SsmParameters(build_client(session, "ssm", ground.cloud.endpoint)))

@@ -1,7 +1,7 @@
-"""The settings of a function: its environment, and below it the parameters of its stage that it names.
+"""The settings of a function: its environment, and the parameters of its stage that the environment does not set.
 
-A role may read just the parameters that are named here, so they are never asked for by their path. What a function
-makes of them, and of published workflows, is made anew when either was changed.
+The role of a function may read only the parameters that it names, so parameters are never read by path. The objects
+that a function makes from parameters and published workflows are made again when either changes.
 """
 
 import logging
@@ -16,9 +16,9 @@ from gofer.values.outside import Clock
 from gofer.workflows.published import Compiled, Live
 
 FRESH = 300.0
-"""Seconds that a parameter is taken for what it was: a secret that was changed is known to all processes after that."""
+"""Seconds that the value of a parameter is reused. After that, every process knows a changed secret."""
 AGAIN = 30.0
-"""Seconds after which what could not be read again is asked for once more; until then it is what it was."""
+"""Seconds until a failed read is repeated. Until then the previous value is used."""
 KEY = "INSTALLATION_KEY"
 SYSTEMS = (
     *(KEY, "GOFER_URL"),
@@ -28,7 +28,7 @@ SYSTEMS = (
     *("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
     *("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"),
 )
-"""What a worker needs to act."""
+"""The parameters of a worker."""
 
 _log = logging.getLogger(__name__)
 K = TypeVar("K")
@@ -36,15 +36,15 @@ T = TypeVar("T")
 
 
 class ParameterStore(Protocol):
-    """Where parameters are read."""
+    """The store of parameters."""
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Return the values of those that are there, by the whole name. Raises TemporaryError, ConfigError."""
+        """Return the values of the existing parameters, by the whole name. Raises TemporaryError, ConfigError."""
         ...
 
 
 class Parameters:
-    """The environment of this process with parameters below it; what the environment sets wins."""
+    """The parameters of the stage, overridden by the environment of this process."""
 
     def __init__(self, environment: Mapping[str, str], store: ParameterStore, clock: Clock) -> None:
         self._environment = environment
@@ -54,70 +54,76 @@ class Parameters:
         self._read: dict[str, tuple[float, str | None]] = {}
 
     def values_of(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Return the environment and these parameters, as they were at most FRESH seconds ago or could be read last.
+        """Return the environment and these parameters.
 
-        Raises TemporaryError for one that could never be read.
+        A value is at most FRESH seconds old, or the last one that could be read. Raises TemporaryError for a parameter
+        that could never be read.
         """
         now = self._clock.now()
-        wanted = [name for name in names if name not in self._environment] if self._path else []
-        stale = [name for name in wanted if not 0 <= now - self._read.get(name, (-FRESH, None))[0] < FRESH]
+        if not self._path:
+            return dict(self._environment)
+        unset = [name for name in names if name not in self._environment]
+        stale = [name for name in unset if not 0 <= now - self._read.get(name, (-FRESH, None))[0] < FRESH]
         if stale:
-            self._read |= self._anew(stale, now)
-        known = {name: value for name in wanted if (value := self._read[name][1]) is not None}
+            self._read |= self._read_again(stale, now)
+        known = {name: value for name in unset if (value := self._read[name][1]) is not None}
         return {**known, **self._environment}
 
-    def _anew(self, names: Sequence[str], now: float) -> Mapping[str, tuple[float, str | None]]:
+    def _read_again(self, names: Sequence[str], now: float) -> Mapping[str, tuple[float, str | None]]:
         try:
             found = self._store.read([f"{self._path}{name}" for name in names])
         except TemporaryError as error:
             if not set(names) <= self._read.keys():
                 raise
-            _log.error("the settings stay what they were: %s", error)
+            _log.error("the previous settings stay in use: %s", error)
             return {name: (now - FRESH + AGAIN, self._read[name][1]) for name in names}
         return {name: (now, found.get(f"{self._path}{name}")) for name in names}
 
 
 class Following(Generic[K, T]):
-    """What is made of settings, and made anew when they were changed; the same object as long as they are not."""
+    """An object made from settings. It stays the same until the settings change, and is then made again."""
 
     def __init__(self, make: Callable[[K], T]) -> None:
-        """`make` may raise ConfigError."""
+        """Make the object with `make`, which may raise ConfigError."""
         self._make = make
-        self._held: tuple[K, T] | None = None
+        self._current: tuple[K, T] | None = None
 
     def current(self, read: Callable[[], K]) -> T:
-        """Return the object of the settings as they are now, or of the last ones that could be read and were right.
+        """Return the object for the present settings, or for the last valid settings that could be read.
 
-        Raises ConfigError, TemporaryError when there never was anything.
+        Raises ConfigError or TemporaryError if there was no object before.
         """
         try:
-            told = read()
-            if self._held is None or self._held[0] != told:
-                self._held = told, self._make(told)
+            settings = read()
+            if self._current is None or self._current[0] != settings:
+                self._current = settings, self._make(settings)
         except (ConfigError, TemporaryError) as error:
-            if self._held is None:
+            if self._current is None:
                 raise
-            _log.error("the settings stay what they were: %s", error)
-        return self._held[1]
+            _log.error("the previous settings stay in use: %s", error)
+        return self._current[1]
 
 
-Told = tuple[Compiled, Mapping[str, str]]
+Inputs = tuple[Compiled, Mapping[str, str]]
 """Published workflows, and the environment with the parameters that they and the function need."""
 
 
 class Current(Generic[T]):
-    """The same object as long as nothing was changed."""
+    """An object made from published workflows and parameters. It stays the same until either changes."""
 
     def __init__(
         self,
         published: Live[Compiled],
         parameters: Parameters,
         names: Sequence[str],
-        make: Callable[[Told], T],
+        make: Callable[[Inputs], T],
         *,
         hooks: bool = False,
     ) -> None:
-        """`names` are the parameters of the function; with `hooks` also the secrets of the published webhooks."""
+        """Make the object with `make`.
+
+        `names` are the parameters of the function. `hooks` adds the secrets of the published webhooks.
+        """
         self._published = published
         self._parameters = parameters
         self._names = names
@@ -125,13 +131,15 @@ class Current(Generic[T]):
         self._hooks = hooks
 
     async def now(self) -> T:
-        """Return the object as it is now. Raises ConfigError, TemporaryError when there never was one."""
+        """Return the present object. Raises ConfigError or TemporaryError if there was no object before."""
         return self._made(await self._published.current())
 
-    async def anew(self) -> T:
-        """Return the object after a look at what is published now. Raises as `now`."""
+    async def refreshed(self) -> T:
+        """Look for a newer publication and return the object. Raises the same errors as `now`."""
         return self._made(await self._published.look())
 
     def _made(self, compiled: Compiled) -> T:
-        secrets = ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))] if self._hooks else []
-        return self._following.current(lambda: (compiled, self._parameters.values_of([*self._names, *secrets])))
+        names = [*self._names]
+        if self._hooks:
+            names += ["WEBHOOK_SECRET", *map(variable, as_object(compiled.hooks))]
+        return self._following.current(lambda: (compiled, self._parameters.values_of(names)))

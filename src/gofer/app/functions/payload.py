@@ -1,6 +1,6 @@
-"""The HTTP request that comes to a function, and the answer that leaves it: API Gateway's payload format 2.0.
+"""HTTP requests and answers in API Gateway's payload format 2.0, which function URLs also use.
 
-Function URLs have the same shape. Nothing a caller sends can make this raise: what is no request is none.
+No input of a caller can make these functions raise. A malformed event counts as no request.
 """
 
 import base64
@@ -13,13 +13,13 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 _STAGELESS = ("", "$default")
 
 Response = dict[str, object]
-"""What API Gateway makes an HTTP response of."""
+"""The answer of a function, from which API Gateway makes an HTTP response."""
 
 
 def read_request(event: object) -> RawRequest | None:
-    """Return the request in an event; None when the event is no HTTP request, or its body is not what it says it is.
+    """Return the request in an event, or None if the event is not an HTTP request or its body is malformed.
 
-    The gateway has joined repeated headers with commas and written their names in lower case; cookies stand apart.
+    The gateway has joined repeated headers with commas and put their names into lower case. Cookies are separate.
     """
     fields = as_object(event)
     context = as_object(fields.get("requestContext"))
@@ -35,17 +35,17 @@ def read_request(event: object) -> RawRequest | None:
 
 
 def query(event: object) -> str:
-    """Return the query of a request as it was written, without its question mark."""
+    """Return the query string of a request unchanged, without its question mark."""
     return as_text(as_object(event).get("rawQueryString"))
 
 
 def response(reply: Reply) -> Response:
-    """Return the answer of a receiver as API Gateway takes it."""
+    """Return the answer of a receiver in API Gateway's format."""
     return respond(reply.status, [("content-type", reply.media_type)], reply.body)
 
 
 def respond(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Response:
-    """Return any answer; `set-cookie` may stand there more than once, of other headers the last one counts."""
+    """Return an answer in API Gateway's format. Only `set-cookie` may repeat; of other headers the last one counts."""
     single: Mapping[str, str] = {name.lower(): value for name, value in headers if name.lower() != "set-cookie"}
     cookies = [value for name, value in headers if name.lower() == "set-cookie"]
     answer: Response = {"statusCode": status, "headers": dict(single), **_text_or_base64(body)}
@@ -61,7 +61,7 @@ def _body(fields: Mapping[str, object]) -> bytes | None:
     if not isinstance(body, str):
         return None
     if fields.get("isBase64Encoded") is not True:
-        # What no UTF-8 can say was never sent: a signature over it fails.
+        # Lone surrogates cannot have been sent over HTTP. Replaced, they fail the signature.
         return body.encode(errors="replace")
     try:
         return base64.b64decode(body, validate=True)
@@ -70,7 +70,7 @@ def _body(fields: Mapping[str, object]) -> bytes | None:
 
 
 def _below_stage(path: str, stage: str) -> str:
-    """Return the path as it is everywhere: a stage with a name stands before it."""
+    """Return the path without the name of the API stage, which the gateway puts before it."""
     if stage in _STAGELESS or not f"{path}/".startswith(f"/{stage}/"):
         return path
     return path.removeprefix(f"/{stage}") or "/"

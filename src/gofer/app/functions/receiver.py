@@ -1,6 +1,7 @@
-"""The function of a receiver, put together from the lightest parts only.
+"""The function of a receiver, built from the lightest parts only.
 
-What is imported here is on the way of every cold start to its first 2xx: no boto3, and nothing that ingress has not.
+Every cold start imports this module before its first 2xx. So it imports no boto3, and otherwise only what the ingress
+needs.
 """
 
 import logging
@@ -11,7 +12,7 @@ from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.parameters import KEY, Current, Told
+from gofer.app.functions.parameters import KEY, Current, Inputs
 from gofer.app.functions.payload import Response, read_request, response
 from gofer.app.functions.secret_registration import SecretParameter
 from gofer.app.ingress import build_ingress
@@ -39,10 +40,10 @@ class Front:
     ingress: Current[Ingress]
 
     async def answer(self, event: object, seconds: float) -> Response:
-        """Return the HTTP answer to an event; never raises for what a sender can cause."""
+        """Return the HTTP answer to an event. No request of a sender can make this raise."""
         request = read_request(event)
         if request is None:
-            return response(Reply(400, b"This is no HTTP request."))
+            return response(Reply(400, b"This event is not an HTTP request."))
         return response(await self._receive(request))
 
     async def _receive(self, request: RawRequest) -> Reply:
@@ -52,35 +53,38 @@ class Front:
             ingress = await self.ingress.now()
             return await ingress.receive(request)
         except (TemporaryError, ConfigError) as error:
-            # Nothing was accepted: the sender is asked to come again, and the line says who has to act.
+            # Nothing was accepted, so the sender should retry. The log line says who must act.
             _log.error("a delivery was turned away: %s", error)
             return Reply(503, b"Gofer cannot take this now. Send it again.")
 
 
 THREADS = 4
-"""Requests of one delivery that run at once."""
+"""The most requests of one delivery at the same time."""
 
 SOON = 1.5
-"""Seconds for each step of asking Parameter Store: while it hangs, a receiver goes on in time with what it knows."""
+"""Seconds for each step of a request to Parameter Store. If it hangs, a receiver goes on with the known values."""
 
 OWN: Mapping[str, str] = {
     spec.secret.name: spec.account.setting.name
     for spec in RECEIVERS
     if spec.account is not None and spec.account.is_needed
 }
-"""The setting that says as whom Gofer acts in a source, by the setting with the source's secret."""
+"""For each source, the setting with Gofer's own account, by the setting with the source's secret."""
 
 
 def check_own_account(environment: Mapping[str, str]) -> None:
-    """Raise ConfigError where Gofer would start itself: a receiver holds no token with which it could ask who it is."""
-    for heard, own in OWN.items():
-        if environment.get(heard) and not environment.get(own):
-            told = "it says as whom Gofer acts there, and what Gofer writes would start it again"
-            raise ConfigError(f"{own} must be set before {heard} is of use: {told}; see docs/deploy.md.")
+    """Raise ConfigError for a source without Gofer's own account, where Gofer's own writes would start runs.
+
+    A receiver has no token, so it cannot look the account up.
+    """
+    for secret, account in OWN.items():
+        if environment.get(secret) and not environment.get(account):
+            reason = "without Gofer's own account there, what Gofer writes would start new runs"
+            raise ConfigError(f"{account} must be set with {secret}: {reason}; see docs/deploy.md.")
 
 
 def source_receiver(ground: Ground, source: str) -> Handler:
-    """Return the function of a source of the registry, which reads the settings that its receiver needs."""
+    """Return the receiver function of a source. It reads only the settings that its receiver needs."""
     spec = BY_SOURCE[source]
     names = [setting.name for setting in spec.receives_with]
     if spec.registration is None:
@@ -89,7 +93,7 @@ def source_receiver(ground: Ground, source: str) -> Handler:
 
 
 def _registered(ground: Ground, name: str, registration: Registration) -> SecretParameter:
-    """Return the parameter of a secret that its source registers."""
+    """Return the parameter for a secret that its source registers."""
     ssm = _parameters(ground)
     path = f"{ground.environment.get('GOFER_PARAMETERS', '')}{name}"
 
@@ -113,9 +117,9 @@ def receiver(
     hooks: bool = False,
     registered: SecretParameter | None = None,
 ) -> Handler:
-    """Return a function that receives deliveries; `names` are the parameters of its own.
+    """Return a function that receives deliveries. `names` are the parameters that it reads.
 
-    With `hooks` it has the receivers of the published webhooks. With `registered` it takes a secret that its source
+    `hooks` adds the receivers of the published webhooks. `registered` is the parameter for a secret that the source
     offers.
     """
     cloud = ground.cloud
@@ -127,12 +131,15 @@ def receiver(
     queue = SqsQueue(aws, sqs, cloud.queue_url, cloud.dead_letter_url, ground.clock)
     stores = FrontStores(store, blobs, queue)
     parameters = ground.parameters(_parameters(ground))
-    # As old as the process: a front that is made anew goes on counting.
+    # The log belongs to the process, so an ingress that is made again continues its counts.
     log = DeliveryLog()
 
-    def build(told: Told) -> Ingress:
-        compiled, environment = told
+    def build(inputs: Inputs) -> Ingress:
+        compiled, environment = inputs
         check_own_account(environment)
+        published_hooks = None
+        if hooks:
+            published_hooks = compiled.hooks
         window = None
         if registered is not None:
             environment, window = registered.opened(environment, ground.clock)
@@ -143,7 +150,7 @@ def receiver(
             stores,
             known.installation_key,
             ground.outside(),
-            hooks=compiled.hooks if hooks else None,
+            hooks=published_hooks,
             jwt=jwt,
             window=window,
             log=log,

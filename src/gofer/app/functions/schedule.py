@@ -1,4 +1,4 @@
-"""The schedule function: a front for the times of schedules, a sweeper and a purger."""
+"""The schedule function: starts scheduled runs, sweeps abandoned runs, and purges runs that are due for deletion."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from gofer.app.aws.settings import aws_settings
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameter_store import open_stage
-from gofer.app.functions.parameters import KEY, Current, Told
+from gofer.app.functions.parameters import KEY, Current, Inputs
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
 from gofer.runtime.retention import Purger
@@ -24,9 +24,9 @@ from gofer.values.outside import Clock
 from gofer.values.schedules.planned import HEARD, Planned, fired, planned
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
-"""Seconds between looks at what is published, for a schedule that is not in it: it may be about to be.
+"""Seconds between looks for a newer publication, for a schedule that the known one does not have.
 
-Publishing writes all schedules before it moves the pointer, so the first time of one may come in between.
+Publishing writes all schedules before it moves the pointer, so a new schedule may fire in between.
 """
 
 _log = logging.getLogger(__name__)
@@ -34,12 +34,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What published workflows and settings are to the schedule function."""
+    """The objects that the schedule function makes from published workflows and settings."""
 
     ingress: Ingress
     plans: Sequence[Planned]
     measure_tokens: Callable[[float], None]
-    """Done once a day: nothing else tells how long tokens are good; gets the time in unix seconds."""
+    """Writes the metrics of expiring tokens. Called once a day with the time in unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,10 @@ class Ticking:
     pauses: Sequence[float] = PAUSES
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
-        """Return what was done, in numbers and ids. Raises BadRequest; TemporaryError, Damaged: Lambda tries again."""
+        """Do the work of an event, and return its figures and ids.
+
+        Raises BadRequest for an unknown event. Raises TemporaryError or Corrupt, after which Lambda tries again.
+        """
         match as_object(event):
             case {"sweep": True}:
                 enqueued = await self.sweeper.sweep(self.sweeper.still)
@@ -63,32 +66,35 @@ class Ticking:
                 (await self.timed.now()).measure_tokens(self.clock.now())
                 purged = await self.purger.purge()
                 return {"deleted": purged.deleted, "forgotten": purged.forgotten}
-            case {"workflow": str(), "schedule": str(), "at": str()} as told:
-                return await self._begin(told)
+            case {"workflow": str(), "schedule": str(), "at": str()} as due:
+                return await self._begin(due)
             case _:
-                raise BadRequest(400, "This is nothing that the schedule function does; see template.yaml.")
+                raise BadRequest(400, "The schedule function does not know this event; template.yaml lists its events.")
 
-    async def _begin(self, told: Mapping[str, object]) -> dict[str, object]:
-        schedule = as_text(told["schedule"])
-        at = fire_time(as_text(told["at"]))
+    async def _begin(self, due: Mapping[str, object]) -> dict[str, object]:
+        schedule = as_text(due["schedule"])
+        at = fire_time(as_text(due["at"]))
         timed = await self._timed(schedule, at)
         found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
-            fields = {"workflow": as_text(told["workflow"])[:80]}
+            fields = {"workflow": as_text(due["workflow"])[:80]}
             _log.warning("no run was begun: %s", found, extra={"fields": fields})
             return {"ignored": found}
         plan, nominal = found
         return {"run": await timed.ingress.start(scheduled(plan.workflow, plan.schedule, nominal), plan.workflow)}
 
     async def _timed(self, schedule: str, at: datetime) -> Timed:
-        """Return what is published, looked at until it has the schedule or had the time to get it."""
+        """Return the plans of the latest publication, after waiting a while for one that has the schedule."""
         timed = await self.timed.now()
-        # Scheduler may know of it before this process has looked at what is published, or before it is published.
-        for pause in (0.0, *(self.pauses if abs(self._now() - at) <= HEARD else ())):
+        # Scheduler may fire a schedule before this process sees its publication, or before the publication.
+        pauses = [0.0]
+        if abs(self._now() - at) <= HEARD:
+            pauses += self.pauses
+        for pause in pauses:
             if schedule in {plan.id for plan in timed.plans}:
                 break
             await asyncio.sleep(pause)
-            timed = await self.timed.anew()
+            timed = await self.timed.refreshed()
         return timed
 
     def _now(self) -> datetime:
@@ -99,7 +105,7 @@ NAMESPACE = "Gofer"
 
 
 def measuring_tokens(days: Mapping[str, date]) -> Callable[[float], None]:
-    """Return what measures how many days each token is still good, below zero after its last day."""
+    """Return a function that measures the days until each token expires, negative after its last day."""
 
     def measure(now: float) -> None:
         today = datetime.fromtimestamp(now, UTC).date()
@@ -115,11 +121,14 @@ NAMES = (KEY, "TOKENS_EXPIRE")
 
 
 def schedule_function(ground: Ground, pauses: Sequence[float] = PAUSES) -> Handler:
-    """Return the function that EventBridge Scheduler calls; shorter pauses are right where publishing takes no time."""
+    """Return the function that EventBridge Scheduler calls.
+
+    Shorter pauses than the default are only safe where publishing takes no time, as in tests.
+    """
     cloud, parameters = open_stage(ground)
 
-    def make(told: Told) -> Timed:
-        compiled, environment = told
+    def make(inputs: Inputs) -> Timed:
+        compiled, environment = inputs
         known = aws_settings(environment)
         outside = ground.outside()
         ingress = build_ingress(known.settings, compiled.routes, cloud.stores, known.installation_key, outside)

@@ -1,4 +1,4 @@
-"""The function of the webhooks: a receiver as every other, and the only one that loads what checks JWTs."""
+"""The function of the webhooks: a receiver like the others, and the only one that loads the check of JWTs."""
 
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
@@ -7,5 +7,5 @@ from gofer.sources.webhook.jwt_bearer import JwtProof
 
 
 def webhook_receiver(ground: Ground) -> Handler:
-    """Return the function at /hooks/<name>; the published workflows say which secrets it reads."""
+    """Return the function at /hooks/<name>. The published workflows determine which secrets it reads."""
     return receiver(ground, jwt=JwtProof, hooks=True)

@@ -1,8 +1,9 @@
-"""The worker function put together: clients and stores once, the worker anew when a setting was changed.
+"""The construction of the worker function, and its metrics.
 
-It follows published bundles as wholes, with the scripts that were deployed with it. Embedded metrics are lines that
-CloudWatch reads numbers from. Their dimensions are bounded: the service, the status of a run, and the cause and the
-system of an end that no list shows. No run, workflow or person is one.
+Clients and stores are made once, and the worker is made again when a setting changes. It loads whole published bundles,
+with the scripts that were deployed with it. Metrics are log lines in CloudWatch's embedded metric format. Their
+dimensions are bounded: the service, the status of a run, and the cause and the system of an unlisted end. No run,
+workflow or person is a dimension.
 """
 
 import logging
@@ -42,7 +43,7 @@ NAMESPACE = "Gofer"
 
 
 def measure(ended: Ended) -> None:
-    """Write the numbers of a run that ended."""
+    """Write the metrics of a run that ended."""
     with single_metric("RunsEnded", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
         metric.add_dimension("status", ended.status)
     metrics = Metrics(namespace=NAMESPACE)
@@ -57,7 +58,7 @@ def measure(ended: Ended) -> None:
         case "":
             pass
     if unlisted := ended.unlisted:
-        # An alarm counts these: to turn a person away is no failure.
+        # An alarm counts this metric, and turning a person away is not a failure.
         if unlisted.cause != "turned_away":
             metrics.add_metric("UnlistedEnds", MetricUnit.Count, 1)
         with single_metric("UnlistedEndsByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
@@ -70,72 +71,80 @@ def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, 
     if (share := utilisation(progress.largest, windows)) is not None:
         metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * share, 2))
     if progress.cost_usd is None:
-        # Without it a day of unpriced models would look like a day without any.
+        # Without this count, a day of models without prices would look like a day without models.
         metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
     else:
         metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
 
 
 def live_catalog(bundles: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
-    """Return the workflows of a worker, for its `live`; `code` is where the package has `coordinators/`.
+    """Return the published workflows for a worker. `code` is the folder of the package, with `coordinators/`.
 
-    The package's own `agents/`, if it has them, count as long as nothing was ever published.
+    The package's own `agents/`, if there are any, are used until the first publication.
     """
 
     def load(raw: bytes) -> Catalog:
         return read_catalog(raw, code, WorkflowForm)
 
-    packaged = load_catalog(code / AGENTS) if (code / AGENTS).is_dir() else None
+    packaged = None
+    if (code / AGENTS).is_dir():
+        packaged = load_catalog(code / AGENTS)
     return LiveCatalog(Live(bundles, clock, bundle_key, load, packaged))
 
 
 _log = logging.getLogger(__name__)
 
 OWN = 512
-"""Megabytes for the worker itself: 120 with nothing to do, 80 for its two helpers, the rest for ten conversations."""
+"""Megabytes for the worker itself: 120 when idle, 80 for its two helpers, the rest for ten conversations."""
 PLACE = 512
-"""Megabytes that one child may take at most, whichever it is: see `files.child.MEMORY` and `sandbox.python.MEMORY`."""
+"""The most megabytes that one child may take: see `files.child.MEMORY` and `sandbox.python.MEMORY`."""
 MOST = 4
-"""More at once wait for processors, and for nothing else."""
+"""The most children at once, because more of them would only wait for processors."""
 
 
 def places(environment: Mapping[str, str]) -> int:
-    """Return how many children fit into a function's memory at once; one where its size is unknown."""
-    told = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
-    memory = int(told) if told.isascii() and told.isdecimal() else 0
-    return min(MOST, max(1, (memory - OWN) // PLACE))
+    """Return how many children fit into the memory of the function at once, or 1 if its memory is unknown."""
+    size = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
+    if not (size.isascii() and size.isdecimal()):
+        return 1
+    return min(MOST, max(1, (int(size) - OWN) // PLACE))
 
 
 def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
-    """Return what reads documents and what runs code; neither starts a process before its first job."""
+    """Return the children that read documents and those that run code. Each process starts with its first job."""
     count = places(environment)
     shared = threading.Semaphore(count)
-    # The interpreter of Lambda finds its own libraries by it; nothing else is handed on.
+    # Lambda's interpreter needs this variable to find its libraries. Children get no other variable.
     libraries = environment.get("LD_LIBRARY_PATH", "")
-    told = {"LD_LIBRARY_PATH": libraries} if libraries else None
-    return Children(at_once=count, environment=told, places=shared), sandbox(told, shared)
+    variables = None
+    if libraries:
+        variables = {"LD_LIBRARY_PATH": libraries}
+    return Children(at_once=count, environment=variables, places=shared), sandbox(variables, shared)
 
 
 RECEIVES = 5
-"""How often SQS lets a message be received before it is a dead letter, as template.yaml says."""
+"""How often SQS delivers a message before it becomes a dead letter. template.yaml sets the same number."""
 LEASE = 60.0
 
 
 def worker_function(
     ground: Ground, patience: Patience | None = None, *, lease: float = LEASE, leave: float = LEAVE
 ) -> Handler:
-    """Return the function that continues runs; shorter waits than these are only right where nothing can be late."""
+    """Return the function that continues runs.
+
+    Shorter waits than the defaults are only safe where no message, lease or answer can be late, as in tests.
+    """
     cloud, parameters = open_stage(ground)
     company = load_company(ground.package)
     names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.bundles(), ground.clock, ground.package)
     reading, python = children(ground.environment)
-    for helped in (reading, python):
-        ground.kept.callback(helped.close)
+    for processes in (reading, python):
+        ground.kept.callback(processes.close)
     http = http_client()
 
     def key_in(variable: str) -> Secret:
-        # By its own name: the role of the function reads no parameters by their path.
+        # The role of the function may read parameters by name only, not by path.
         return Secret(parameters.values_of([variable]).get(variable, "").strip())
 
     def make(environment: Mapping[str, str]) -> Worker:
@@ -144,7 +153,7 @@ def worker_function(
         installation = Installation(
             stores=cloud.stores,
             key=known.installation_key,
-            # Without GOFER_URL no page is known that a person could sign in to.
+            # Without GOFER_URL there is no known page where a person could sign in.
             links=Links(url, signs_in=bool(url)),
             outside=ground.outside(SharedHttp(http)),
             alone=False,
@@ -170,17 +179,20 @@ def worker_function(
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
-    """Return what a company's tools name; calls that lack a variable are refused, and all else works."""
+    """Return the readable variables among those that a company's tools name.
+
+    A tool that lacks a variable refuses its calls, and everything else works.
+    """
     try:
         return parameters.values_of(names)
     except TemporaryError:
-        # One name that the role may not read refuses the whole request.
+        # Parameter Store refuses the whole request if the role may not read one of its names.
         readable = [name for name in names if _is_readable(parameters, name)]
         return parameters.values_of(readable)
 
 
 def _is_readable(parameters: Parameters, name: str) -> bool:
-    """Return whether one variable can be read; log why it cannot."""
+    """Return whether a variable can be read. If it cannot, log the reason."""
     try:
         parameters.values_of([name])
     except TemporaryError as error:

@@ -1,8 +1,9 @@
-"""The worker function: continues all conversations of one batch at once, until its time is over.
+"""The worker function: continues all conversations of one batch at the same time, until its deadline.
 
-A run that does not fit is handed over with a queue message of its own, so a run of hours is many invocations. Lambda
-deletes the messages that are not named as failed, but only when the whole batch is done; until then an answered message
-would be received again. So each is deleted when it is answered, except the last, which Lambda deletes.
+A run that needs longer is handed over with a new queue message, so a run of hours takes many invocations. Lambda
+deletes the messages that are not reported as failed, but only after the whole batch. Until then SQS could deliver an
+acknowledged message again. So the worker deletes each message when it is acknowledged, except the last one, which
+Lambda deletes.
 """
 
 import asyncio
@@ -26,19 +27,19 @@ _DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one event of the queue holds."""
+    """The messages in one event of the queue."""
 
     queue_messages: Mapping[str, QueueMessage]
-    """By the id of their message."""
+    """The queue messages, by the id that SQS gave them."""
     malformed: Mapping[str, str]
-    """Receipts of messages that name no run, by id: they come back until they are dead letters, for people."""
+    """The receipts of messages that name no run, by id. These become dead letters, which the operator looks at."""
 
 
 def read_batch(event: object) -> Batch:
-    """Return the queue messages in an event. Raises BadRequest when it is no event of SQS: none can be named."""
+    """Return the messages in an event. Raises BadRequest for an event that is not from SQS."""
     records = as_object(event).get("Records")
     if not isinstance(records, list):
-        raise BadRequest(400, "This is no event of SQS.")
+        raise BadRequest(400, "This event is not from SQS.")
     queue_messages: dict[str, QueueMessage] = {}
     malformed: dict[str, str] = {}
     for record in map(as_object, as_list(as_object(event).get("Records"))):
@@ -54,7 +55,7 @@ def read_batch(event: object) -> Batch:
 
 
 def failures(messages: Sequence[str]) -> dict[str, object]:
-    """Return what tells Lambda that these messages come back."""
+    """Return the answer that makes Lambda return these messages to the queue."""
     return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
 
 
@@ -67,16 +68,18 @@ def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
     receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
     if not _RUN.fullmatch(run) or not receipt:
         return None
-    return QueueMessage(run, receipt, int(receives) if _DIGITS.fullmatch(receives) else 1)
+    if not _DIGITS.fullmatch(receives):
+        return QueueMessage(run, receipt, 1)
+    return QueueMessage(run, receipt, int(receives))
 
 
 @dataclass(slots=True)
 class BatchQueue(Queue):
-    """The queue as the worker of one batch sees it."""
+    """The queue of a worker that answers one batch. It receives no further messages."""
 
     queue: Queue
-    under_way: set[str] = field(default_factory=set[str])
-    """Receipts of messages that were not answered yet."""
+    unanswered: set[str] = field(default_factory=set[str])
+    """The receipts of messages that are not acknowledged yet."""
 
     @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
@@ -84,7 +87,6 @@ class BatchQueue(Queue):
 
     @override
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        """Lambda receives the messages: there are none but those of the batch."""
         return ()
 
     @override
@@ -93,14 +95,14 @@ class BatchQueue(Queue):
 
     @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        if self.under_way - {queue_message.receipt}:
+        if self.unanswered - {queue_message.receipt}:
             await self.queue.acknowledge(queue_message)
-        self.under_way.discard(queue_message.receipt)
+        self.unanswered.discard(queue_message.receipt)
 
     @override
     async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
         await self.queue.move_to_dead_letters(queue_message, reason)
-        self.under_way.discard(queue_message.receipt)
+        self.unanswered.discard(queue_message.receipt)
 
     @override
     async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
@@ -112,23 +114,26 @@ class BatchQueue(Queue):
 
 
 LEAVE = 8.0
-"""Seconds before its deadline at which unfinished work is cut off, to be written down as left."""
+"""Seconds before the deadline at which unfinished work is cancelled, so that the hand-over can still be recorded."""
 NOW = 1.0
-"""Seconds until another worker may take up what was cut off."""
+"""Seconds until another worker may receive the message of a cancelled conversation."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """The worker as a function."""
+    """The worker function."""
 
     worker: Callable[[], Awaitable[Worker]]
-    """With the workflows as they are now. Raises TemporaryError, ConfigError."""
+    """Returns the worker for the present settings. Raises TemporaryError, ConfigError."""
     leave: float = LEAVE
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
-        """Work on a batch for so many seconds; return the messages that come back. Raises BadRequest for no batch."""
+        """Work on a batch for `seconds`, and return the messages that go back to the queue.
+
+        Raises BadRequest for an event that is not from SQS.
+        """
         batch = read_batch(event)
         worker = await self.worker()
         queue = BatchQueue(worker.queue, {queue_message.receipt for queue_message in batch.queue_messages.values()})
@@ -147,7 +152,7 @@ class Working:
             return
         _, late = await asyncio.wait(tasks, timeout=max(0.0, seconds - self.leave))
         if late:
-            # Ended first: only then what is cut off is written down as left.
+            # The deadline ends before the cancellation, so that cancelled work is recorded as handed over.
             deadline.end()
             for task in late:
                 task.cancel()
@@ -157,12 +162,12 @@ class Working:
     async def _return_malformed(self, batch: Batch, queue: BatchQueue) -> None:
         for message, receipt in batch.malformed.items():
             _log.error("a message of the queue names no run", extra={"fields": {"message_id": message}})
-            # Received again at once, so that it soon is a dead letter, which raises the alarm.
+            # The message is received again at once, so it soon becomes a dead letter, which raises the alarm.
             await _hide(queue, QueueMessage("", receipt, 1), 0.0)
 
 
 def _over(worker: Worker, queue: BatchQueue) -> Worker:
-    """Return the worker over the queue of one batch."""
+    """Return the worker with the queue of one batch."""
     stores = replace(worker.services.stores, queue=queue)
     return replace(worker, services=replace(worker.services, stores=stores))
 
@@ -171,11 +176,11 @@ def _left(batch: Batch, queue: BatchQueue) -> dict[str, QueueMessage]:
     return {
         message: queue_message
         for message, queue_message in batch.queue_messages.items()
-        if queue_message.receipt in queue.under_way
+        if queue_message.receipt in queue.unanswered
     }
 
 
 async def _hide(queue: BatchQueue, queue_message: QueueMessage, seconds: float) -> None:
-    # A message that stays hidden longer than it should is late, and the sweeper enqueues another one.
+    # If this fails, the message stays hidden too long. Then the sweeper enqueues another message for the run.
     with contextlib.suppress(TemporaryError):
         await queue.extend(queue_message, seconds)

@@ -1,7 +1,7 @@
-"""The pages that the links under an answer lead to: the runs, one run's trace, the prompt that made it.
+"""The pages that the links under an answer open: the list of runs, the trace of a run, and its workflow's prompt.
 
-A request for `application/json` gets the same for programs. Private runs are not listed, and have a page only for the
-people who are where they began (`Readers`). Traces hold names and counts, no contents.
+A request for `application/json` gets the runs and traces as JSON. Private runs are not listed. Their pages are shown
+only to people who may see the place where the run began (`Readers`). Traces hold names and counts, no contents.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog, Loaded
 
 LISTED = 200
-"""The newest runs, among which others of the channel are looked for. An older one leaves with its own view."""
+"""The number of newest runs that are searched for runs of the same channel. Older runs are hidden when viewed."""
 _AT_ONCE = 20
 
 
 async def hide_place(run: str, event: Event, stores: Stores, at: int) -> None:
-    """Take a run and the newest others of its channel out of every list; `at` is now, unix milliseconds.
+    """Hide a run, and the newest other runs of its channel, from every list. `at` is now, in unix milliseconds.
 
     Raises TemporaryError.
     """
@@ -50,12 +50,12 @@ async def hide_place(run: str, event: Event, stores: Stores, at: int) -> None:
         for first in range(0, len(listed), _AT_ONCE):
             for other in await _of_channel(listed[first : first + _AT_ONCE], event, stores):
                 await hide(other, store, at)
-    # Last: a look at the others that broke off is made again with the next view.
+    # The run itself is hidden last. If this call fails earlier, the next view repeats it for all runs.
     await hide(run, store, at)
 
 
 async def _of_channel(runs: Sequence[str], event: Event, stores: Stores) -> Sequence[str]:
-    """Return which runs began in the channel of an event."""
+    """Return the runs that began in the channel of an event."""
     events = await asyncio.gather(*(_event_of(run, stores) for run in runs))
     place = _place(event)
     return [run for run, other in zip(runs, events, strict=True) if other is not None and _place(other) == place]
@@ -73,14 +73,14 @@ def _place(event: Event) -> tuple[str, str]:
 
 
 class Readers(Protocol):
-    """The people who open pages. Each method may raise TemporaryError where it cannot be known."""
+    """The people who open pages. Each method may raise TemporaryError if the answer cannot be determined."""
 
     async def sees(self, request: Request, event: Event) -> bool:
         """Return whether a reader may see the run of a private event."""
         ...
 
     async def became_private(self, event: Event) -> bool:
-        """Return whether the place of a public event is private by now."""
+        """Return whether the place of a public event is private now."""
         ...
 
     async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
@@ -97,7 +97,11 @@ class Readers(Protocol):
 
 
 class LocalReaders(Readers):
-    """The readers of one machine: only who works on it opens its pages, and no name of theirs is known."""
+    """The readers on one machine. Only its users can open the pages, and Gofer does not know their names.
+
+    They see runs on private repositories, because the operator may read what Gofer's token reads. They read prompts
+    and scripts, because these files are on the same machine.
+    """
 
     @override
     async def sees(self, request: Request, event: Event) -> bool:
@@ -105,17 +109,15 @@ class LocalReaders(Readers):
 
     @override
     async def became_private(self, event: Event) -> bool:
-        """Without a reader's name the answer would change nothing."""
+        # Without a reader's name the answer would change nothing.
         return False
 
     @override
     async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        """The operator reads what Gofer's token reads."""
         return True
 
     @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
-        """The files are on the same machine."""
         return True
 
     @override
@@ -136,7 +138,7 @@ pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius:
 
 
 def for_program(request: Request) -> bool:
-    """Return whether a program asks for a page, and no person at a browser."""
+    """Return whether a request comes from a program and not from a browser."""
     return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
 
 
@@ -148,12 +150,12 @@ class Pages:
     catalog: Catalog
     clock: Clock
     readers: Readers = field(default_factory=LocalReaders)
-    """Who may read what."""
+    """The rule for which reader may see which page."""
     notice: str = ""
-    """What people who look at the pages have to know of the workflow files; empty when all is well."""
+    """A problem of the workflow files that the pages show. Empty if there is none."""
 
     def routes(self) -> list[Route]:
-        """Return where the pages are."""
+        """Return the routes of the pages."""
         return [
             Route("/", self.runs, methods=["GET"]),
             Route("/runs", self.runs, methods=["GET"]),
@@ -173,9 +175,11 @@ class Pages:
             for head in heads
         ]
         table = "<table><tr><th>run<th>workflow<th>status<th>accepted<th>reason" + "".join(rows) + "</table>"
+        if not rows:
+            table = "<p>There are no runs that you may see."
         unlisted = unlisted_lines(await recent(self.stores.journals, int(self.clock.now() * 1000)))
         notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
-        return self._page(request, "Runs", notes + (table if rows else "<p>No runs that you may see."))
+        return self._page(request, "Runs", notes + table)
 
     async def run(self, request: Request) -> Response:
         """Return the trace of one run as a table."""
@@ -185,7 +189,7 @@ class Pages:
             return _absent()
         deep = levels(spans)
         rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
-        table = f"<table><tr><th>step<th>status<th>after<th>took<th>about it{rows}</table>"
+        table = f"<table><tr><th>step<th>status<th>started after<th>took<th>details{rows}</table>"
         run = request.path_params["run"]
         return self._page(
             request, f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>'
@@ -198,16 +202,21 @@ class Pages:
         return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
 
     async def prompt(self, request: Request) -> Response:
-        """Return the prompt of a workflow as its next run will read it, or its script."""
+        """Return the prompt of a workflow as its next run will use it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None or not await self.readers.reads(request, loaded):
             return _absent()
         script = self.catalog.scripts.get(loaded.prompt_file)
-        about = "" if script else ", with the preamble of the folder before it"
-        shown = script.sources[script.module] if script else loaded.system
-        text = f"<p>{escape(loaded.workflow.description)}<p>From <code>{escape(loaded.prompt_file)}</code>{about}:"
-        kind = "Script" if script else "Prompt"
-        body = f"{self._notice()}{text}<pre>{escape(shown)}</pre>"
+        if script:
+            kind = "Script"
+            origin = f"From <code>{escape(loaded.prompt_file)}</code>:"
+            text = script.sources[script.module]
+        else:
+            kind = "Prompt"
+            origin = f"From <code>{escape(loaded.prompt_file)}</code>, preceded by the preamble of its folder:"
+            text = loaded.system
+        description = f"<p>{escape(loaded.workflow.description)}<p>{origin}"
+        body = f"{self._notice()}{description}<pre>{escape(text)}</pre>"
         return self._page(request, f"{kind} of {escape(loaded.name)}", body)
 
     def _notice(self) -> str:
@@ -223,7 +232,7 @@ class Pages:
             return ()
 
     async def _shown(self, request: Request, begun: Progress) -> bool:
-        """Return whether a reader may see a run, as its place is now. Hides a run if its place became private."""
+        """Return whether a reader may see a run now. If the place of the run became private, hide the run first."""
         if begun.event is None:
             return False
         if begun.private:
@@ -242,7 +251,9 @@ class Pages:
 
 
 def _row(span: Span, beginning: int, level: int) -> str:
-    took = "" if span.end is None else f"{span.end - span.start} ms"
+    took = ""
+    if span.end is not None:
+        took = f"{span.end - span.start} ms"
     return (
         f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
         f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
@@ -250,21 +261,21 @@ def _row(span: Span, beginning: int, level: int) -> str:
 
 
 def _absent() -> Response:
-    return Response(b"There is nothing here that you may see.\n", 404, media_type="text/plain")
+    return Response(b"This page does not exist, or you may not see it.\n", 404, media_type="text/plain")
 
 
 HEADERS: Mapping[str, str] = {
     "cache-control": "private, no-store",
-    # Pages have styles of their own, no scripts and no pictures, and send their one form to Gofer.
+    # The pages have inline styles, no scripts and no images, and send their only form to Gofer.
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'",
     "cross-origin-resource-policy": "same-origin",
-    # Without a referrer a browser leaves the origin out of a form, too.
+    # With `no-referrer`, browsers would also omit the origin of a form, which the sign-out checks.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-"""What an answer says unless its page says something else."""
+"""The headers of every answer, unless the page sets them itself."""
 
 
 class PageHeaders:
@@ -274,7 +285,7 @@ class PageHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its answer with the headers."""
+        """Pass a request on, and add the headers to its answer."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

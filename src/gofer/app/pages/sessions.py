@@ -1,11 +1,11 @@
-"""Sessions of people who signed in, and what ends one before its time.
+"""The sessions of people who signed in, and their revocation.
 
-A session is a cookie. Signing out ends every session of a person, also one in a cookie that was stolen: each session
-names the *round* that it belongs to, and signing out begins a new round in a memo. The system of the sign-in is
-asked at least every CHECK_SECONDS whether the person is still a full member.
+A session is a cookie. Each session names a *round*, and a memo in the store names the current round of each person.
+Signing out starts a new round, which ends every session of the person, including one in a stolen cookie. At least every
+CHECK_SECONDS, Gofer asks the system of the sign-in whether the person is still a full member.
 
-A cookie holds signed values with an end, for one name and one stage: its JSON, until when it holds, and a MAC over both
-under the installation's key. Each person can read the own cookie, so it holds ids and nothing secret.
+The value of a cookie holds its fields as JSON, its expiry, and a MAC over both under the installation key. It is valid
+for one cookie name and one stage. People can read their own cookies, so these hold ids and no secrets.
 """
 
 import base64
@@ -26,38 +26,40 @@ from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 
 _LONGEST = 4_000
-"""Characters of a value at most, as browsers keep them."""
+"""The most characters of a value, because browsers store no longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
-    """One cookie of a name, for this host alone, over TLS alone, out of scripts' sight."""
+    """A signed cookie that browsers send to this host only, over TLS only, and hide from scripts."""
 
     name: str
-    """Begins with `__Host-`, so that browsers take it from this host only."""
+    """The name, which begins with `__Host-`, so that browsers accept it from this host only."""
     key: Secret
     site: str
-    """The URL of the pages: the cookie of one stage is none of another, which may have the same key."""
+    """The URL of the pages, which makes a cookie invalid at another stage that has the same key."""
     seconds: int
-    """How long a value is good."""
+    """How long a value is valid."""
 
     def set(self, fields: Mapping[str, str], now: float, until: int | None = None) -> str:
-        """Return the `Set-Cookie` header for a value that is good from `now` to `until` (unix seconds)."""
-        end = int(now) + self.seconds if until is None else until
-        said = _text(encode({"until": end, "fields": dict(fields)}))
-        return self._header(f"{said}.{self._mac('value', said)}", max(0, end - int(now)))
+        """Return the `Set-Cookie` header for a value that is valid from `now` to `until` (unix seconds)."""
+        end = until
+        if end is None:
+            end = int(now) + self.seconds
+        payload = _text(encode({"until": end, "fields": dict(fields)}))
+        return self._header(f"{payload}.{self._mac('value', payload)}", max(0, end - int(now)))
 
     def clear(self) -> str:
-        """Return the `Set-Cookie` header that takes it away."""
+        """Return the `Set-Cookie` header that deletes the cookie."""
         return self._header("", 0)
 
     def read(self, value: str, now: float) -> Mapping[str, str] | None:
-        """Return the fields of a value that this stage made and that is still good; no value raises."""
-        said, _, mac = value.partition(".")
-        if len(value) > _LONGEST or not value.isascii() or not hmac.compare_digest(self._mac("value", said), mac):
+        """Return the fields of a value that this stage signed and that is still valid, or None. Never raises."""
+        payload, _, mac = value.partition(".")
+        if len(value) > _LONGEST or not value.isascii() or not hmac.compare_digest(self._mac("value", payload), mac):
             return None
         try:
-            sealed = as_object(decode(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4))))
+            sealed = as_object(decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
         except (binascii.Error, ValueError, BadRequest):
             return None
         until = sealed.get("until")
@@ -65,17 +67,17 @@ class Cookie:
             return None
         return {name: str(text) for name, text in as_object(sealed.get("fields")).items()}
 
-    def form_token(self, said: str) -> str:
-        """Return a MAC for a form of a page, which no other site can write."""
-        return self._mac("form", said)
+    def form_token(self, payload: str) -> str:
+        """Return a MAC for a form of a page, which no other site can make."""
+        return self._mac("form", payload)
 
     def _header(self, value: str, seconds: int) -> str:
         return f"{self.name}={value}; Path=/; Max-Age={seconds}; HttpOnly; Secure; SameSite=Lax"
 
-    def _mac(self, use: str, said: str) -> str:
-        # Name, site and use keep the MACs apart from each other and from everything else that is made with the key.
-        told = f"gofer cookie\x00{use}\x00{self.site}\x00{self.name}\x00{said}".encode()
-        return hmac.new(self.key.reveal().encode(), told, hashlib.sha256).hexdigest()
+    def _mac(self, use: str, payload: str) -> str:
+        # Use, site and name separate these MACs from each other and from everything else made with the key.
+        content = f"gofer cookie\x00{use}\x00{self.site}\x00{self.name}\x00{payload}".encode()
+        return hmac.new(self.key.reveal().encode(), content, hashlib.sha256).hexdigest()
 
 
 def _text(raw: bytes) -> str:
@@ -83,9 +85,9 @@ def _text(raw: bytes) -> str:
 
 
 SESSION_SECONDS = 8 * 3600
-"""After that a person signs in anew."""
+"""How long a session lasts before the person has to sign in again."""
 CHECK_SECONDS = 3600
-"""How long the word that a person is a full member is taken."""
+"""How long a confirmation that the person is a full member is trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +97,14 @@ class Session:
     user: str
     team: str
     round: str
-    """Which of the person's rounds it belongs to; empty before the first time that they signed out."""
+    """The person's round when the session began. Empty if the person had never signed out."""
     ends: int
-    """Unix seconds."""
+    """The end of the session in unix seconds."""
     checked: int
-    """When the system last said that the person is a full member, unix seconds."""
+    """When the system last confirmed that the person is a full member, in unix seconds."""
 
     def fields(self) -> dict[str, str]:
-        """Return what its cookie holds."""
+        """Return the fields of the session's cookie."""
         return {name: str(value) for name, value in asdict(self).items()}
 
 
@@ -122,7 +124,7 @@ class Sessions:
         return self.cookie.set(session.fields(), now, session.ends)
 
     def read(self, request: Request) -> Session | None:
-        """Return the session in the cookie of a request, as it was when the cookie was written."""
+        """Return the session in the cookie of a request, without checking that it is still valid."""
         fields = self.cookie.read(request.cookies.get(self.cookie.name, ""), self._now)
         if fields is None or not {"user", "team", "round", "ends", "checked"} <= fields.keys():
             return None
@@ -135,10 +137,10 @@ class Sessions:
         )
 
     async def current(self, request: Request) -> Session | None:
-        """Return the session of a request, or None where there is none or the person signed out.
+        """Return the session of a request, or None if there is none or the person signed out.
 
-        The system is asked anew when the last check is too old. Raises BadRequest(403) when the person is no full
-        member any more, TemporaryError when the system or the store does not say.
+        If the last check is too old, the system is asked again. Raises BadRequest(403) if the person is no longer a
+        full member, and TemporaryError if the system or the store does not answer.
         """
         session = self.read(request)
         if session is None or session.round != await self._round(session.user):
@@ -149,15 +151,15 @@ class Sessions:
         return replace(session, checked=self._now)
 
     def renew(self, session: Session) -> str:
-        """Return the `Set-Cookie` header of a session that was checked anew; it ends when it did."""
+        """Return the `Set-Cookie` header of a session that was checked again. The session's end does not change."""
         return self.cookie.set(session.fields(), self._now, session.ends)
 
     def form_token(self, session: Session) -> str:
-        """Return what a form of a page must send back: the same as long as the session lasts, and of no other one."""
+        """Return the token that a form of a page must send back. It is the same for the whole session."""
         return self.cookie.form_token(f"{session.user} {session.round} {session.ends}")
 
     def wrote(self, session: Session, token: str) -> bool:
-        """Return whether a form comes from a page that was made for a session."""
+        """Return whether a form's token is that of a session."""
         return hmac.compare_digest(self.form_token(session).encode(), token.encode())
 
     async def end(self, session: Session) -> None:
@@ -173,5 +175,5 @@ class Sessions:
         return int(self.outside.clock.now())
 
     def _row(self, user: str) -> str:
-        """Return the key of the memo of a person's rounds, which names no person."""
+        """Return the key of the memo with a person's round. The key does not reveal the person."""
         return f"session:{Tokens(self.cookie.key).session(user)}"

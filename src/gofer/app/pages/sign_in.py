@@ -1,8 +1,8 @@
-"""The sign-in before the pages: full members of the company's workspace come in.
+"""The sign-in that guards the pages. Only full members of the company's workspace may see them.
 
-Each attempt to sign in is bound to the browser that began it: its nonce stands in a cookie that is named after its
-state, so that tabs may sign in at once. An attempt counts once: its browser forgets it when it ends, and one
-that began a session begins no other.
+Each attempt to sign in is bound to the browser that began it, by a nonce in a cookie. The name of the cookie comes from
+the state of the attempt, so several tabs may sign in at the same time. An attempt can start one session only, and its
+cookie is deleted when it ends.
 """
 
 import logging
@@ -27,12 +27,12 @@ from gofer.values.secret import Secret
 
 ATTEMPT_SECONDS = 600
 ATTEMPTS = 5
-"""Attempts of one browser that are kept at once, the newest: each tab has its own."""
+"""The most attempts that a browser keeps. Each tab has its own, and the newest ones stay."""
 KEPT_SECONDS = 3600
-"""How long a browser keeps an attempt: one that took too long still knows which page was wanted."""
+"""How long a browser keeps an attempt. This exceeds ATTEMPT_SECONDS, so a late attempt still knows the wanted page."""
 _STATE = re.compile(r"[0-9a-f]{32,128}", re.ASCII)
 _NAMED = 16
-"""Characters of its state by which the cookie of an attempt is named."""
+"""The number of characters of an attempt's state in the name of its cookie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class Attempt:
     state: str
     nonce: str
     to: str
-    """The page that was wanted."""
+    """The path of the page to show after the sign-in."""
     until: int
-    """Unix seconds after which it took too long."""
+    """The deadline of the attempt in unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """The attempts of all browsers; a store knows those that began a session."""
+    """The attempts of all browsers. The store records the attempts that started a session."""
 
     cookie: Cookie
-    """The cookie of an attempt, but for the end of its name."""
+    """The cookie of an attempt, without the suffix of its name."""
     store: Store
     outside: Outside
 
@@ -63,13 +63,13 @@ class Attempts:
         return Attempt(state=state, nonce=nonce, to=to, until=self._now + ATTEMPT_SECONDS)
 
     def keep(self, attempt: Attempt, request: Request) -> list[str]:
-        """Return the `Set-Cookie` headers that keep one more attempt in a browser, and as many as fit beside it."""
+        """Return the `Set-Cookie` headers that add an attempt to a browser and delete its surplus attempts."""
         fields = {"state": attempt.state, "nonce": attempt.nonce, "to": attempt.to, "until": str(attempt.until)}
         surplus = [replace(self.cookie, name=name).clear() for name in self._surplus(request)]
         return [self._named(attempt.state).set(fields, self._now), *surplus]
 
     def read(self, request: Request) -> Attempt | None:
-        """Return the attempt that a browser comes back with, if it began there."""
+        """Return the attempt that a browser comes back with, or None if this browser did not begin it."""
         state = request.query_params.get("state", "")
         if not _STATE.fullmatch(state):
             return None
@@ -80,15 +80,15 @@ class Attempts:
         return Attempt(state=state, nonce=fields["nonce"], to=fields["to"], until=int(fields["until"]))
 
     def is_late(self, attempt: Attempt) -> bool:
-        """Return whether an attempt took too long."""
+        """Return whether an attempt is past its deadline."""
         return attempt.until <= self._now
 
     def forget(self, attempt: Attempt) -> str:
-        """Return the `Set-Cookie` header that takes an attempt from its browser."""
+        """Return the `Set-Cookie` header that deletes an attempt from its browser."""
         return self._named(attempt.state).clear()
 
     async def claim(self, attempt: Attempt) -> bool:
-        """Take an attempt for one session; False when it was taken before. Raises TemporaryError."""
+        """Claim an attempt for one session. Return False if it was claimed before. Raises TemporaryError."""
         mine = self.outside.new_id()
         return await self.store.exchange_memo(f"sign-in:{attempt.state}", None, mine, self._now * 1000) == mine
 
@@ -96,7 +96,7 @@ class Attempts:
         return replace(self.cookie, name=f"{self.cookie.name}-{state[:_NAMED]}")
 
     def _surplus(self, request: Request) -> Sequence[str]:
-        """Return the names of cookies of attempts that one more leaves no room for: the oldest, and unreadable ones."""
+        """Return the names of the cookies to delete for a new attempt: the oldest ones, and unreadable ones."""
         kept = [name for name in request.cookies if name.startswith(f"{self.cookie.name}-")]
         ends: dict[str, int] = {}
         for name in kept:
@@ -112,18 +112,18 @@ class Attempts:
 
 PATH = "/sign-in"
 _OWN = re.compile(r"/|/(runs|prompts)(/[A-Za-z0-9_-]{1,100}){0,2}", re.ASCII)
-"""Where a person may be sent after signing in: one of our pages, never another site."""
+"""The paths that a person may be sent to after signing in: Gofer's pages, and never another site."""
 _FORM_BYTES = 2_000
 
-_AGAIN = "{system} does not say now what you may see ({code}). Try again in a minute."
-_MEND = "{system} refused Gofer itself ({code}), so the pages stay closed. The operator of Gofer must mend this."
+_AGAIN = "Gofer could not learn from {system} what you may see ({code}). Try again in a minute."
+_MEND = "{system} refused Gofer's own access ({code}), so Gofer cannot show its pages. The operator must fix this."
 
 _log = logging.getLogger(__name__)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def _uncounted(refused: PageRefused) -> None:
-    """Count nothing."""
+    """Ignore a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +135,15 @@ class SignIn:
     attempts: Attempts
     sessions: Sessions
     count: Callable[[PageRefused], None] = _uncounted
-    """Told of each refusal that the operator must mend."""
+    """Called with each refusal that the operator must act on."""
 
     @property
     def readers(self) -> SignedInReaders:
-        """Return the people to whom the pages behind it are shown."""
+        """Return the readers for the pages behind the sign-in."""
         return SignedInReaders(self.sessions, self.identities.members, self.report)
 
     def routes(self) -> list[Route]:
-        """Return where people sign in and out."""
+        """Return the routes to sign in and out."""
         return [
             Route(PATH, self.begin, methods=["GET"]),
             Route(CALLBACK, self.finish, methods=["GET"]),
@@ -151,11 +151,11 @@ class SignIn:
         ]
 
     def guard(self, pages: Sequence[Route]) -> list[Route]:
-        """Return the same pages for members alone; a person who is not known is sent to sign in first."""
+        """Return the same pages for members only. A person without a session is sent to sign in first."""
         return [Route(page.path, self._guarded(page.endpoint), methods=["GET"]) for page in pages]
 
     async def begin(self, request: Request) -> Response:
-        """Send the browser to the system in which people sign in."""
+        """Redirect the browser to the system in which people sign in."""
         attempt = self.attempts.begin(_own(request.query_params.get("to", "")))
         try:
             url = await self.identities.authorize_url(attempt.state, attempt.nonce)
@@ -167,29 +167,29 @@ class SignIn:
         return answer
 
     async def finish(self, request: Request) -> Response:
-        """Answer the browser that the system sent back: find out who it is, and begin a session."""
+        """Identify the person whom the system sent back, and start a session."""
         attempt = self.attempts.read(request)
         if attempt is None:
-            return _refused(400, "This attempt to sign in was not begun in this browser, or is too old.")
+            return _refused(400, "This sign-in was not started in this browser, or it is too old. Sign in again.")
         answer = await self._finished(request, attempt)
         answer.headers.append("set-cookie", self.attempts.forget(attempt))
         return answer
 
     async def leave(self, request: Request) -> Response:
-        """End the sessions of a person who pressed `Sign out` on one of our pages."""
+        """End the sessions of a person who pressed `Sign out` on a page of Gofer."""
         session = self.sessions.read(request)
         if session is not None:
             form = parse_qs((await request.body())[:_FORM_BYTES].decode("ascii", "replace"))
             (token,) = form.get(TOKEN, [""])[:1]
             if not self._is_ours(request) or not self.sessions.wrote(session, token):
-                return _refused(403, "Gofer signs you out when you press `Sign out` on one of its pages.", "/runs")
+                return _refused(403, "You are not signed out. Press `Sign out` on one of Gofer's pages.", "/runs")
             await self.sessions.end(session)
-        answer = _said(200, "You are signed out, in every browser.", "/runs")
+        answer = _message_page(200, "You are signed out in all browsers.", "/runs")
         answer.headers.append("set-cookie", self.sessions.cookie.clear())
         return answer
 
     def report(self, refused: PageRefused) -> None:
-        """Log a refusal, and count one that the operator must mend. It names no person and no token."""
+        """Log a refusal without person and token, and count it if the operator must act."""
         fields = {"system": refused.system, "path": refused.call, "code": refused.code}
         if refused.remedy:
             _log.error("%s: %s.", refused, refused.remedy, extra={"fields": fields})
@@ -198,46 +198,45 @@ class SignIn:
             _log.warning("%s", refused, extra={"fields": fields})
 
     async def _finished(self, request: Request, attempt: Attempt) -> Response:
-        """Return what an attempt came to."""
         to = _own(attempt.to)
         if self.attempts.is_late(attempt):
-            return _refused(400, "This attempt to sign in took too long.", to)
+            return _refused(400, "This sign-in took too long. Sign in again.", to)
         if error := request.query_params.get("error", ""):
             return self._declined(error, to)
         if not (code := request.query_params.get("code", "")):
-            return _refused(403, f"{self.identities.system} did not say who you are.", to)
+            return _refused(403, f"{self.identities.system} did not tell Gofer who you are. Sign in again.", to)
         try:
             user, team = await self.identities.member(code, attempt.nonce, self.outside.clock.now())
         except BadRequest as error:
             return _refused(error.status, str(error), to)
         except PageRefused as error:
             return self._not_now(error, to)
-        # Claimed only now: strangers write nothing.
+        # The attempt is claimed only now, so that strangers cannot write into the store.
         if not await self.attempts.claim(attempt):
-            return _refused(401, "This attempt to sign in was finished before.", to)
+            return _refused(401, "This sign-in was already used. Sign in again.", to)
         answer = _send(to)
         answer.headers.append("set-cookie", await self.sessions.begin(user, team))
         return answer
 
     def _declined(self, error: str, to: str) -> Response:
-        """Answer a person whom the system sent back without a code."""
+        """Return the page for a person whom the system sent back with an error."""
         system = self.identities.system
         if error == "access_denied":
-            return _refused(403, f"{system} did not say who you are, because you did not allow it.", to)
-        # A browser says so, and any person can write an address: it is kept out of the log, and alarms no operator.
+            return _refused(403, f"{system} did not tell Gofer who you are, because you did not allow it.", to)
+        # Anyone can open this URL with any error, so the error is not logged and raises no alarm.
         path = self.identities.authorize_path
         _log.warning("%s refused %s", system, path, extra={"fields": {"system": system, "path": path}})
-        return _refused(403, f"{system} refused to sign you in. If it goes on, tell the operator of Gofer.", to)
+        return _refused(403, f"{system} refused to sign you in. If this happens again, tell the operator of Gofer.", to)
 
     def _not_now(self, refused: PageRefused, to: str) -> Response:
-        """Report that the system did not do its part, and say who must act."""
+        """Report a refusal of the system, and return the page that says who must act."""
         self.report(refused)
         if refused.remedy:
             return _refused(503, _MEND.format(system=refused.system, code=refused.code), to)
         return _refused(503, _AGAIN.format(system=refused.system, code=refused.code), to)
 
     def _is_ours(self, request: Request) -> bool:
-        """Return whether a form was not sent by a page of another site, as far as the browser says it."""
+        """Return whether the browser names no other site as the origin of a form."""
         parts = urlsplit(self.identities.pages_url)
         own = f"{parts.scheme}://{parts.netloc}"
         return request.headers.get("origin", own).casefold() == own.casefold()
@@ -251,14 +250,16 @@ class SignIn:
                     return _sign_in_first(request, to)
                 answer = await page(request)
             except BadRequest as error:
-                # Who is no full member any more has no session either.
+                # A person who is no longer a full member loses the session.
                 answer = _turned_away(request, error.status, f"{error} You are signed out.", to)
                 answer.headers.append("set-cookie", self.sessions.cookie.clear())
                 return answer
             except PageRefused as error:
                 refused = self._not_now(error, to)
                 if for_program(request):
-                    return PlainTextResponse(f"{error.system} does not say now what you may see.\n", 503)
+                    return PlainTextResponse(
+                        f"Gofer could not learn from {error.system} what you may see. Try again in a minute.\n", 503
+                    )
                 return refused
             self._renew(request, session, answer)
             answer.headers.update(HEADERS)
@@ -278,7 +279,7 @@ def sign_in(
     key: Secret,
     count: Callable[[PageRefused], None] = _uncounted,
 ) -> SignIn:
-    """Return the sign-in with its cookies, made with the installation's key."""
+    """Return the sign-in, with cookies signed under the installation key."""
     attempts = Attempts(Cookie("__Host-gofer-sign-in", key, identities.pages_url, KEPT_SECONDS), store, outside)
     session = Cookie("__Host-gofer", key, identities.pages_url, SESSION_SECONDS)
     return SignIn(identities, outside, attempts, Sessions(session, identities.members, store, outside), count)
@@ -296,22 +297,22 @@ def _send(url: str) -> Response:
 
 def _sign_in_first(request: Request, to: str) -> Response:
     if for_program(request):
-        # A page to sign in would only confuse it.
+        # A program cannot use the sign-in page.
         return PlainTextResponse("Sign in first.\n", 401)
     return RedirectResponse(f"{PATH}?{urlencode({'to': to})}", 303)
 
 
-def _turned_away(request: Request, status: int, why: str, to: str) -> Response:
+def _turned_away(request: Request, status: int, reason: str, to: str) -> Response:
     if for_program(request):
-        return PlainTextResponse(f"{why}\n", status)
-    return _refused(status, why, to)
+        return PlainTextResponse(f"{reason}\n", status)
+    return _refused(status, reason, to)
 
 
-def _refused(status: int, why: str, to: str = "/runs") -> Response:
-    return _said(status, why, to)
+def _refused(status: int, reason: str, to: str = "/runs") -> Response:
+    return _message_page(status, reason, to)
 
 
-def _said(status: int, why: str, to: str) -> Response:
+def _message_page(status: int, message: str, to: str) -> Response:
     link = f"{PATH}?{urlencode({'to': to})}"
-    page = f'<!doctype html><title>Sign in</title><p>{escape(why)}<p><a href="{escape(link)}">Sign in</a>'
+    page = f'<!doctype html><title>Sign in</title><p>{escape(message)}<p><a href="{escape(link)}">Sign in</a>'
     return HTMLResponse(page, status, HEADERS)

@@ -1,4 +1,4 @@
-"""The readers of the pages on AWS, by what the system of the sign-in says of a person at that moment."""
+"""The readers of the pages on AWS. The system of the sign-in decides at each request what a person may see."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,21 +16,25 @@ from gofer.workflows.load import Loaded
 
 SIGN_OUT = "/sign-out"
 TOKEN = "token"  # noqa: S105 (the name of a field)
-"""Field of the form that signs out."""
+"""The field of the sign-out form."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedInReaders(Readers):
-    """The people who signed in."""
+    """The people who signed in.
+
+    A full member sees a private run from a place that the member is in, and a run on a private repository as a member
+    of the place that owns the workflow. Every full member reads a prompt or a script, unless its workflow listens in
+    private places only. `became_private` raises PageRefused, all other refusals hide the page.
+    """
 
     sessions: Sessions
     members: Members
     report: Callable[[PageRefused], None]
-    """Told of each refusal that hides something."""
+    """Called with each refusal that hides something from a reader."""
 
     @override
     async def sees(self, request: Request, event: Event) -> bool:
-        """Full members who are in the place where it happened."""
         place = self.members.place(event)
         if self.members.is_direct(place):
             return await self._is_actor(request, event)
@@ -38,13 +42,11 @@ class SignedInReaders(Readers):
 
     @override
     async def became_private(self, event: Event) -> bool:
-        """Raises PageRefused."""
         place = self.members.place(event)
         return bool(place) and await self.members.is_private(place)
 
     @override
     async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        """Members of the place that owns the workflow."""
         if loaded is None:
             return False
         try:
@@ -56,7 +58,6 @@ class SignedInReaders(Readers):
 
     @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
-        """Every full member, unless the workflow listens in private places only."""
         try:
             private = await self.members.private_places(loaded)
         except PageRefused as error:
@@ -71,7 +72,6 @@ class SignedInReaders(Readers):
 
     @override
     def footer(self, request: Request) -> str:
-        """The form that signs out."""
         session = self.sessions.read(request)
         if session is None:
             return ""
@@ -82,7 +82,7 @@ class SignedInReaders(Readers):
         )
 
     async def _is_in(self, request: Request, place: str) -> bool:
-        """Return whether the reader is a full member and in a place now; False where the system does not say."""
+        """Return whether the reader is a full member and in a place now. False if the system does not answer."""
         user = await self._member(request)
         try:
             return bool(user) and await self.members.is_in(place, user)
@@ -91,12 +91,12 @@ class SignedInReaders(Readers):
             return False
 
     async def _is_actor(self, request: Request, event: Event) -> bool:
-        """Return whether the reader is a full member who wrote a direct message: no other person is in there."""
+        """Return whether the reader is a full member and wrote a direct message, the only person in its place."""
         user = await self._member(request)
         return bool(user) and user == event.actor.id
 
     async def _member(self, request: Request) -> str:
-        """Return the id of a reader who is a full member now; empty for others, and where the system does not say."""
+        """Return the id of a reader who is a full member now, and otherwise, or without an answer, an empty text."""
         session = self.sessions.read(request)
         if session is None:
             return ""

@@ -108,8 +108,8 @@ class Refusing:
 @pytest.mark.parametrize(
     ("code", "error", "told"),
     [
-        ("ResourceNotFoundException", ConfigError, "There is no group 'g' of schedules; deploy first."),
-        ("ValidationException", ConfigError, r"does not take cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
+        ("ResourceNotFoundException", ConfigError, "The schedule group 'g' does not exist; deploy the stage first."),
+        ("ValidationException", ConfigError, r"rejects cron\(0 9 \* \* \? \*\) of daily: Invalid Schedule Exp"),
         ("AccessDeniedException", ConfigError, "AWS does not allow"),
         ("ThrottlingException", TemporaryError, "could not carry out create_schedule now"),
     ],
@@ -122,5 +122,5 @@ async def test_eventbridge_refusal_becomes_a_configuration_or_temporary_error(
 
 
 async def test_missing_schedule_group_is_reported() -> None:
-    with pytest.raises(ConfigError, match="deploy first"):
+    with pytest.raises(ConfigError, match="deploy the stage first"):
         await timetable("g", Refusing("ResourceNotFoundException")).names()

@@ -300,9 +300,9 @@ def test_backup_refuses_an_existing_folder_and_the_state_folder(folder: Folder) 
     folder.act(lambda state: state.store.drop_leases())
     folder.take()
     for place, told in (
-        (folder.backup, "is there already; name a new folder"),
-        (folder.data / "backup", "hold each other; name a folder elsewhere"),
-        (folder.data.parent, "hold each other"),
+        (folder.backup, "exists already; name a new folder"),
+        (folder.data / "backup", "must not contain each other; name another folder"),
+        (folder.data.parent, "must not contain each other"),
     ):
         with pytest.raises(ConfigError, match=told):
             folder.take(place)
@@ -394,7 +394,7 @@ def test_interrupted_restore_blocks_serving_and_can_be_repeated(folder: Folder) 
     folder.take()
     (folder.restored / RESTORING).mkdir(parents=True)
     (folder.restored / "blobs").mkdir()
-    with pytest.raises(ConfigError, match="did not come to its end; run `gofer restore`"):
+    with pytest.raises(ConfigError, match="did not finish; run `gofer restore`"):
         folder.head("run")
     folder.restore()
     assert folder.texts("run") == [WORDS]
@@ -417,7 +417,7 @@ def test_concurrent_backup_into_the_same_folder_is_refused(folder: Folder) -> No
 
     take_backup(folder.data, folder.backup, PASSPHRASE, folder.clock, meanwhile, work=QUICK)
     assert refused
-    assert "Another `gofer backup` writes" in refused[0]
+    assert "Another `gofer backup` is writing" in refused[0]
     folder.restore()
 
 
@@ -426,7 +426,7 @@ def test_backup_without_usable_keys_is_refused(folder: Folder) -> None:
     key = folder.data / "installation.key"
     kept = key.read_bytes()
     key.unlink()
-    with pytest.raises(ConfigError, match=r"installation\.key is missing, and a backup without it"):
+    with pytest.raises(ConfigError, match=r"installation\.key is missing, and Gofer would answer old mentions again"):
         folder.take()
     key.write_bytes(kept)
     for content in (None, b"", b"nonsense"):
@@ -434,7 +434,7 @@ def test_backup_without_usable_keys_is_refused(folder: Folder) -> None:
         (folder.data / "keys").unlink()
         if content is not None:
             (folder.data / "keys").write_bytes(content)
-        with pytest.raises(ConfigError, match=r"/keys is .*, and without it no run here can be read"):
+        with pytest.raises(ConfigError, match=r"/keys is .*, and without it no run in .* can be read"):
             folder.take()
         (folder.data / "keys").touch()
     assert not folder.backup.exists()
@@ -460,5 +460,5 @@ def test_sealed_keys_fix_a_high_cost_of_guessing_the_passphrase() -> None:
     header = sealed.index(b"\n") + 1
     assert sealed[header] >= 17
     assert unseal(sealed, PASSPHRASE, b"bound") == {"keys": b"1"}
-    with pytest.raises(ConfigError, match="not what was written"):
+    with pytest.raises(ConfigError, match="are damaged"):
         unseal(sealed[:header] + b"\xff" + sealed[header + 1 :], PASSPHRASE, b"bound")

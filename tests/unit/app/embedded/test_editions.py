@@ -121,7 +121,7 @@ async def test_broken_edit_keeps_the_last_good_edition_and_shows_a_notice(
     (said,) = caplog.messages
     assert said.endswith("agents/answer.md:1:1: broken. Mend it.")
     assert made.editions.notice == (
-        "The workflow files were edited and have mistakes. Runs use the files as they were at "
+        "The workflow files were edited and have mistakes. Runs use the files of "
         "2026-11-21 12:00:00 UTC.\nagents/answer.md:1:1: broken. Mend it."
     )
     assert made.notices == ["", made.editions.notice]
@@ -149,7 +149,7 @@ async def test_edit_that_crashes_the_check_keeps_the_last_good_edition(tmp_path:
     made.write("answer", "deep")
     await made.wait(2)
     assert made.texts == {"answer": "hello"}
-    assert "They could not be checked (RecursionError" in made.editions.notice
+    assert "The check of the files failed (RecursionError" in made.editions.notice
     made.error = None
     made.write("answer", "shallow")
     await made.wait(2)

@@ -19,7 +19,7 @@ from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 
-ANSWERED_AGAIN = "old mentions would be answered again"
+ANSWERED_AGAIN = "Gofer would answer old mentions again"
 
 
 def use(data: Path) -> None:
@@ -64,7 +64,7 @@ async def test_missing_run_keys_are_refused_once_there_is_a_run(tmp_path: Path) 
     with open_state(tmp_path, SetClock()) as state:
         await state.store.claim("run1", b"frame", b"key")
     (tmp_path / KEYS).unlink()
-    with pytest.raises(ConfigError, match=r"keys is missing, and without it no run here can be read.*`gofer restore`"):
+    with pytest.raises(ConfigError, match=r"keys is missing, and without it no run in .* can be read.*`gofer restore`"):
         open_again(tmp_path)
 
 
@@ -156,7 +156,7 @@ def test_missing_write_ahead_log_after_a_kill_is_refused(
     killed(tmp_path)
     assert (tmp_path / LOG).exists()
     (tmp_path / LOG).unlink()
-    with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing although the last Gofer was killed.*Put the file"):
+    with pytest.raises(ConfigError, match=r"gofer\.db-wal is missing. The last Gofer was killed.*Put the file"):
         open_again(tmp_path)
     (tmp_path / UNCLEAN).unlink()
     # The identity of the database was in the lost log, so it does not match the key.
@@ -218,7 +218,7 @@ async def test_ruined_run_keys_are_refused(tmp_path: Path, content: bytes, told:
     use(tmp_path)
     await claim(tmp_path)
     (tmp_path / KEYS).write_bytes(content)
-    with pytest.raises(ConfigError, match=rf"/keys {told}, and without it no run here can be read.*`gofer restore`"):
+    with pytest.raises(ConfigError, match=rf"/keys {told}, and without it no run in .* can be read.*`gofer restore`"):
         open_again(tmp_path)
 
 
@@ -246,7 +246,7 @@ async def test_missing_database_and_marker_are_refused_while_keys_or_bodies_rema
 def test_database_file_deleted_under_a_running_gofer_is_not_blamed_on_a_kill(tmp_path: Path, name: str) -> None:
     with start(tmp_path) as process:
         (tmp_path / name).rename(tmp_path / "moved")
-        told = rf"{name} is gone, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
+        told = rf"{name} is missing, and the Gofer that serves .* \(process {process.pid}, since .*Stop that Gofer"
         with pytest.raises(ConfigError, match=told), read_state(tmp_path, SetClock()):
             pass
         if name == "gofer.db":

@@ -14,7 +14,7 @@ from gofer.app.embedded.state_files import refused, write_secret
     ("code", "told"),
     [
         (errno.EROFS, "is on a read-only file system; mount it for writing"),
-        (errno.EACCES, "may not be used by this user; start Gofer as the user that owns the folder"),
+        (errno.EACCES, "is not accessible to this user; start Gofer as the owner of the folder"),
         (errno.ENOSPC, "does not fit on the disk; free some space"),
         (errno.EIO, "the disk failed; check the disk, then restore a backup"),
         (errno.EISDIR, "check the folder and the disk"),

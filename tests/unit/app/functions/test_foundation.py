@@ -166,7 +166,7 @@ def test_dashboard_function_requires_a_sign_in(ground: Ground) -> None:
     page = invoke(dashboard, get("/runs"))
     assert (page["statusCode"], page["headers"]["location"]) == (303, "/sign-in?to=%2Fruns")
     asked = invoke(dashboard, get("/sign-in"))
-    assert (asked["statusCode"], "Slack does not say now what you may see" in asked["body"]) == (503, True)
+    assert (asked["statusCode"], "Gofer could not learn from Slack what you may see" in asked["body"]) == (503, True)
     assert invoke(dashboard, get("/healthz"))["statusCode"] == 200
     assert invoke(dashboard, {"rawPath": 1})["statusCode"] == 400
 

@@ -137,5 +137,5 @@ def test_days_until_tokens_expire_are_measured(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize("bad", ["JIRA_API_TOKEN", "x=tomorrow", "=;", "A=2026-13-01"])
 def test_invalid_token_expiry_day_is_refused(bad: str) -> None:
-    with pytest.raises(ConfigError, match="TOKENS_EXPIRE is not clear"):
+    with pytest.raises(ConfigError, match="TOKENS_EXPIRE cannot be read at"):
         read_settings({"TOKENS_EXPIRE": bad})

@@ -66,7 +66,7 @@ def test_failed_parameter_read_is_repeated_after_half_a_minute(
     store.away, store.values["/p/A"] = True, "2"
     assert [parameters.values_of(["A"])["A"] for _ in range(5)] == ["1"] * 5
     assert len(store.asked) == 3
-    assert "the settings stay what they were" in caplog.text
+    assert "the previous settings stay in use" in caplog.text
     # A parameter that was never read has no previous value.
     with pytest.raises(TemporaryError):
         parameters.values_of(["A", "B"])

@@ -42,7 +42,7 @@ def test_receiver_without_the_account_of_gofer_answers_503(
     put(ground.environment["GOFER_PARAMETERS"], **{secret: "secret"})
     function = receiver(ground, secret, own)
     assert invoke(function, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 503
-    assert f"{own} must be set before {secret} is of use" in caplog.text
+    assert f"{own} must be set with {secret}" in caplog.text
     put(ground.environment["GOFER_PARAMETERS"], **{own: "0" * 32})
     known = receiver(ground, secret, own)
     assert invoke(known, as_event("POST", PATHS[source], {}, b"{}"))["statusCode"] == 401

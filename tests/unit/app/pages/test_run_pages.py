@@ -60,4 +60,4 @@ async def test_list_of_runs_shows_until_when_a_run_waits() -> None:
 async def test_private_and_absent_pages_look_the_same(path: str) -> None:
     async with browser() as client:
         page = await client.get(path)
-    assert (page.status_code, page.text) == (404, "There is nothing here that you may see.\n")
+    assert (page.status_code, page.text) == (404, "This page does not exist, or you may not see it.\n")

@@ -18,7 +18,7 @@ async def test_sign_out_ends_the_sessions_of_every_browser_and_allows_a_new_sign
         with_the_stolen_one = await made.get("/runs")
         await made.sign_in()
         again = await made.get("/runs")
-    assert (left.status_code, "You are signed out, in every browser." in left.text) == (200, True)
+    assert (left.status_code, "You are signed out in all browsers." in left.text) == (200, True)
     assert cookies == {}
     assert (with_the_stolen_one.status_code, again.status_code) == (303, 200)
 
@@ -124,5 +124,8 @@ async def test_pages_answer_503_when_slack_has_not_answered_for_an_hour() -> Non
         made.http.away = False
         open_again = await made.get("/runs")
     assert (within.status_code, closed.status_code, open_again.status_code) == (200, 503, 200)
-    assert "Slack does not say now what you may see (no_answer). Try again in a minute." in closed.text
-    assert (program.status_code, program.text) == (503, "Slack does not say now what you may see.\n")
+    assert "Gofer could not learn from Slack what you may see (no_answer). Try again in a minute." in closed.text
+    assert (program.status_code, program.text) == (
+        503,
+        "Gofer could not learn from Slack what you may see. Try again in a minute.\n",
+    )

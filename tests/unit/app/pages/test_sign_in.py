@@ -173,7 +173,7 @@ async def test_sign_in_answers_503_while_slack_fails() -> None:
         back = await made.agree(await made.begin())
         made.slack.fail_next("users.info", 500)
         answer = await made.get(back)
-    assert (answer.status_code, "Slack does not say now what you may see" in answer.text) == (503, True)
+    assert (answer.status_code, "Gofer could not learn from Slack what you may see" in answer.text) == (503, True)
 
 
 @pytest.mark.parametrize("said", [b'{"ok":true}', b'{"ok":true,"user":{"id":"U0000009"}}', b"[]", b"<html>"])
@@ -197,7 +197,7 @@ async def test_declined_sign_in_is_refused_without_a_session() -> None:
         url = await made.begin()
         answer = await made.slack_web.get(f"{url}&denied=1")
         refused = await made.get(answer.headers["location"].removeprefix(PAGES))
-    assert (refused.status_code, "did not say who you are" in refused.text) == (403, True)
+    assert (refused.status_code, "did not tell Gofer who you are" in refused.text) == (403, True)
 
 
 @pytest.mark.parametrize("to", ["https://evil.test", "//evil.test", "/\\evil.test", "/sign-in", "/runs/..%2f..", ""])
@@ -287,7 +287,7 @@ async def test_slack_refusal_that_needs_the_operator_is_logged_and_counted(
     assert remedy in line.getMessage()
     assert made.counted == [code]
     assert answer.status_code == 503
-    assert f"({code}), so the pages stay closed. The operator of Gofer must mend this." in answer.text
+    assert f"({code}), so Gofer cannot show its pages. The operator must fix this." in answer.text
     for secret in (ADA, "xoxb-", "code="):
         assert secret not in caplog.text
 
