@@ -58,7 +58,9 @@ def general(made: Company) -> list[str]:
     return [one.text for one in made.slack.workspace.timeline("C0GENERA0") if one.bot_id]
 
 
-async def test_the_press_of_another_workspace_decides_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_approval_press_from_another_workspace_is_ignored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -75,7 +77,7 @@ async def test_the_press_of_another_workspace_decides_nothing(tmp_path: Path, ca
         assert (head.status, general(made)) == ("done", ["lunch is ready"])
 
 
-async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed_it(tmp_path: Path) -> None:
+async def test_approved_call_happens_once_and_the_question_names_the_approver(tmp_path: Path) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -99,7 +101,7 @@ async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed
         assert "actions" not in [block["type"] for block in closed.blocks]
 
 
-async def test_a_waiting_run_is_shown_with_what_it_waits_for(
+async def test_runs_and_trace_commands_show_the_approval_a_run_waits_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with shop(tmp_path, APPROVE) as made:
@@ -115,7 +117,7 @@ async def test_a_waiting_run_is_shown_with_what_it_waits_for(
     assert "asked @leads" in shown
 
 
-async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tmp_path: Path) -> None:
+async def test_post_out_of_a_private_channel_asks_only_the_requester(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready", "leads")
         async with asyncio.timeout(60):
@@ -133,7 +135,7 @@ async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tm
         assert [one.text for one in made.answers(asked)] == ["[offline model] That is all."]
 
 
-async def test_what_was_denied_does_not_leave(tmp_path: Path) -> None:
+async def test_denied_post_does_not_leave_the_private_channel(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         await made.ask("@Gofer tell #general: lunch is ready", "leads")
         async with asyncio.timeout(60):
@@ -144,7 +146,7 @@ async def test_what_was_denied_does_not_leave(tmp_path: Path) -> None:
         assert (head.status, general(made)) == ("done", [])
 
 
-async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsigned_refused(tmp_path: Path) -> None:
+async def test_approval_press_with_a_forged_token_is_ignored_and_unsigned_one_refused(tmp_path: Path) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -161,7 +163,7 @@ async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsign
 
 
 @pytest.mark.parametrize("pressed", ["approve", "deny"])
-async def test_a_ticket_from_a_private_channel_is_filed_when_who_asked_for_it_says_so(
+async def test_ticket_from_a_private_channel_is_filed_only_when_the_requester_approves(
     tmp_path: Path, pressed: str
 ) -> None:
     async with company(tmp_path) as made:

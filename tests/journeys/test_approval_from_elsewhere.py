@@ -74,7 +74,7 @@ async def parked(made: Company) -> bool:
 
 
 @pytest.mark.parametrize("source", STARTS)
-async def test_what_is_allowed_in_the_channel_of_the_owner_happens_once(tmp_path: Path, source: str) -> None:
+async def test_call_approved_in_the_owners_channel_happens_once(tmp_path: Path, source: str) -> None:
     async with waiting(tmp_path, source) as (made, question):
         assert "Refunds stand still." in str(question.blocks)
         assert general(made) == []
@@ -87,7 +87,9 @@ async def test_what_is_allowed_in_the_channel_of_the_owner_happens_once(tmp_path
 
 
 @pytest.mark.parametrize("source", STARTS)
-async def test_what_is_denied_there_does_not_happen_and_the_run_goes_on(tmp_path: Path, source: str) -> None:
+async def test_call_denied_in_the_owners_channel_does_not_happen_and_the_run_ends_done(
+    tmp_path: Path, source: str
+) -> None:
     async with waiting(tmp_path, source) as (made, question):
         # Somebody who may not decide is told so there, and nobody else sees it.
         assert await made.slack.press(question, "approve", "U0CAPTN0")

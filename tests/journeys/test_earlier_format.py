@@ -42,7 +42,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=lambda words: words[0],
 )
-def test_a_command_refuses_state_of_an_earlier_version_with_what_to_do(
+def test_command_refuses_state_of_an_earlier_version_and_leaves_the_file_unchanged(
     state: Path, words: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (state / DATABASE).read_bytes()
@@ -51,7 +51,7 @@ def test_a_command_refuses_state_of_an_earlier_version_with_what_to_do(
     assert (state / DATABASE).read_bytes() == before
 
 
-def test_a_backup_of_an_earlier_version_is_refused_with_what_to_do(
+def test_restore_refuses_a_backup_of_an_earlier_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     backup = tmp_path / "backup"

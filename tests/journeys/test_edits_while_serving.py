@@ -39,7 +39,7 @@ async def until_read(running: Running) -> None:
     await running.says("the workflow files", after=len(running.lines))
 
 
-async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_the_next_event(tmp_path: Path) -> None:
+async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under_traffic(tmp_path: Path) -> None:
     async with deciding(decide) as (_, url), desk(tmp_path) as made:
         running, _ = await serving(made, url)
         stop = asyncio.Event()
@@ -69,7 +69,7 @@ async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_th
     assert {text.split()[1] for text in every} == {"nothing", "alpha", "beta"}
 
 
-async def test_a_broken_edit_keeps_the_last_good_files_and_is_said_in_the_log_and_on_the_page(tmp_path: Path) -> None:
+async def test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages(tmp_path: Path) -> None:
     async with deciding(decide) as (_, url), desk(tmp_path) as made, loopback.client() as http:
         running, port = await serving(made, url)
         edit(made, "agents/answer-here.md", add=f"{SIGN}alpha")
@@ -104,7 +104,7 @@ tools: []
 """
 
 
-async def test_a_script_and_a_new_workflow_count_for_the_next_event(tmp_path: Path) -> None:
+async def test_new_workflow_and_edited_script_apply_to_the_next_event(tmp_path: Path) -> None:
     async with deciding(decide) as (_, url), desk(tmp_path) as made:
         running, _ = await serving(made, url)
         (made.folder / "coordinators" / "by_code.py").write_text(SCRIPT)

@@ -179,11 +179,11 @@ async def open_stage(folder: Path) -> AsyncIterator[Stage]:
         yield Stage(made, entrance, url, folder)
 
 
-def test_each_documented_condition_has_a_row() -> None:
+def test_every_documented_trigger_condition_has_a_played_example() -> None:
     assert {row.name for row in ROWS} | set(ELSEWHERE) == documented()
 
 
-async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_then(tmp_path: Path) -> None:
+async def test_each_trigger_condition_starts_the_workflow_only_when_the_event_matches(tmp_path: Path) -> None:
     wrong: list[str] = []
     async with open_stage(tmp_path) as stage:
         for row in ROWS:
@@ -196,7 +196,7 @@ async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_
     assert not wrong, "\n".join(wrong)
 
 
-async def test_a_condition_that_the_delivery_meets_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
+async def test_condition_met_by_the_delivery_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
     row = Row("jira.issue_created", "label", {"label": "urgent"}, [issue("PAY", "Bug", "urgent")], [])
 
     async def create_and_change(scene: Scene) -> None:

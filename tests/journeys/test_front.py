@@ -46,14 +46,14 @@ def head(*lines: bytes) -> bytes:
     return b"\r\n".join([b"POST /slack/events HTTP/1.1", b"Host: gofer", *lines, b"", b""])
 
 
-async def test_a_body_over_the_limit_is_refused_before_it_is_whole(tmp_path: Path) -> None:
+async def test_chunked_body_over_the_limit_is_refused_before_the_end_arrives(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         sent = [chunk] * (BODY_LIMIT // 0x10000 + 2)
         assert b" 413 " in await exchange(made, head(b"Transfer-Encoding: chunked"), *sent)
 
 
-async def test_a_declared_body_over_the_limit_is_refused_at_once(tmp_path: Path) -> None:
+async def test_declared_body_length_over_the_limit_is_refused_at_once(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         assert b" 413 " in await exchange(made, head(b"Content-Length: 1000000000"), b"{}")
 
@@ -70,21 +70,23 @@ async def test_a_declared_body_over_the_limit_is_refused_at_once(tmp_path: Path)
         (b"GET /runs/%2e%2e%2f HTTP/1.1\r\nHost: gofer\r\n\r\n", b" 4"),
     ],
 )
-async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_: bytes, status: bytes) -> None:
+async def test_raw_request_without_a_valid_proof_gets_the_right_status_and_starts_no_run(
+    tmp_path: Path, request_: bytes, status: bytes
+) -> None:
     async with company(tmp_path, work=False) as made:
         assert status in await exchange(made, request_)
         assert await made.embedded.state.store.heads(1, private=True) == []
 
 
 @pytest.mark.parametrize("path", ["/runs", "/runs/none", "/prompts/answer-here", "/nowhere"])
-async def test_every_answer_to_a_browser_has_the_headers_of_a_page(tmp_path: Path, path: str) -> None:
+async def test_every_page_has_the_security_headers_and_no_script(tmp_path: Path, path: str) -> None:
     async with company(tmp_path, work=False) as made:
         answer = await made.get(path)
         assert HEADERS.items() <= dict(answer.headers).items()
         assert "<script" not in answer.text
 
 
-async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_log_says_why(
+async def test_run_list_leaves_out_an_unreadable_row_and_logs_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path, work=False) as made:
@@ -97,7 +99,7 @@ async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_lo
     assert "The list row of run run1 is not what was written; restore gofer.db from a backup." in caplog.text
 
 
-async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(
+async def test_unreadable_run_list_answers_503_and_logs_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path, work=False) as made:
@@ -140,9 +142,7 @@ async def end(connection: Connection) -> bytes:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", HALF, HALF + b": v0\r\n"])
-async def test_half_sent_requests_are_closed_in_time_and_others_are_answered_meanwhile(
-    tmp_path: Path, sent: bytes
-) -> None:
+async def test_half_sent_requests_are_closed_in_time_while_others_are_answered(tmp_path: Path, sent: bytes) -> None:
     async with company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made:
         async with connections(made, 60, sent) as opened:
             assert (await made.get("/healthz")).status_code == 200
@@ -152,7 +152,7 @@ async def test_half_sent_requests_are_closed_in_time_and_others_are_answered_mea
         assert (await made.get("/healthz")).status_code == 200
 
 
-async def test_a_request_that_drips_in_is_closed_although_something_always_comes(tmp_path: Path) -> None:
+async def test_request_that_trickles_in_is_closed_at_the_header_timeout(tmp_path: Path) -> None:
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
         connections(made, 1, HALF) as ((reader, writer),),
@@ -165,7 +165,7 @@ async def test_a_request_that_drips_in_is_closed_although_something_always_comes
         assert await end((reader, writer)) == b""
 
 
-async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_path: Path) -> None:
+async def test_second_request_on_a_connection_gets_the_full_header_timeout(tmp_path: Path) -> None:
     whole = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\n\r\n"
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
@@ -188,7 +188,7 @@ async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_pat
         assert await end((reader, writer)) == b""
 
 
-async def test_an_unread_body_behind_an_answer_does_not_hold_the_connection(tmp_path: Path) -> None:
+async def test_unread_body_after_a_response_does_not_hold_the_connection(tmp_path: Path) -> None:
     declared = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\nContent-Length: 1000\r\n\r\nx"
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
@@ -203,7 +203,7 @@ async def test_an_unread_body_behind_an_answer_does_not_hold_the_connection(tmp_
         assert await end((reader, writer)) == b""
 
 
-async def test_over_the_bound_the_longest_waiting_make_room_and_work_is_not_disturbed(tmp_path: Path) -> None:
+async def test_connection_limit_closes_the_longest_idle_and_spares_requests_under_way(tmp_path: Path) -> None:
     bounds = Bounds(header_seconds=60, connections=20)
     body = head(b"Content-Length: 2") + b"{"
     async with (
@@ -224,7 +224,7 @@ async def test_headers_without_end_are_refused(tmp_path: Path) -> None:
         assert b" 400 " in await exchange(made, HALF + b": " + b"x" * 20_000)
 
 
-async def test_refused_deliveries_are_a_line_at_once_and_their_number_when_the_process_ends(
+async def test_first_refused_delivery_is_logged_and_the_rest_are_counted_at_the_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "gofer")

@@ -272,7 +272,7 @@ def answers(made: Company) -> str:
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_nothing_is_written_elsewhere_and_nothing_private_read(tmp_path: Path, start: str) -> None:
+async def test_hijacked_model_writes_to_no_other_place_and_reads_no_private_channel(tmp_path: Path, start: str) -> None:
     async with gofer(tmp_path, start) as (made, scene):
         before = seen(made)
         assert len({str(call) for call in [*reads(scene), *writes(scene), *BY_THE_HELPER]}) >= 40
@@ -286,7 +286,7 @@ async def test_nothing_is_written_elsewhere_and_nothing_private_read(tmp_path: P
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_the_same_calls_happen_where_no_place_is_judged(tmp_path: Path, start: str) -> None:
+async def test_hijacked_calls_happen_without_the_check_of_places(tmp_path: Path, start: str) -> None:
     async with gofer(tmp_path, start, judged=False) as (made, _):
         before = seen(made)
         await begin(made, start)
@@ -298,7 +298,7 @@ async def test_the_same_calls_happen_where_no_place_is_judged(tmp_path: Path, st
         assert {"#finance", "#leads", "#lobby", "jira", "notion", "github", "files", "members"} <= changed
 
 
-async def test_what_the_asker_approves_happens(tmp_path: Path) -> None:
+async def test_hijacked_calls_happen_when_the_requester_approves(tmp_path: Path) -> None:
     async with gofer(tmp_path, "mention") as (made, _):
         await begin(made, "mention")
         await ended(made, "approve")
@@ -307,7 +307,7 @@ async def test_what_the_asker_approves_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_the_same_calls_happen_unasked_where_the_file_lists_their_places(tmp_path: Path, start: str) -> None:
+async def test_hijacked_calls_happen_unasked_where_the_workflow_lists_the_places(tmp_path: Path, start: str) -> None:
     # Among the calls are reads of a private channel, whose contents may leave it.
     async with gofer(tmp_path, start, f"{PERMITTED}private_channels: allow\n") as (made, _):
         await begin(made, start)
@@ -321,7 +321,7 @@ async def test_the_same_calls_happen_unasked_where_the_file_lists_their_places(t
 
 @pytest.mark.parametrize("start", ["schedule", "webhook"])
 @pytest.mark.parametrize("rule", ["reply_only", "refuse", "allow"])
-async def test_what_a_private_channel_says_leaves_it_only_where_its_rule_allows_that(
+async def test_private_channel_text_leaves_only_with_private_channels_allow(
     tmp_path: Path, start: str, rule: str
 ) -> None:
     calls: list[Call] = [
@@ -339,7 +339,7 @@ async def test_what_a_private_channel_says_leaves_it_only_where_its_rule_allows_
     assert left == ({"w01", "w02", "w03"} if rule == "allow" else {"w02"})
 
 
-async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread(tmp_path: Path) -> None:
+async def test_guest_does_not_inherit_texts_that_a_colleague_read_in_the_same_thread(tmp_path: Path) -> None:
     calls: list[Call] = [("slack_read_channel", {"channel": "#finance"})]
     async with gofer(tmp_path, "mention", "who: [members, guests]\n", calls=calls) as (made, _):
         await begin(made, "mention")
@@ -355,7 +355,7 @@ async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread
     assert ["The budget is open to all" in text for text in first] == [True, False]
 
 
-async def test_a_colleague_uses_gofer_where_they_are(tmp_path: Path) -> None:
+async def test_reads_and_posts_in_public_channels_need_no_approval(tmp_path: Path) -> None:
     calls: list[Call] = [
         ("slack_read_channel", {"channel": "#finance"}),
         ("slack_post_message", {"text": "w01", "channel": "#general"}),

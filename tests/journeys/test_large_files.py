@@ -75,7 +75,7 @@ def from_one_page(sent: Sent) -> Said:
 
 
 @pytest.mark.parametrize("compress", [True, False])
-async def test_a_pdf_of_200_pages_is_answered_from_one_page_of_it(tmp_path: Path, compress: bool) -> None:
+async def test_question_about_a_200_page_pdf_is_answered_from_one_page(tmp_path: Path, compress: bool) -> None:
     pages = handbook()
     content = pdf([lines(page) for page in pages], compress=compress)
     async with gofer(tmp_path, from_one_page) as (made, model):
@@ -126,7 +126,7 @@ def by_query(sent: Sent) -> Said:
     return f"{best} is best of {len(means)}, with {means[best]:.4f} on average."
 
 
-async def test_ten_experiments_of_2_mb_each_are_compared_by_queries(tmp_path: Path) -> None:
+async def test_ten_json_files_of_2_mb_are_compared_by_queries(tmp_path: Path) -> None:
     made_up = {f"e-{number}.json": experiment(number) for number in range(EXPERIMENTS)}
     assert all(len(content) > 2_000_000 for content, _ in made_up.values())
     name, (_, mean) = max(made_up.items(), key=lambda item: item[1][1])
@@ -150,7 +150,7 @@ def from_lines(sent: Sent) -> Said:
     return f"It was refused in line {line}."
 
 
-async def test_a_text_that_would_fill_a_small_window_is_searched_instead(tmp_path: Path) -> None:
+async def test_text_larger_than_a_small_window_is_searched_instead_of_quoted(tmp_path: Path) -> None:
     """100 kB are within preload_kb, and more than 16,000 tokens."""
     log = [f"{number:05d} request {number * 7919 % 10_007} was answered" for number in range(3_000)]
     log[1_230] = "01230 request 77 was refused"

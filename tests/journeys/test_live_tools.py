@@ -29,7 +29,7 @@ async def mention(made: Desk) -> str:
     return str(event)
 
 
-async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_path: Path) -> None:
+async def test_run_by_hand_beside_real_tokens_is_simulated_and_stored_separately(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
@@ -47,7 +47,7 @@ async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_
 
 
 @pytest.mark.parametrize("words", [(), ("--script", str(ROOT / "src/gofer_simulators/scripts/demo.yaml"))])
-async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
+async def test_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
     async with desk(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
@@ -60,7 +60,7 @@ async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path,
     assert swept[0] == 2
 
 
-async def test_with_live_tools_and_a_model_the_run_reads_and_writes_the_real_slack(tmp_path: Path) -> None:
+async def test_run_with_live_tools_and_a_model_answers_in_the_real_slack(tmp_path: Path) -> None:
     def decide(sent: Sent) -> str:
         return "Hello from a model."
 

@@ -65,7 +65,7 @@ async def answered(made: Desk, asked: Message) -> str:
     return answer.text
 
 
-async def test_a_run_of_300_turns_that_is_killed_in_the_middle_ends_with_the_right_answer(tmp_path: Path) -> None:
+async def test_run_of_300_turns_killed_halfway_ends_with_the_right_answer(tmp_path: Path) -> None:
     text, total, clerk = ledger()
     killed = asyncio.Event()
 

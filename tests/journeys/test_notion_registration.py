@@ -45,7 +45,7 @@ async def answered(simulator: NotionSimulator, running: Running) -> None:
     await running.says("a run ended", before)
 
 
-async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_path: Path) -> None:
+async def test_notion_token_is_taken_in_the_registration_window_and_used_after_a_restart(tmp_path: Path) -> None:
     port = free_port()
     front = f"http://127.0.0.1:{port}/notion/webhook"
     async with notion(tmp_path) as (made, simulator):
@@ -72,7 +72,7 @@ async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_
     assert "Traceback" not in said
 
 
-async def test_without_the_window_there_is_nothing_to_register_with(tmp_path: Path) -> None:
+async def test_serve_without_register_notion_takes_no_token(tmp_path: Path) -> None:
     port = free_port()
     async with notion(tmp_path) as (made, simulator):
         running = await made.start("serve", "--port", str(port))

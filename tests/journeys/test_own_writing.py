@@ -52,7 +52,7 @@ def state(made: Company, system: str) -> str:
     return str(made.embedded.simulated.state()[system])
 
 
-async def test_in_jira(tmp_path: Path) -> None:
+async def test_own_writes_to_jira_start_no_run(tmp_path: Path) -> None:
     every = "jira.commented, jira.issue_created, jira.issue_updated, jira.attachment_added"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("jira_create_issue", {"project": "OPS", "type": "Task", "summary": "Look at it", "description": "Why"}),
@@ -68,7 +68,7 @@ async def test_in_jira(tmp_path: Path) -> None:
     assert "Look at it" in after
 
 
-async def test_in_notion(tmp_path: Path) -> None:
+async def test_own_writes_to_notion_start_no_run(tmp_path: Path) -> None:
     every = "notion.commented, notion.content_updated, notion.properties_updated, notion.page_created"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("notion_update_properties", {"page": CACHE, "properties": {"Effort": 8}}),
@@ -84,7 +84,7 @@ async def test_in_notion(tmp_path: Path) -> None:
     assert "Appended." in after
 
 
-async def test_on_github(tmp_path: Path) -> None:
+async def test_own_writes_to_github_start_no_run(tmp_path: Path) -> None:
     every = "github.comment, github.issue, github.pull_request, github.review, github.push"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("github_create_issue", {"repository": "acme/app", "title": "Look at it", "body": "Why"}),

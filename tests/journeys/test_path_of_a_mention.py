@@ -47,7 +47,7 @@ def noting(wanted: dict[CodeType, str]) -> Iterator[list[str]]:
         noted += passed
 
 
-async def test_a_mention_passes_the_functions_that_the_page_lists_in_their_order(tmp_path: Path) -> None:
+async def test_mention_calls_the_documented_functions_in_order(tmp_path: Path) -> None:
     wanted = listed()
     async with company(tmp_path) as made:
         with noting(wanted) as passed:

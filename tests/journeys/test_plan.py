@@ -74,7 +74,7 @@ def last_said(sent: Sent) -> str:
     return str(sent.history[-1]["content"])
 
 
-async def test_a_plan_is_done_item_by_item_and_goes_on_with_what_a_person_says(tmp_path: Path) -> None:
+async def test_required_plan_is_done_item_by_item_and_continued_after_a_persons_reply(tmp_path: Path) -> None:
     agents = tmp_path / "repository" / "agents"
     agents.mkdir(parents=True)
     for name, text in (("w.yaml", WORKFLOW), ("w.md", "Help."), ("defaults.yaml", "models: {default: gpt-5.4-mini}\n")):

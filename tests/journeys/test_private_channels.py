@@ -198,7 +198,7 @@ SPREAD = {"#general", "jira", "notion", "github"}
 @pytest.mark.parametrize(
     ("policy", "leave"), [("reply_only", "deny"), ("refuse", ""), ("reply_only", "approve"), ("allow", "")]
 )
-async def test_nothing_said_in_a_private_channel_is_anywhere_else(
+async def test_text_of_a_private_channel_appears_nowhere_else(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
@@ -228,7 +228,7 @@ async def test_nothing_said_in_a_private_channel_is_anywhere_else(
 
 
 @pytest.mark.parametrize("by", ["requester", "'@leads'"])
-async def test_an_approval_shows_its_arguments_nowhere_but_where_the_run_began(
+async def test_approval_in_a_private_channel_shows_the_arguments_only_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, by: str
 ) -> None:
     keys = f"private_channels: allow\napprove: {{tools: [slack_post_message], by: {by}}}\n"
@@ -245,7 +245,7 @@ async def test_an_approval_shows_its_arguments_nowhere_but_where_the_run_began(
 
 
 @pytest.mark.parametrize("keys", ["", "approve: {tools: [slack_post_message], by: '@leads'}\n"])
-async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
+async def test_private_jira_issue_is_answered_there_and_leads_to_no_slack_question(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,

@@ -196,7 +196,9 @@ async def private_names(runs: Mapping[str, RunAccepted], store: Store) -> set[st
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "aws"])
-async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str) -> None:
+async def test_stored_rows_and_messages_name_no_place_and_no_person(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
     caplog.set_level(logging.DEBUG, "gofer")
     async with company(tmp_path, work=False, world=world(), root=counted(tmp_path)) as made:
         await everything_happens(made)

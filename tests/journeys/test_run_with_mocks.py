@@ -45,7 +45,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str,
     return code, json.loads(out) if out else {}, err
 
 
-def test_a_workflow_runs_where_nothing_outside_is_there_and_comes_out_the_same_each_time(
+def test_run_on_mocks_gives_the_same_answer_each_time_and_is_not_stored(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     code, first, err = run(capsys)
@@ -57,7 +57,7 @@ def test_a_workflow_runs_where_nothing_outside_is_there_and_comes_out_the_same_e
     assert gofer(capsys, "runs", "--json")[1].count('"run"') == 0
 
 
-def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_mocks_file_sets_the_results_of_a_tool(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     said = {
         "jira_create_issue": [
             {"arguments": {"project": "OPS"}, "refusal": "OPS is closed."},
@@ -79,7 +79,7 @@ def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folde
         (None, "mocks.yaml cannot be read (No such file or directory); name a YAML or JSON file of mocks."),
     ],
 )  # fmt: skip
-def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
+def test_wrong_mocks_file_is_reported_in_one_sentence(
     capsys: pytest.CaptureFixture[str], folder: Path, text: str | None, told: str
 ) -> None:
     if text is not None:
@@ -89,12 +89,12 @@ def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
     assert told in err
 
 
-def test_mocks_and_a_world_are_two_ways_of_which_one_is_taken(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_mocks_and_world_options_exclude_each_other(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     code, _, err = run(capsys, "--world", "world.yaml")
     assert (code, err) == (2, "gofer: Take --mocks or --world: a world is simulated, and mocks need none.\n")
 
 
-def test_a_run_that_waits_for_an_approval_says_that_nobody_can_give_it(
+def test_run_on_mocks_that_waits_for_an_approval_needs_attention(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     approve = "approve: {tools: [jira_create_issue], by: requester}\n"

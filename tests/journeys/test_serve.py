@@ -22,7 +22,7 @@ SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulate
 HTTP = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_SIGNING_SECRET": SECRET}
 
 
-async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
+async def test_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
         made.slack.install(yaml.safe_load(made.manifest("--socket")))
         made.write_env(**SOCKET)
@@ -45,7 +45,7 @@ async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_
     assert set(ended) == {"at", "level", "logger", "message", "run", "workflow", "status", "seconds"}
 
 
-async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_address(tmp_path: Path) -> None:
+async def test_mention_over_http_is_answered_with_links_to_the_public_address(tmp_path: Path) -> None:
     port = free_port()
     async with desk(tmp_path) as made, loopback.client() as http:
         manifest = json.loads(made.manifest("--url", "https://gofer.example.com/", "--json"))
@@ -74,7 +74,7 @@ def own_address() -> str:
         return probe.getsockname()[0]
 
 
-async def test_other_machines_reach_the_receivers_and_the_pages_stay_here(tmp_path: Path) -> None:
+async def test_other_machines_reach_the_receivers_but_not_the_pages(tmp_path: Path) -> None:
     port = free_port()
     async with desk(tmp_path) as made, loopback.client() as http:
         made.write_env(**HTTP, GOFER_URL="https://gofer.example.com")
@@ -92,7 +92,7 @@ async def test_other_machines_reach_the_receivers_and_the_pages_stay_here(tmp_pa
     assert f"POST http://127.0.0.1:{port}/slack/events" in said
 
 
-async def test_an_address_that_this_machine_does_not_have_is_a_sentence(tmp_path: Path) -> None:
+async def test_serve_reports_an_address_that_this_machine_does_not_have(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
         made.write_env(**HTTP)
         running = await made.start("serve", "--port", "0", "--host", "192.0.2.1")
@@ -100,7 +100,7 @@ async def test_an_address_that_this_machine_does_not_have_is_a_sentence(tmp_path
     assert "Cannot listen on 192.0.2.1 port 0" in running.lines[-1]
 
 
-async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_start(tmp_path: Path) -> None:
+async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_restart(tmp_path: Path) -> None:
     asked_model, go_on = asyncio.Event(), asyncio.Event()
     questions: list[object] = []
 
@@ -133,7 +133,7 @@ async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_s
     assert len(questions) == 1
 
 
-async def test_an_app_with_too_few_scopes_is_told_what_it_lacks(tmp_path: Path) -> None:
+async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
         manifest = yaml.safe_load(made.manifest("--socket"))
         manifest["oauth_config"]["scopes"]["bot"].remove("reactions:write")

@@ -30,7 +30,7 @@ def loggers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_serves_until_a_signal_and_says_what(
+def test_serve_prints_connections_and_answers_until_a_signal(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -95,7 +95,7 @@ def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         colleague.join()
 
 
-def test_a_token_slack_does_not_know_stops_the_start(
+def test_serve_stops_when_slack_refuses_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with beside(tmp_path, monkeypatch) as made:
@@ -122,7 +122,7 @@ with serving(Path(".gofer")):
 """Another process with the state of the current folder in its hands, until nobody is there to tell it anything."""
 
 
-def test_a_port_in_use_and_a_second_gofer_are_named(
+def test_serve_names_a_port_in_use_and_a_second_gofer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with beside(tmp_path, monkeypatch) as made:

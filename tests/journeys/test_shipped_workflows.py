@@ -66,7 +66,7 @@ def pull(made: Company, number: int) -> dict[str, Any]:
     return state["repositories"]["acme/shop"]["pulls"][str(number)]
 
 
-async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alone(tmp_path: Path) -> None:
+async def test_second_person_wanting_a_ticket_gets_the_same_ticket_privately(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
         about = await shipped_workflows.two_react(made)
@@ -87,7 +87,7 @@ async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alon
 
 
 @pytest.mark.parametrize("days", [1, 31])
-async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, days: int) -> None:
+async def test_reaction_days_later_gets_the_same_ticket(tmp_path: Path, days: int) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
         about = await shipped_workflows.two_react(made)
@@ -110,7 +110,7 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         assert [key in answer.text for answer in told] == [True] * 2
 
 
-async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) -> None:
+async def test_question_in_a_jira_comment_is_answered_by_a_comment(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = issues(made)["PAY-17"]["comments"]
         await shipped_workflows.ask_in_jira(made)
@@ -126,7 +126,7 @@ async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) 
         assert len(issues(made)["PAY-17"]["comments"]) == len(before) + 3
 
 
-async def test_the_digest_is_one_message_a_week(tmp_path: Path) -> None:
+async def test_weekly_digest_fired_twice_is_one_message(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         said = len(made.slack.workspace.timeline(GENERAL))
         await shipped_workflows.strike_nine(made)
@@ -140,7 +140,7 @@ async def test_the_digest_is_one_message_a_week(tmp_path: Path) -> None:
         assert "newest messages of two channels" not in digest.text
 
 
-async def test_a_new_colleague_is_prepared_for_once_however_often_the_hook_is_called(tmp_path: Path) -> None:
+async def test_new_hire_checklist_is_made_once_for_repeated_hook_calls(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before, said = set(issues(made)), len(made.slack.workspace.timeline(GENERAL))
         assert [await shipped_workflows.hire(made), await shipped_workflows.hire(made)] == [200, 200]
@@ -154,7 +154,7 @@ async def test_a_new_colleague_is_prepared_for_once_however_often_the_hook_is_ca
         assert head.status == "done"
 
 
-async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path: Path) -> None:
+async def test_posted_pull_request_is_marked_when_merged_or_closed(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         address = "<https://github.com/acme/shop/pull/{}>"
         both = await made.slack.say(CHECKOUT, PULLS, f"{address.format(41)} goes before {address.format(42)}")
@@ -181,7 +181,7 @@ async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path:
         assert not [entry for entry in await made.entries(head.run) if isinstance(entry, LlmRequest)]
 
 
-async def test_a_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
+async def test_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         channel = await shipped_workflows.create_a_channel(made)
         # Whoever made it invites Gofer at once.
@@ -203,7 +203,7 @@ async def test_a_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None
         assert [message.user for message in made.slack.workspace.timeline(alone.id)] == [BOT]
 
 
-async def test_two_who_know_the_files_are_asked_without_a_model_and_more_are_chosen_from(tmp_path: Path) -> None:
+async def test_single_reviewer_needs_no_subagent_and_one_chooses_among_several(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         people = github(made).people
         few = people.open_pull("acme/shop", "new-colleague", "Retry less", {"src/checkout/retry.py": "x = 1\n"})
@@ -217,7 +217,7 @@ async def test_two_who_know_the_files_are_asked_without_a_model_and_more_are_cho
         assert chosen.status == "ok"
 
 
-async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp_path: Path) -> None:
+async def test_draft_and_pull_request_with_reviewers_get_no_further_reviewers(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         people, changes = github(made).people, {"src/checkout/address.py": "x = 1\n"}
         draft = people.open_pull("acme/shop", "new-colleague", "Not yet", changes, draft=True)
@@ -233,7 +233,7 @@ async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp
         assert len(pull(made, draft.number)["reviewers"]) == 2
 
 
-async def test_a_direct_message_is_answered_there_and_its_run_is_private(tmp_path: Path) -> None:
+async def test_direct_message_is_answered_there_and_the_run_is_private(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await shipped_workflows.ask_directly(made)
         (head,) = await ended(made, "answer-here")
@@ -243,7 +243,7 @@ async def test_a_direct_message_is_answered_there_and_its_run_is_private(tmp_pat
         assert ONCALL not in made.slack.workspace.channel(asked.channel).members
 
 
-async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_path: Path) -> None:
+async def test_edited_prompt_is_used_and_linked_by_the_next_run(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)
@@ -261,7 +261,7 @@ async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_pa
     assert told == shown == [False, True]
 
 
-async def test_an_rfc_that_becomes_ready_is_commented_on_where_it_is_weak(tmp_path: Path) -> None:
+async def test_rfc_that_becomes_ready_gets_comments_on_weak_points(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         await shipped_workflows.become_ready(made)
         (head,) = await ended(made, "review-rfc")

@@ -37,7 +37,7 @@ async def loaded(made: Company, run: str) -> list[SkillLoaded]:
     return [entry for entry in await made.entries(run) if isinstance(entry, SkillLoaded)]
 
 
-async def test_a_skill_is_loaded_only_when_it_is_needed(tmp_path: Path) -> None:
+async def test_skill_is_loaded_only_when_needed(tmp_path: Path) -> None:
     model = ScriptedModel(load_scripts(SCRIPTS, "here"))
     async with company(tmp_path, model=model) as made:
         plain = await made.ask("@Gofer when is the meeting?")
@@ -75,7 +75,7 @@ SEARCHES = """\
 """
 
 
-async def test_a_tool_that_the_prompt_does_not_list_is_found_and_called(tmp_path: Path) -> None:
+async def test_tool_outside_the_prompt_is_found_by_search_and_called(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)
@@ -115,7 +115,7 @@ COMPUTES = """\
 """
 
 
-async def test_a_script_of_a_skill_computes_in_the_sandbox(tmp_path: Path) -> None:
+async def test_script_of_a_skill_computes_in_the_sandbox(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)

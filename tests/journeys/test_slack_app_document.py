@@ -46,11 +46,11 @@ def write_env(made: Desk, fence: str, **real: str) -> None:
     made.write_env(**{**values, **real})
 
 
-def test_its_commands_are_these() -> None:
+def test_slack_app_document_has_exactly_three_commands() -> None:
     assert [shlex.join(words) for words in COMMANDS] == ["manifest --socket", f"manifest --url {PUBLIC}", "serve"]
 
 
-async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
+async def test_following_the_document_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
     manifest, _, serve = COMMANDS
     async with desk(tmp_path) as made:
         made.slack.install(yaml.safe_load(await made.read(*manifest)))
@@ -76,7 +76,7 @@ async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) 
     assert "Hello" in direct.text
 
 
-async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_rotated(tmp_path: Path) -> None:
+async def test_following_the_document_for_http_answers_before_and_after_secret_rotation(tmp_path: Path) -> None:
     _, manifest, serve = COMMANDS
     port = free_port()
     async with desk(tmp_path) as made:
@@ -93,7 +93,7 @@ async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_r
             assert await running.stop() == 0
 
 
-def test_every_scope_is_explained_with_who_needs_it() -> None:
+def test_scope_table_lists_every_scope_with_the_features_that_need_that_scope() -> None:
     tools = bind_all(SLACK_TOOLS, SlackApi("", Secret("")))
     when = [
         "slack.mention",
@@ -110,7 +110,7 @@ def test_every_scope_is_explained_with_who_needs_it() -> None:
     assert documented == {scope: set(users) for scope, users in needed([everything], tools).items()}
 
 
-def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
+def test_settings_table_lists_every_setting_of_a_real_slack(tmp_path: Path) -> None:
     listed = {row[0].strip("`") for row in table("## 2. Write the settings")}
     files = ("app/settings.py", "sources/slack/settings.py")
     source = "".join((ROOT / "src/gofer" / file).read_text() for file in files)
@@ -120,7 +120,7 @@ def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
         check_complete(read_settings(read_dotenv(tmp_path / ".env")))
 
 
-def test_every_sentence_of_the_last_table_is_one_that_gofer_says() -> None:
+def test_troubleshooting_table_quotes_sentences_of_the_source() -> None:
     said = "".join(path.read_text() for path in (ROOT / "src" / "gofer").rglob("*.py"))
     phrases = [phrase for row in table("## When it does not start") for phrase in re.findall(r"`([^`]+)`", row[0])]
     assert len(phrases) > 10
@@ -129,7 +129,7 @@ def test_every_sentence_of_the_last_table_is_one_that_gofer_says() -> None:
     assert [phrase for phrase in phrases if phrase not in said] == []
 
 
-def test_every_missing_setting_is_in_the_last_table() -> None:
+def test_document_names_every_setting_that_can_be_missing() -> None:
     with pytest.raises(ConfigError) as refused:
         check_complete(read_settings({}))
     named = [line.split(":")[0] for line in str(refused.value).splitlines()[:-1]]

@@ -41,7 +41,7 @@ async def ended(made: Company, model: Echo) -> Head:
 
 
 @pytest.mark.parametrize("reply", [False, True])
-async def test_a_deleted_message_stops_its_run_before_the_next_write_and_takes_back_the_status(
+async def test_deleted_message_cancels_the_run_before_the_next_write_and_the_status(
     tmp_path: Path, reply: bool
 ) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
@@ -61,7 +61,7 @@ async def test_a_deleted_message_stops_its_run_before_the_next_write_and_takes_b
         assert (made.slack.workspace.find(DEPLOYS, asked.ts) is None) == reply
 
 
-async def test_a_deleted_message_that_started_nothing_stops_nothing(tmp_path: Path) -> None:
+async def test_deleted_message_that_started_no_run_cancels_no_run(tmp_path: Path) -> None:
     model = held()
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
@@ -74,7 +74,7 @@ async def test_a_deleted_message_that_started_nothing_stops_nothing(tmp_path: Pa
 
 
 @pytest.mark.parametrize("on_status", [False, True])
-async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: Path, on_status: bool) -> None:
+async def test_stop_sign_of_the_requester_cancels_the_run_with_a_notice(tmp_path: Path, on_status: bool) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
@@ -86,7 +86,7 @@ async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: P
         assert texts(made.answers(asked)) == ["Stopped, as you asked."]
 
 
-async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path: Path) -> None:
+async def test_stop_sign_by_another_person_or_on_another_message_cancels_no_run(tmp_path: Path) -> None:
     model = held()
     async with gofer(tmp_path, TOOLS, model) as made:
         other = await made.slack.say(CAPTAIN, DEPLOYS, "something else")
@@ -97,7 +97,7 @@ async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path:
         assert texts(made.answers(asked)) == ["Here you are."]
 
 
-async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: Path) -> None:
+async def test_stop_button_cancels_the_run_under_way_in_the_thread(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, "when: [slack.direct]\ntools: [slack_add_reaction]", model) as made:
         direct = made.slack.direct(CAPTAIN)
@@ -109,7 +109,7 @@ async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: P
         assert texts(made.answers(asked)) == ["Stopped: cancelled by a press on Stop."]
 
 
-async def test_a_deletion_that_is_told_several_times_is_one_stop(tmp_path: Path) -> None:
+async def test_deletion_delivered_several_times_cancels_the_run(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)

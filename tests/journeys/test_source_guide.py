@@ -28,7 +28,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             os.killpg(group, signal.SIGKILL)
 
 
-def test_the_guide_to_a_source_does_what_it_says(terminal: Terminal) -> None:
+def test_source_guide_works_as_written(terminal: Terminal) -> None:
     guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
     terminal.follow(guide)
     the_demo_answered_in_tracker(terminal)

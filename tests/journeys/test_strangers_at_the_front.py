@@ -126,7 +126,7 @@ def assert_silent(caplog: pytest.LogCaptureFixture) -> None:
     assert "Traceback" not in caplog.text
 
 
-async def test_garbage_without_a_proof_is_refused_and_stored_nowhere(
+async def test_garbage_without_a_valid_proof_is_refused_and_not_stored(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -143,7 +143,7 @@ async def test_garbage_without_a_proof_is_refused_and_stored_nowhere(
     assert_silent(caplog)
 
 
-async def test_garbage_under_a_good_signature_is_no_error_and_not_in_the_log(
+async def test_signed_garbage_causes_no_server_error_and_is_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -156,7 +156,7 @@ async def test_garbage_under_a_good_signature_is_no_error_and_not_in_the_log(
     assert_silent(caplog)
 
 
-async def test_every_recorded_payload_is_taken_under_its_signature(
+async def test_every_recorded_payload_is_accepted_under_a_valid_signature(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -193,7 +193,7 @@ PATHS = (
 METHODS = (b"POST", b"GET", b"PUT", b"HEAD", b"OPTIONS", b"TRACE", b"FROB")
 
 
-async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_odd_paths_and_methods_get_4xx_and_store_no_row(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     body = b'{"id": "1"}'
     with caplog.at_level(logging.DEBUG):
         async with every_door(tmp_path) as (_, url):
@@ -210,7 +210,7 @@ async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.Log
 HOSTS = (b"Host: [", b"Host: ]:x", b"Host: a/b?c#d", b"Host: gofer:99999999", b"Host: \xff", b"Host:", b"Host: @", b"")
 
 
-async def test_whatever_host_is_named_the_path_is_that_of_the_request(
+async def test_host_header_does_not_change_the_path_of_a_request(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -226,9 +226,7 @@ async def test_whatever_host_is_named_the_path_is_that_of_the_request(
 
 
 @pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
-async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_every_host(
-    tmp_path: Path, path: bytes
-) -> None:
+async def test_pages_refuse_a_foreign_host_and_healthz_answers_every_host(tmp_path: Path, path: bytes) -> None:
     async with every_door(tmp_path) as (_, url):
         for host in (b"evil.example", b"127.0.0.1.nip.io", b"gofer", b"[", b"localhost@evil.example", b"0.0.0.0"):
             foreign = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: " + host)
@@ -241,7 +239,7 @@ async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_
         ]
 
 
-async def test_open_bodies_of_strangers_make_room_for_a_delivery(
+async def test_oldest_unfinished_body_is_refused_to_make_room_for_a_delivery(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = json.dumps({"id": "1", "text": "x" * 90_000}).encode()
@@ -286,7 +284,7 @@ WIRE = (
 )
 
 
-async def test_bytes_that_are_no_request_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_bytes_that_are_no_http_request_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         async with every_door(tmp_path) as (made, url):
             before = rows(tmp_path)

@@ -110,7 +110,7 @@ async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path)
     assert sum("subagent read-file" in line for line in outline(head.run, trace.project(journal))) == 3
 
 
-async def test_of_the_runs_below_nothing_stands_in_the_list(tmp_path: Path) -> None:
+async def test_subagent_runs_are_absent_from_the_run_list(tmp_path: Path) -> None:
     async with lawyers(tmp_path) as made:
         await compared(made)
         assert len(await made.embedded.state.store.heads(100, private=True)) == 1

@@ -16,14 +16,14 @@ def company(folder: Path) -> Terminal:
     return Terminal(folder)
 
 
-def test_the_guide_to_a_tool_does_what_it_says_in_this_repository(tmp_path: Path) -> None:
+def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
     terminal = checkout(tmp_path / "gofer")
     terminal.follow(GUIDE)
     terminal.type("gofer schema\n")
     assert '"oncall_page"' in terminal.says()
 
 
-def test_the_guide_to_a_tool_does_what_it_says_in_an_empty_folder(tmp_path: Path) -> None:
+def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path) -> None:
     terminal = company(tmp_path / "gofer")
     terminal.follow(GUIDE)
     a_page_without_its_key_is_noticed(terminal)

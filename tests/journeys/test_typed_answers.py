@@ -47,7 +47,7 @@ class Typed(Echo):
         ),
     ],
 )
-async def test_a_typed_answer_is_posted_as_text_that_pages_nobody(
+async def test_typed_answer_is_posted_as_text_without_live_mentions(
     tmp_path: Path, workflow: str, lines: list[str]
 ) -> None:
     async with gofer(tmp_path, workflow, Typed(), within=world()) as made:

@@ -47,7 +47,7 @@ async def runs(made: Desk) -> list[str]:
     return sorted(run["workflow"] for run in listed)
 
 
-async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tmp_path: Path) -> None:
+async def test_repeated_call_of_the_webhook_guide_starts_one_run(tmp_path: Path) -> None:
     async with desk(tmp_path) as made:
         write_files(tmp_path)
         made.write_env(**TOKENS, WEBHOOK_SECRET=SECRET)
@@ -65,7 +65,7 @@ async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tm
         assert await running.stop() == 0
 
 
-def test_the_commands_of_the_guide_come_out_well(tmp_path: Path) -> None:
+def test_commands_of_the_webhook_guide_succeed(tmp_path: Path) -> None:
     terminal = checkout(tmp_path / "gofer")
     write_files(terminal.folder)
     check, tried = (text for text in COMMANDS if "curl" not in text)

@@ -11,7 +11,7 @@ FIXED = 2_200
 """Tokens of the first request of a mention at most, without the words of people."""
 
 
-async def test_the_page_prints_what_models_read(tmp_path: Path) -> None:
+async def test_context_document_prints_todays_requests_to_models(tmp_path: Path) -> None:
     requests = await captured(tmp_path)
     assert requests["A mention in Slack"].fixed() <= FIXED
     text = PAGE.read_text()

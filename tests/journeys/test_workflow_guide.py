@@ -37,11 +37,11 @@ def follow(guide: str, terminal: Terminal) -> Followed:
     return codes, terminal.says()
 
 
-def test_the_guide_to_a_script_does_what_it_says(terminal: Terminal) -> None:
+def test_script_guide_works_as_written(terminal: Terminal) -> None:
     assert follow("write-a-script.md", terminal)[0] == [1, 0, 0]
 
 
-def test_the_guide_to_a_skill_does_what_it_says(terminal: Terminal) -> None:
+def test_skill_guide_works_as_written(terminal: Terminal) -> None:
     assert follow("write-a-skill.md", terminal)[0] == [1, 0, 0]
     home = terminal.folder / "skills" / "release-notes"
     assert validate(home) == []
@@ -63,12 +63,12 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Followed]
     return {guide: follow(guide, terminal) for guide in GUIDES}
 
 
-def test_the_guide_to_a_workflow_does_what_it_says(followed: Mapping[str, Followed]) -> None:
+def test_workflow_guide_works_as_written(followed: Mapping[str, Followed]) -> None:
     codes, said = followed[GUIDES[0]]
     assert codes == [1, 0, 0, 0]
     # The last command lists the run that the one before it made.
     assert re.search(r"^[0-9a-f]{24}  done .*  sum-up$", said, re.MULTILINE)
 
 
-def test_the_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: Mapping[str, Followed]) -> None:
+def test_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: Mapping[str, Followed]) -> None:
     assert [codes[:3] for codes, _ in followed.values()] == [[1, 0, 0]] * len(GUIDES)

@@ -27,7 +27,7 @@ async def run_by_hand(made: Desk) -> str:
     return json.loads(out)["run"]
 
 
-async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(tmp_path: Path) -> None:
+async def test_serve_does_not_continue_a_run_of_a_simulated_world(tmp_path: Path) -> None:
     async with deciding(lambda sent: "Hello.") as (_, url), desk(tmp_path) as made:
         # The model is away, so the run is parked; nothing real is set up yet.
         made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
@@ -49,7 +49,7 @@ async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(t
     assert (run in listed, run in apart_from_it) == (False, True)
 
 
-def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> None:
+def test_folder_with_real_runs_never_gets_simulated_runs(tmp_path: Path) -> None:
     settings = read_settings({"GOFER_DATA": str(tmp_path)})
     assert apart(settings).data == tmp_path
     (tmp_path / "gofer.db").touch()
@@ -61,7 +61,7 @@ def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> No
     assert apart(settings).data == tmp_path / "simulated"
 
 
-def test_a_second_simulated_state_does_not_replace_the_first(tmp_path: Path) -> None:
+def test_second_simulated_state_does_not_replace_the_first(tmp_path: Path) -> None:
     settings = read_settings({"GOFER_DATA": str(tmp_path)})
     for _ in range(2):
         assert apart(settings).data == tmp_path
