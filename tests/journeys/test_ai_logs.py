@@ -1,4 +1,4 @@
-"""A run ends, and a channel for logs has one message about it; of what is private it has none."""
+"""The `ai_logs` channel: one summary for each public run that ended, and none for private runs."""
 
 import copy
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A colleague asks, another one allows it with a button, and it happens once: through the whole of Gofer."""
+"""Approvals through the whole of Gofer: a colleague asks, another one approves, and the call happens once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ APPROVE = "approve: {tools: [slack_post_message], by: '@leads', expires: 2 hours
 
 @asynccontextmanager
 async def shop(folder: Path, keys: str = "", *, work: bool = True) -> AsyncIterator[Company]:
-    """A Gofer with one workflow, whose model posts to #general when it is told to."""
+    """A Gofer with one workflow, whose model posts to #general on request."""
     agents = folder / "agents"
     agents.mkdir(exist_ok=True)
     (agents / "tell.yaml").write_text(FIXED + keys)
@@ -41,7 +41,7 @@ async def shop(folder: Path, keys: str = "", *, work: bool = True) -> AsyncItera
 
 
 async def question(made: Company, asked: Message) -> Message:
-    """The question in a thread, once it stands there and the run waits."""
+    """Return the question in a thread, once it was posted and the run is parked."""
     async with asyncio.timeout(60):
         while True:
             found = [one for one in made.answers(asked) if any(b["type"] == "actions" for b in one.blocks)]
@@ -85,7 +85,7 @@ async def test_approved_call_happens_once_and_the_question_names_the_approver(tm
         assert general(made) == []
         page = await made.http.get(f"{made.slack_url}/?channel=C0DEPLOY0&thread={asked.ts}")
         assert page.text.count('action="/press"') == 1
-        # The wrong person first, by hand on the page.
+        # First a person who may not decide, by the form on the page.
         fields = {"user": "U0CAPTN0", "channel": put.channel, "ts": put.ts, "action_id": "approve"}
         pressed = await made.http.post(f"{made.slack_url}/press", data=fields)
         assert pressed.status_code == 303

@@ -1,4 +1,4 @@
-"""Files that people attach reach the model: at once where they fit, by their id where not, and later in the thread."""
+"""Attached files: quoted or attached in the first message where they fit, read by id otherwise, kept for follow-ups."""
 
 import base64
 import copy
@@ -33,7 +33,7 @@ def screenshot(width: int = 2_400, height: int = 300) -> bytes:
 
 
 def first(body: bytes) -> list[dict[str, Any]]:
-    """The parts of the first message of a request."""
+    """Return the parts of the first message of a request."""
     content = json.loads(body)["messages"][1]["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
@@ -44,11 +44,11 @@ def tail(body: bytes) -> str:
 
 @dataclass
 class Reader(Echo):
-    """A model that reads the file with some name as soon as one is listed, and says what it says."""
+    """A model that reads the file of a given name as soon as it is listed, and answers with its text."""
 
     name: str = ""
     before: list[Any] = field(default_factory=list)
-    """What happens right before it reads."""
+    """Actions right before the read."""
     tool: str = "file_read"
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -117,7 +117,7 @@ async def test_model_without_image_input_gets_a_note_and_the_image_is_not_fetche
 
 
 async def test_text_only_model_is_never_sent_a_pdf(tmp_path: Path) -> None:
-    """Its provider refuses a request that holds one, which would end the run."""
+    """The provider of such a model refuses a request with a PDF, which would end the run."""
     made_pdf = io.BytesIO()
     Image.new("RGB", (60, 60), "white").save(made_pdf, "PDF")
     model = Reader(name="deck.pdf", tool="load_file")
@@ -272,7 +272,7 @@ async def test_coordinator_script_reads_a_message_file_without_listing_a_tool(tm
 
 
 class Silent(Reader):
-    """A model that reads its file where it is listed, and tells nobody what it says."""
+    """A model that reads its file where it is listed, and does not repeat its text."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         listed = self.name in tail(body)
@@ -286,7 +286,7 @@ async def test_public_run_gets_files_of_an_earlier_run_only_if_that_run_was_publ
     tmp_path: Path, private: bool
 ) -> None:
     async def keep_it() -> None:
-        # Else a private run is gone when it ended.
+        # A private run would be deleted at its end.
         store = made.embedded.state.store
         for head in await store.heads(10, private=True):
             await keep(head.run, store, wanted=True)
@@ -309,5 +309,5 @@ async def test_public_run_gets_files_of_an_earlier_run_only_if_that_run_was_publ
         await made.ended(2)
     *_, after = model.bodies
     assert all(b"canary" in body for body in model.bodies[:2])
-    # Neither the file, nor what the earlier run read in it.
+    # A public run gets neither the file of a private run nor text from it.
     assert (b"canary" in after, b"keys.txt" in after) == (not private, not private)

@@ -1,4 +1,4 @@
-"""What a person at a terminal backs up and restores."""
+"""`gofer backup` and `gofer restore` at a terminal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of the demo, of mistakes, settings and help: output and exit codes."""
+"""Output and exit codes of the demo, of wrong input, missing settings and help."""
 
 import socket
 from pathlib import Path

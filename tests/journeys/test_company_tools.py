@@ -1,4 +1,4 @@
-"""A company's tool in a run: it reaches its service where systems are real, and answers with its mock elsewhere."""
+"""A company's own tool in a run: it calls its service on real systems and its mock in a simulated world."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -45,7 +45,7 @@ async def oncall() -> AsyncIterator[tuple[Oncall, str]]:
 
 
 def repository(folder: Path) -> Path:
-    """A company's folder as the guide makes it."""
+    """Write a company's folder as the guide describes it."""
     for name in ("tools/oncall.py", "agents/page-oncall.yaml", "agents/page-oncall.md"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(GUIDE[name])

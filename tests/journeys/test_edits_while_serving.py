@@ -1,4 +1,4 @@
-"""What an edit of a workflow file does to `gofer serve`: the next event has it, and a broken one stops nothing."""
+"""Edits of workflow files during `gofer serve`: the next event uses them; a broken edit is reported and not used."""
 
 import asyncio
 from pathlib import Path
@@ -16,7 +16,7 @@ SIGN = "End every answer with the word "
 
 
 def decide(sent: Sent) -> str:
-    """A model that does what a line of the prompt says."""
+    """Answer with the word that a line of the prompt asks for."""
     _, _, word = sent.messages[0]["content"].partition(SIGN)
     return f"Hello {word.split()[0] if word else 'nothing'}"
 
@@ -64,7 +64,7 @@ async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under
         await coming
         every = [(await made.answer(one)).text for one in asked]
         assert await running.stop() == 0
-    # The preamble stands before the prompt.
+    # The preamble comes before the prompt, so its word wins.
     assert [text.split()[1] for text in said] == ["alpha", "beta", "beta"]
     assert {text.split()[1] for text in every} == {"nothing", "alpha", "beta"}
 

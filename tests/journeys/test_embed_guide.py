@@ -1,4 +1,4 @@
-"""docs/embed.md, each of its programs executed as it is written."""
+"""The programs of docs/embed.md, each executed as written."""
 
 import ast
 import asyncio
@@ -31,7 +31,7 @@ SCRIPT = "- {name: capital, steps: [{text: Warsaw.}]}"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the workflows and skills that ship, as the current folder."""
+    """A folder with the shipped workflows and skills, as the current folder."""
     for name in ("agents", "skills", "subagents", "coordinators"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
@@ -39,12 +39,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def code(name: str, text: str = "") -> CodeType:
-    """A program of the guide; it may await at its top level, as a cell of a notebook does."""
+    """Compile a program of the guide; it may await at its top level, as a notebook cell does."""
     return compile(text or FILES[name], name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def names_of(name: str) -> Mapping[str, object]:
-    """What a program of the guide defines."""
+    """Return the names that a program of the guide defines."""
     names: dict[str, object] = {"__name__": "guide"}
     exec(code(name), names)
     return names

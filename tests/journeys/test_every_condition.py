@@ -1,4 +1,4 @@
-"""Every documented condition of every trigger through a real run, fulfilled and not, and `gofer explain` beside it."""
+"""Every documented trigger condition in a real run, matching and not matching, compared with `gofer explain`."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ ROWS = rows()
 
 @dataclass
 class Entrance:
-    """The one address that all systems deliver to; which workflow stands behind it changes from row to row."""
+    """The one address that all systems deliver to; the workflow behind it changes from row to row."""
 
     ingress: Ingress | None = None
     deliveries: list[RawRequest] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Stage:
     number: int = 0
 
     async def play(self, row: Row, acts: Sequence[Act], trigger: Mapping[str, object]) -> "Played":
-        """Play acts with one workflow; give what came of the last of them, and what is said of its deliveries."""
+        """Play acts with one workflow; return the runs of the last act and the explanations of its deliveries."""
         self.number += 1
         name = f"w{self.number}"
         catalog = self._catalog(name, row, trigger)
@@ -101,7 +101,7 @@ class Stage:
         return load_catalog(agents)
 
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
-        """Continue the runs of the workflow to their end; give their heads."""
+        """Continue the runs of the workflow to their end; return their heads."""
         worker = self.made.embedded.worker
         worker = replace(worker, services=replace(worker.services, model=Echo()), workflows=FixedCatalog(catalog))
         for head in await self._heads(name):
@@ -140,7 +140,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of an act, and what `gofer explain` says of its deliveries."""
+    """The runs of an act, and what `gofer explain` says of its deliveries."""
 
     workflow: str
     heads: Sequence[Head]
@@ -148,12 +148,12 @@ class Played:
 
     @property
     def started(self) -> bool:
-        """Whether the workflow did its work, as `gofer explain` says."""
+        """Return whether the workflow ran to its end and `gofer explain` names it."""
         return self.outcomes == {"done"} and self.named
 
     @property
     def ignored(self) -> bool:
-        """Whether the workflow did nothing, and `gofer explain` says so, or what decides it."""
+        """Return whether the workflow did not run, and `gofer explain` agrees or says what decides it."""
         if not self.heads:
             return bool(self.told) and not self.named
         return self.outcomes == {"ignored"} and self.named and self.undecided

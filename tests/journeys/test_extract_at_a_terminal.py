@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of documents: their text, one line of JSON each, or a sentence."""
+"""`gofer extract` at a terminal: the text of documents, one line of JSON each, or one sentence."""
 
 import json
 import zipfile

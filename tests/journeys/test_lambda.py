@@ -45,9 +45,9 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
 
 
 def model(together: int = 1, calls: int = 0) -> Starlette:
-    """A model that asks for so many tool calls, and first waits until so many ask it.
+    """A model that asks for `calls` tool calls, and first waits until `together` requests have arrived.
 
-    `state.most` is how many asked at once, and `state.systems` is what each call began with.
+    `state.most` is the most requests at the same time, and `state.systems` has the system prompt of each.
     """
     enough = asyncio.Event()
 
@@ -80,7 +80,7 @@ def model(together: int = 1, calls: int = 0) -> Starlette:
 
 
 async def sign_in(made: Stage) -> dict[str, str]:
-    """The session cookie of a member who signed in over HTTP."""
+    """Return the session cookie of a member who signed in over HTTP."""
     made.slack.openid.redirect_urls.add(f"{made.url}/sign-in/callback")
     begun = await made.http.get(f"{made.url}/sign-in?to=/runs")
     attempt = begun.headers["set-cookie"].partition(";")[0]
@@ -94,7 +94,7 @@ async def sign_in(made: Stage) -> dict[str, str]:
 async def test_mention_on_lambda_is_answered_and_only_members_see_the_trace(code: Code) -> None:
     async with stage(code) as made:
         asked = await made.ask(f"@Gofer hello, here is {SAID}")
-        # Slack delivers it again, and somebody else pretends to.
+        # Slack delivers it again, and a stranger posts a forged delivery.
         assert await made.slack.deliver(made.slack.envelopes(asked)[0], retry_num=1) == 200
         forged = await made.http.post(f"{made.url}/slack/events", json={"type": "event_callback"})
         (head,) = await made.work()
@@ -134,7 +134,7 @@ async def test_run_pages_open_only_to_members_of_the_channel_at_that_moment(code
         left = replace(board, members=tuple(one for one in board.members if one != "U0CAPTN0"))
         channels["C0BOARD00"] = left
         stranger = await made.http.get(f"{made.url}/runs/{address}", headers=member)
-        # The model answers when it is asked twice.
+        # The model answers once two requests have arrived.
         await made.ask("@Gofer hello")
         public = await made.work(runs=2)
         await working
@@ -168,7 +168,7 @@ async def test_worker_killed_at_the_lambda_timeout_leaves_one_answer(code: Code)
         assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
         assert len(made.answers(asked)) == 1
         made.deploy("hasty", timeout=900.0)
-        # The message is received again when no worker extends its time any more.
+        # The queue message is received again when no worker extends its visibility.
         await made.later(120.0)
         (head,) = await made.work(worker="hasty")
         (answer,) = made.answers(asked)
@@ -180,7 +180,7 @@ async def test_worker_killed_at_the_lambda_timeout_leaves_one_answer(code: Code)
 async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_over(code: Code) -> None:
     slow = model(together=3, calls=1)
     async with stage(code, slow) as made:
-        # Less than what a worker keeps for leaving: each invocation does one thing of each run.
+        # Less than the time a worker reserves for handing over: each invocation does one step of each run.
         made.deploy("brief", timeout=20.0)
         asked = [await made.ask("@Gofer hello") for _ in range(3)]
         heads = await made.work(runs=3, worker="brief")
@@ -198,11 +198,11 @@ async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_ov
 
 
 async def publish(made: Stage, repository: Path) -> str:
-    """Publishes a repository to a stage; gives the name of what is live then."""
+    """Publish a repository to a stage; return the name of the live bundle."""
     bundles = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
     done = await Publisher(bundles, MemoryTimetable(), SystemClock(), ROOT, WorkflowForm).publish(files)
-    # A warm function looks within thirty seconds, a cold one at once.
+    # A warm function looks for a new bundle within thirty seconds, a cold one at once.
     for function in ("slack", "brief"):
         made.host.retire(function)
     return done.name
@@ -299,7 +299,7 @@ async def test_malformed_lambda_events_fail_visibly_and_hold_up_no_run(code: Cod
 
 
 def standard_webhook(secret: bytes, body: bytes) -> dict[str, str]:
-    """The headers of Standard Webhooks."""
+    """Return the headers of Standard Webhooks."""
     at = str(int(time.time()))
     signature = b64encode(hmac.digest(secret, f"msg_1.{at}.".encode() + body, "sha256")).decode()
     kind = {"content-type": "application/json"}
@@ -319,7 +319,7 @@ async def test_webhook_and_schedule_functions_start_runs_and_unsigned_calls_get_
         unsigned.append(await refused(made, "/hooks/new-hire"))
         told = {"workflow": plan.workflow, "schedule": plan.id, "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
         fired = [made.host.invoke("schedule", told) for _ in range(2)]
-        # Late, so that nobody can be about to publish it.
+        # A time long past, so that the schedule cannot be one about to be published.
         gone = made.host.invoke("schedule", {**told, "schedule": "of another time", "at": "2026-01-01T00:00:00Z"})
         swept, purged = made.host.invoke("schedule", {"sweep": True}), made.host.invoke("schedule", {"purge": True})
         heads = await made.cloud.store.heads(10, private=True)

@@ -1,4 +1,4 @@
-"""A webhook body that is too long for any window: stored whole before the 2xx, a file of the run afterwards."""
+"""A webhook body too long for any window: stored whole before the 2xx, a file of the run afterwards."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ async def test_large_webhook_body_is_stored_whole_and_becomes_a_file_of_the_run(
     assert accepted.event.text == BODY.decode()
     (held,) = workspace.project(journal).files.values()
     assert (held.added.media_type, held.added.size) == ("application/json", len(BODY))
-    # Of 15,000 orders the model is shown how many there are.
+    # The model sees the number of orders instead of all 15,000.
     assert "15,000 in all" in next(text for text in map(shown, journal) if held.added.file in text)
 
 

@@ -1,4 +1,4 @@
-"""`gofer run` beside tokens of real systems: it stays in a simulated world until it is told otherwise."""
+"""`gofer run` beside tokens of real systems: it stays in a simulated world without `--live-tools`."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ async def gofer(made: Desk, *words: str) -> tuple[int | None, str, str]:
 
 
 async def mention(made: Desk) -> str:
-    """A file with the payload of a real mention, as Slack sent it."""
+    """Write the payload of a real mention to a file, as Slack sent it, and return its path."""
     asked = await made.ask("@Gofer hello")
     event = made.folder / "event.json"
     event.write_text(json.dumps(made.slack.envelopes(asked)[0]))

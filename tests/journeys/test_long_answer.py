@@ -1,4 +1,4 @@
-"""Answers of any length stand in the thread whole, in order, once."""
+"""Answers of any length are posted whole, in order and once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ TOO_LONG = LONG * 3
 
 @asynccontextmanager
 async def answering(folder: Path, text: str) -> AsyncIterator[Company]:
-    """A company whose model says one thing."""
+    """A company whose model always gives the same answer."""
 
     async def answer(request: Request) -> Response:
         usage = {"prompt_tokens": 50, "completion_tokens": 5}

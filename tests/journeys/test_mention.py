@@ -1,4 +1,4 @@
-"""A signed mention comes in; the simulated Slack and the journal are compared afterwards."""
+"""Signed mentions through the whole of Gofer: the simulated Slack and the journal afterwards."""
 
 import asyncio
 import json
@@ -136,7 +136,7 @@ async def test_private_run_has_no_list_row_no_link_and_no_trace(tmp_path: Path) 
 
 
 async def test_delivery_cannot_declare_a_private_channel_public(tmp_path: Path) -> None:
-    """A delivery that calls a private channel public is not believed."""
+    """Slack's own answer about the channel outweighs the delivery."""
     async with company(tmp_path, work=False) as made:
         asked = await made.ask("@Gofer hello", "leads")
         await made.slack.settled()
@@ -182,7 +182,7 @@ async def test_worker_survives_a_locked_database(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         other = sqlite3.connect(tmp_path / "state" / "gofer.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        # Longer than SQLite waits for a lock: whoever listens to the queue meanwhile gets an error.
+        # Longer than SQLite waits for a lock: the worker gets an error when it receives from the queue.
         await asyncio.sleep(6)
         other.execute("ROLLBACK")
         other.close()

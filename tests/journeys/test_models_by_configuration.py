@@ -1,4 +1,4 @@
-"""A company names its models, their endpoints and their prices in defaults.yaml, and runs use them."""
+"""Models, endpoints and prices that a company names in defaults.yaml, used by runs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100}
 
 @dataclass
 class Provider:
-    """An endpoint that answers by a status, and keeps who asked it for what."""
+    """An endpoint that answers with a fixed status and records its requests."""
 
     name: str
     status: int = 200

@@ -1,4 +1,4 @@
-"""Eight models at endpoints of their own: what docs/models.md says of each is what it was sent."""
+"""The table of docs/models.md: eight models at endpoints of their own, and the request that each was sent."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An operator subscribes Gofer to a Notion: the token is taken in a window, and verifies from then on."""
+"""Registration with Notion: the verification token is taken in a short window and verifies deliveries from then on."""
 
 import copy
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ FILE = Path(".gofer") / "notion-verification-token"
 
 @asynccontextmanager
 async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
-    """A desk with one workflow that listens to a simulated Notion."""
+    """An operator's folder with one workflow that a simulated Notion triggers."""
     async with desk(folder) as made, loopback.client() as http:
         (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
         (folder / "agents" / "w.md").write_text("Help.")
@@ -38,7 +38,7 @@ async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
 
 
 async def answered(simulator: NotionSimulator, running: Running) -> None:
-    """Somebody comments, and the run of it ends."""
+    """Comment in Notion and wait until the run ended."""
     before = len(running.lines)
     simulator.people.comment("Cache", "Please look at it.", by=ADA)
     await simulator.settled()
@@ -55,7 +55,7 @@ async def test_notion_token_is_taken_in_the_registration_window_and_used_after_a
         await running.says("Notion offered a verification token; it is in .gofer/notion-verification-token")
         assert simulator.confirm((tmp_path / FILE).read_text())
         await answered(simulator, running)
-        # Somebody else's token, offered when the window is closed.
+        # A token of a stranger, offered after the window closed.
         async with loopback.client() as http:
             token = "secret_of_a_stranger"
             other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, secret=token)

@@ -1,4 +1,4 @@
-"""People move a page in Notion to another status: each workflow does something once per real change."""
+"""Status changes of Notion pages: each workflow acts once per real change."""
 
 import copy
 from collections.abc import AsyncIterator, Sequence
@@ -20,7 +20,7 @@ REVIEW = "{to: Ready for review}"
 
 @asynccontextmanager
 async def gofer(folder: Path, model: Echo | None = None, **workflows: str) -> AsyncIterator[Company]:
-    """Gofer with workflows by name, each given as the conditions of `notion.status` on the database RFCs."""
+    """Run Gofer with workflows by name, each given as the conditions of `notion.status` on the database RFCs."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     for name, more in workflows.items():
@@ -82,7 +82,7 @@ async def test_late_and_repeated_notion_events_in_any_order_are_one_change(tmp_p
         assert done(heads) == ["other", "review"]
         assert answers(made) == 2
         reasons = {head.reason for head in heads if head.status == "ignored"}
-        # Newest first, what was set last is told first, and it was not the status.
+        # In reverse order, the event of the last edit comes first, and that edit did not change the status.
         assert reasons == {NO_CHANGE, "Status: the event does not list it"}
         again = notion(made).events[0]
         for attempt in (2, 3):

@@ -1,4 +1,4 @@
-"""What an operator does at a terminal with a stage on AWS: publish, roll back, and look after runs. Moto plays AWS."""
+"""An operator's commands for a stage on AWS, played by moto: publish, roll back, and look after runs."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def stage() -> Stage:
 
 @pytest.fixture
 def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small repository as the current folder of an operator with a profile."""
+    """A small repository as the current folder of an operator with an AWS profile."""
     root = tmp_path / "repository"
     (root / "agents").mkdir(parents=True)
     (root / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
@@ -56,7 +56,7 @@ def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def at(capsys: pytest.CaptureFixture[str], stage: Stage) -> Type:
-    """Types a command for the stage, as somebody who has the policy for it and no other."""
+    """Run commands for the stage as a person with the policy for that command only."""
 
     def typed(*words: str) -> tuple[int, str, str]:
         ASKED.clear()
@@ -84,7 +84,7 @@ def live(stage: Stage) -> str:
 
 
 def worker(stage: Stage, *answers: Answer) -> Worker:
-    """The worker of the stage, which goes by what is published there."""
+    """Return the worker of the stage, which uses the workflows published there."""
     made = MemoryWorker(ListModel(list(answers)))
     services = over(made.worker.services, store=stage.store, blobs=stage.blobs, queue=stage.queue)
     services = replace(services, outside=make_outside(made.clock))
@@ -427,5 +427,5 @@ def test_boto3_is_imported_only_by_commands_that_need_aws(stage: Stage, reposito
     lines = ("runs", "check", f"runs {named}", f"publish {named}")
     done = subprocess.run([sys.executable, "-c", SHOW, *lines], capture_output=True, text=True, check=True)
     told = [line.removeprefix("after ") for line in done.stdout.splitlines() if line.startswith("after ")]
-    # In one process, in which garbage is collected: what the first two do not import is not there before the third.
+    # All in one process: the first two commands do not import boto3, the third does.
     assert told == ["runs 2 False True", "check 0 False True", "runs 0 True True", "publish 0 True True"]

@@ -1,4 +1,4 @@
-"""docs/architecture.md lists the functions that a mention passes; a mention is played, and the list is true of it."""
+"""The list of functions in docs/architecture.md, compared with the calls of a real mention."""
 
 import importlib
 import re
@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| `([\w/]+)\.py` \| `([\w.]+)` \|", re.MULTILINE)
 
 
 def listed() -> dict[CodeType, str]:
-    """Return the code of each listed function with its name."""
+    """Return the code of each documented function with its name."""
     section = (ROOT / "docs" / "architecture.md").read_text().partition(HEADING)[2].partition("\n## ")[0]
     found: dict[CodeType, str] = {}
     for path, name in ROW.findall(section):

@@ -1,4 +1,4 @@
-"""What is left of a run on the disk: while it is under way, after a private one ended, and after a purge."""
+"""Contents of runs on the disk: during a run, after a private run ended, and after a purge."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -30,25 +30,25 @@ CANARY = "canary-5d1e"
 
 @dataclass
 class Paused:
-    """A run that is stopped right before its model answers, and what is on the disk then."""
+    """A run paused right before its model answers, and the files of its state."""
 
     folder: Path
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     answer: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stored(self) -> dict[str, bytes]:
-        """Every file of the state by its name."""
+        """Return every file of the state by its name."""
         files = [path for path in (self.folder / "state").rglob("*") if path.is_file()]
         return {str(path.relative_to(self.folder / "state")): path.read_bytes() for path in files}
 
     def holding(self, *needles: bytes) -> Sequence[str]:
-        """The files in which one of these stands."""
+        """Return the names of the files that contain one of these bytes."""
         return [name for name, raw in self.stored().items() if any(needle in raw for needle in needles)]
 
 
 @asynccontextmanager
 async def paused(folder: Path) -> AsyncIterator[tuple[Company, Paused]]:
-    """A company whose model answers only when it may."""
+    """A company whose model answers only after `answer` is set."""
     disk = Paused(folder)
 
     async def model(request: Request) -> Response:
@@ -67,7 +67,7 @@ async def paused(folder: Path) -> AsyncIterator[tuple[Company, Paused]]:
 
 
 async def ask(made: Company, disk: Paused, channel: str) -> Head:
-    """A mention in a thread too long for a frame; gives the head of its run once the model is being asked."""
+    """Mention Gofer in a thread too long for a frame; return the head of its run once the model is being asked."""
     thread = await made.ask(f"A thread about the {CANARY}.", channel)
     for n in range(40):
         await made.ask(f"{CANARY} {n} " + "word " * 100, channel, thread)

@@ -1,4 +1,4 @@
-"""`gofer run` and `gofer explain` with events of every source, as a person types them."""
+"""`gofer run` and `gofer explain` with events of every source."""
 
 import json
 import shutil
@@ -18,14 +18,14 @@ from support.workflows.every_trigger import every_trigger
 pytestmark = pytest.mark.usefixtures("terminal")
 
 PAGE, RFC = "0b1e6c1a-0000-4000-8000-000000000030", "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
-"""The page that recorded payloads are about, and one of the demo's world."""
+"""The page of the recorded payloads, and one of the demo's world."""
 PULL = "repositories/acme~1shop/pulls/41"
 MENTION = ROOT / "tests" / "events" / "slack_app_mention.json"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
-    """A repository with workflows that everything starts, as the current folder."""
+    """A repository with workflows for every trigger, as the current folder."""
     every_trigger(tmp_path)
     shutil.copy(ROOT / "agents" / "defaults.yaml", tmp_path / "agents")
     shutil.copy(ROOT / "agents" / "preamble.md", tmp_path / "agents")
@@ -152,7 +152,7 @@ def test_run_with_a_world_prints_the_changes_to_that_world(capsys: pytest.Captur
     assert (world["removed"], world["more"]) == ({}, 0)
     (path,) = world["added"]
     assert path.startswith("/slack/channels/general/messages/")
-    # What the payload itself speaks of was there before the run.
+    # The thread of the payload existed before the run.
     assert world["added"][path]["thread_ts"] == "1795240812.000300"
     assert told["answer"] in world["added"][path]["text"]
 

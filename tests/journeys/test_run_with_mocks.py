@@ -1,4 +1,4 @@
-"""`gofer run --mocks`: workflows on tools that reach nothing, with what a file says of them."""
+"""`gofer run --mocks`: workflows on mocked tools, with results from a file."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ WORKFLOW += "writes: {jira: PAY}\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
-    """A repository with one workflow, `file`, and what the offline model says to it in `script.yaml`."""
+    """A repository with one workflow, `file`, and the script of the offline model in `script.yaml`."""
     agents = tmp_path / "agents"
     agents.mkdir()
     for name in ("defaults.yaml", "preamble.md"):
@@ -52,7 +52,7 @@ def test_run_on_mocks_gives_the_same_answer_each_time_and_is_not_stored(
     assert (code, first["status"], first["tool_calls"]) == (0, "done", 1)
     assert first["answer"].startswith("[offline model] Filed PAY-")
     assert err == "On mocks, with the offline model: a script, not a language model.\n"
-    # Not even what is done once for each message is remembered by those that are not made up.
+    # Not even the calls made once per message are remembered between runs on mocks.
     assert run(capsys)[1]["answer"] == first["answer"]
     assert gofer(capsys, "runs", "--json")[1].count('"run"') == 0
 

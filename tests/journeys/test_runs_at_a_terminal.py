@@ -1,4 +1,4 @@
-"""What a person at a terminal makes, sees, keeps and deletes of runs."""
+"""The commands for runs at a terminal: run, runs, trace, keep, purge, retry, cancel and sweep."""
 
 import asyncio
 import json
@@ -172,7 +172,7 @@ def test_sweep_needs_a_slack_token(capsys: pytest.CaptureFixture[str]) -> None:
 def test_sweep_counts_private_runs_and_names_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
+    """Runs without a journal end at the first look; runs parked for years wait."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
     refused = "No model is set up; set OPENAI_API_KEY"
     assert refused in gofer(capsys, "sweep", "--seconds", "1")[2]

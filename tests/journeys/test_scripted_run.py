@@ -1,4 +1,4 @@
-"""`gofer run --script`: the offline model says what a file holds, whatever else is set up."""
+"""`gofer run --script`: the offline model plays a file, even when a real model is set up."""
 
 import json
 from pathlib import Path

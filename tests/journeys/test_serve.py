@@ -1,4 +1,4 @@
-"""What an operator sees of `gofer serve` and `gofer manifest`: real processes against the simulated Slack."""
+"""`gofer serve` and `gofer manifest` as an operator runs them: real processes against the simulated Slack."""
 
 import asyncio
 import json
@@ -65,7 +65,7 @@ async def test_mention_over_http_is_answered_with_links_to_the_public_address(tm
 
 
 def own_address() -> str:
-    """An address of this machine that is not loopback; no packet is sent."""
+    """Return an address of this machine that is not loopback; no packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -129,7 +129,7 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
         assert await again.stop() == 0
         (said,) = made.answers(asked)
     assert said.text == "Said at last."
-    # What the model said to the first process was kept.
+    # The model's answer to the first process was stored.
     assert len(questions) == 1
 
 

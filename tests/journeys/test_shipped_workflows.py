@@ -1,4 +1,4 @@
-"""Each shipped workflow through the whole of Gofer: what people do, the world afterwards, what the journal says."""
+"""Each shipped workflow through the whole of Gofer: what people do, the world afterwards, and the journal."""
 
 import asyncio
 import shutil
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
-    """The runs of a workflow, oldest first, once there are so many and nothing is under way."""
+    """Return the runs of a workflow, oldest first, once there are that many and all runs ended."""
     async with asyncio.timeout(60):
         while True:
             await made.embedded.simulated.settled()
@@ -46,14 +46,14 @@ async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
 
 
 async def answered(made: Company, asked: Message, answers: int) -> None:
-    """Returns when so many answers stand in a thread, all of them as they stay."""
+    """Wait until a thread has that many answers in their final form."""
     async with asyncio.timeout(60):
         while len(found := made.answers(asked)) < answers or not all(answer.edited_ts for answer in found):
             await asyncio.sleep(0.02)
 
 
 async def calls(made: Company, head: Head, tool: str) -> list[str]:
-    """The calls of a tool in a run."""
+    """Return the calls of a tool in a run."""
     return [one.call for one in await made.entries(head.run) if isinstance(one, ToolCall) and one.tool == tool]
 
 
@@ -98,10 +98,10 @@ async def test_reaction_days_later_gets_the_same_ticket(tmp_path: Path, days: in
         assert (purged.deleted > 0) == (days > 30)
         await made.slack.react(NEWCOMER, about.channel, about.ts, "jira")
         if days > 30:
-            # No journal is left to answer from: both calls are made again under their keys.
+            # The journals are deleted, so both calls are made again under their keys.
             await answered(made, about, 2)
         async with asyncio.timeout(60):
-            # The announcement is deleted after the private word.
+            # The status message is deleted after the private message.
             while days <= 30 and (not made.slack.whispers(NEWCOMER) or len(made.answers(about)) > 1):
                 await asyncio.sleep(0.02)
         assert set(issues(made)) - before == {key}
@@ -119,7 +119,7 @@ async def test_question_in_a_jira_comment_is_answered_by_a_comment(tmp_path: Pat
         assert asked["author"] == "712020:support"
         assert answer["author"] == "712020:gofer"
         assert "Not yet" in answer["body"]
-        # Its own comment holds no order to itself, and one that names nobody starts nothing.
+        # Neither its own comment nor a comment without a mention starts a run.
         jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "thanks")
         runs = await ended(made, "answer-in-jira")
         assert [one.run for one in runs if one.status == "done"] == [head.run]
@@ -136,7 +136,7 @@ async def test_weekly_digest_fired_twice_is_one_message(tmp_path: Path) -> None:
         assert digest.user == BOT
         assert "Incidents" in digest.text
         assert len(await calls(made, head, "slack_read_channel")) == 2
-        # The number it ends with is for the trace.
+        # The last line of the script is for the trace only.
         assert "newest messages of two channels" not in digest.text
 
 
@@ -184,7 +184,7 @@ async def test_posted_pull_request_is_marked_when_merged_or_closed(tmp_path: Pat
 async def test_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         channel = await shipped_workflows.create_a_channel(made)
-        # Whoever made it invites Gofer at once.
+        # The creator invites Gofer at once.
         await made.slack.join(BOT, channel.id, CAPTAIN)
         await ended(made, "welcome-channel", 2)
         (welcome,) = made.slack.workspace.timeline(channel.id)

@@ -1,4 +1,4 @@
-"""A skill is loaded only when it is needed; what it says stands in no prompt before."""
+"""Skills and tools in a run: a skill's text enters the conversation only when loaded."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ async def test_skill_is_loaded_only_when_needed(tmp_path: Path) -> None:
     assert body in after["messages"][-2]["content"]
     assert "stands above already" in again["messages"][-2]["content"]
     assert sum(body in text for text in gave) == 1
-    # What the prompt has of it is one line, the same in every request; the prefix never changes.
+    # The prompt has one line about the skill, the same in every request; the prefix never changes.
     line = "- `incident-runbooks`: How to help while something is broken"
     assert all(line in prompt["messages"][0]["content"] for prompt in prompts(model))
     assert after["messages"][: len(before["messages"]) - 1] == before["messages"][:-1]

@@ -1,4 +1,4 @@
-"""docs/slack-app.md is followed to the letter: its commands, its `.env`, its tables."""
+"""docs/slack-app.md, followed literally: its commands, its `.env` and its tables."""
 
 import re
 import shlex
@@ -34,13 +34,13 @@ PUBLIC = "https://gofer.example.com"
 
 
 def table(heading: str) -> list[list[str]]:
-    """The cells of the first table after a heading, without its head."""
+    """Return the cells of the first table after a heading, without its head."""
     rows = TEXT.split(heading, 1)[1].split("\n|", 1)[1].split("\n\n", 1)[0].split("\n")[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 def write_env(made: Desk, fence: str, **real: str) -> None:
-    """The lines of the document with real values where it has an ellipsis."""
+    """Write the lines of the document with real values in place of the ellipses."""
     values = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in fence.split("\n") if line}
     assert set(real) == {name for name, value in values.items() if "…" in value}
     made.write_env(**{**values, **real})
@@ -62,14 +62,14 @@ async def test_following_the_document_for_socket_mode_ends_with_an_answer(tmp_pa
         answer = await made.answer(await made.ask("@Gofer hello, what can you do for me here?"))
         run = (await made.read("runs")).split()[0]
         assert "✓ slack_read_thread" in await made.read("trace", run)
-        # The messages tab that the manifest opens takes what people write there.
+        # The messages tab that the manifest opens accepts messages.
         direct = await made.answer(await made.ask("hello", made.slack.workspace.direct("U0CAPTN0").id))
         assert await running.stop() == 0
     shown = next(body for kind, _, body in FENCES if not kind)
-    # The document shows what is printed, with another port and another model.
+    # The document shows the printed lines, with another port and another model.
     labels = [line.split()[0] for line in shown.splitlines()]
     said = [line.split()[0] for line in running.lines if not line.startswith(("{", "Stopping"))]
-    # One line for each workflow that nothing can start.
+    # A line is repeated for each workflow that cannot start.
     assert list(dict.fromkeys(said)) == labels
     assert shown.splitlines()[0] == running.lines[0]
     assert "Hello" in answer.text
@@ -124,7 +124,7 @@ def test_troubleshooting_table_quotes_sentences_of_the_source() -> None:
     said = "".join(path.read_text() for path in (ROOT / "src" / "gofer").rglob("*.py"))
     phrases = [phrase for row in table("## When it does not start") for phrase in re.findall(r"`([^`]+)`", row[0])]
     assert len(phrases) > 10
-    # Where the system is a value, the code says its name only when it runs.
+    # The code fills in the name of the system at run time.
     said = said.replace("{app.spec.system}", "Slack").replace("{spec.system}", "Slack")
     assert [phrase for phrase in phrases if phrase not in said] == []
 

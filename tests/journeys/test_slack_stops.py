@@ -1,4 +1,4 @@
-"""People stop what they started: by a stop sign, by the Stop button, by deleting what they wrote."""
+"""Cancelling a run in Slack: by a stop sign, by the Stop button, by deleting the message."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ TOOLS = "when: [slack.mention]\ntools: [slack_add_reaction]"
 
 
 def held(*asks: tuple[str, dict[str, object]]) -> Echo:
-    """A model that has been asked and says nothing yet."""
+    """Return a model that does not answer before `go` is set."""
     model = Echo(asks)
     model.go.clear()
     return model
 
 
 async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message | None = None) -> Message:
-    """A mention whose run waits for the model."""
+    """Mention Gofer and wait until the run asks the model."""
     asked = await made.slack.say(CAPTAIN, DEPLOYS, text, thread.ts if thread else None)
     async with asyncio.timeout(60):
         await model.asked.wait()
@@ -33,7 +33,7 @@ async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message
 
 
 async def ended(made: Company, model: Echo) -> Head:
-    """The run, after the model was let go and Slack has told of everything."""
+    """Let the model answer after all deliveries were made; return the run once it ended."""
     await made.slack.settled()
     model.go.set()
     (head,) = await made.ended()
@@ -55,7 +55,7 @@ async def test_deleted_message_cancels_the_run_before_the_next_write_and_the_sta
         assert head.status == "cancelled"
         assert made.slack.workspace.find(DEPLOYS, status.ts) is None
         assert [m.text for m in made.slack.workspace.all_messages() if m.user == "U0GOFER0" and m.ts > asked.ts] == []
-        # One question to the model was under way; nothing was asked or written after it.
+        # One request to the model was under way; no request and no write followed.
         assert len(model.bodies) == 1
         # A tombstone stays where there were replies.
         assert (made.slack.workspace.find(DEPLOYS, asked.ts) is None) == reply
@@ -68,7 +68,7 @@ async def test_deleted_message_that_started_no_run_cancels_no_run(tmp_path: Path
         other = await made.slack.say(CAPTAIN, DEPLOYS, "oops", asked.ts)
         await made.slack.delete(CAPTAIN, DEPLOYS, other.ts)
         assert (await ended(made, model)).status == "done"
-        # After the end it is too late.
+        # After its end a run is not cancelled.
         await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
         assert [head.status for head in await quiet(made)] == ["done"]
 
@@ -115,7 +115,7 @@ async def test_deletion_delivered_several_times_cancels_the_run(tmp_path: Path) 
         asked = await under_way(made, model)
         await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
         await made.slack.settled()
-        # The same deletion again, as Slack repeats what it got no answer to: still one stop.
+        # The same deletion again, as Slack retries a delivery without a response.
         event = {"type": "message", "subtype": "message_deleted", "channel": DEPLOYS, "deleted_ts": asked.ts}
         envelope = made.slack.envelopes(await made.slack.say(CAPTAIN, DEPLOYS, "x"))[0]
         for number in (1, 2):

@@ -1,4 +1,4 @@
-"""Deliveries come through a socket that Gofer opens: Bolt for Python against the simulated Slack."""
+"""Socket Mode: deliveries through a socket that Gofer opens, with Bolt for Python against the simulated Slack."""
 
 import asyncio
 from pathlib import Path
@@ -29,7 +29,7 @@ async def test_mention_over_the_socket_is_answered_in_the_thread(tmp_path: Path)
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (answer,) = made.answers(asked)
-        # As a mention and as a message of the channel, each acknowledged; and Gofer's own two messages.
+        # The mention and the channel message are acknowledged, and so are Gofer's own two messages.
         delivered = set(made.slack.sockets.acknowledged)
     assert head.status == "done"
     assert "Hello" in answer.text
@@ -47,7 +47,7 @@ async def test_edits_reactions_uploads_and_deletions_arrive_over_the_socket(tmp_
         await made.slack.upload(person, channel, "a.txt", b"x")
         await made.slack.delete(person, channel, said.ts)
         await made.slack.settled()
-        # Two messages, an edit and the mention it adds, an emoji, a channel, a deletion; and what Gofer wrote.
+        # Two messages, an edit and the mention it adds, an emoji, a channel, a deletion; and Gofer's own messages.
         assert len(set(made.slack.sockets.acknowledged)) >= 7
         assert len(await made.ended()) == 1
         assert len(made.answers(said)) == 1

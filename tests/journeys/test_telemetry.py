@@ -1,4 +1,4 @@
-"""A run ends, and whoever collects OpenTelemetry has its trace; nobody who asked waits for that."""
+"""Export of traces by OpenTelemetry: after a run, and by `gofer export`."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ async def test_answered_mention_is_exported_as_a_trace_without_contents(tmp_path
     root, *others = there.spans
     assert {span.parent_span_id for span in others} == {root.span_id}
     assert values(root)["gofer.run.id"] == head.run
-    # Of the keyed token of the row: a hash of the name could be found by trying.
+    # Derived from the keyed token of the row: a plain hash of the name could be guessed.
     assert {values(span)["session.id"] for span in there.spans} == {session_id(head.conversation)}
     chat = values(there.spans[4])
     assert chat["gen_ai.usage.input_tokens"] > 0

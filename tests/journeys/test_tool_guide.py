@@ -10,7 +10,7 @@ GUIDE = (ROOT / "docs" / "write-a-tool.md").read_text()
 
 
 def company(folder: Path) -> Terminal:
-    """A terminal in the folder of a company that installed Gofer and has nothing in it yet."""
+    """Return a terminal in the empty folder of a company that installed Gofer."""
     folder.mkdir()
     (folder / "src").symlink_to(ROOT / "src")
     return Terminal(folder)

@@ -1,4 +1,4 @@
-"""Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
+"""Mention workflows of two teams: the more specific one wins in its channels, the other one elsewhere."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +24,7 @@ EVENTS = Path(__file__).parents[1] / "events"
 Files = Mapping[str, str]
 DESK = 'when: [{slack.mention: {channels: "#deploys"}}]'
 NAMES = ["a-deploy-desk", "deploy-desk"]
-"""In the order of names the second team comes before answer-here, and behind it."""
+"""In the order of names, one comes before answer-here and one behind it."""
 
 
 def write(folder: Path, files: Files) -> Path:
@@ -46,12 +46,12 @@ async def teams(folder: Path, files: Files, *, work: bool = True) -> AsyncIterat
 
 
 async def outcomes(made: Company, runs: int) -> Mapping[str, tuple[str, str]]:
-    """The last outcome of each workflow, once there are so many runs and all of them ended."""
+    """Return the last outcome of each workflow, once there are that many runs and all of them ended."""
     return {head.workflow: (head.status, head.reason) for head in await made.ended(runs)}
 
 
 def explained(made: Company, channel: str) -> Explanation:
-    """What is said of a mention in a channel."""
+    """Return the explanation of a mention in a channel."""
     payload = json.loads((EVENTS / "slack_app_mention.json").read_bytes())
     payload["event"]["channel"] = channel
     (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.embedded.catalog, "slack"))
@@ -146,7 +146,7 @@ PLACES: Mapping[str, tuple[dict[str, object], dict[str, object], Sequence[Act], 
     "github.issue": ({"repository": "acme/*"}, {"repository": "acme/shop"}, [report()], [report("acme/app")]),
     "slack.reaction": ({"emoji": "jira"}, {"emoji": "jira", "channels": "dep*"}, [react("jira")], []),
 }
-"""For a trigger: conditions of a wide and a narrow workflow, what happens in the narrow one's place, and elsewhere."""
+"""For each trigger: conditions of a wide and a narrow workflow, events in the narrow one's place, and elsewhere."""
 
 
 @pytest.mark.parametrize("kind", PLACES)
@@ -171,7 +171,7 @@ async def test_narrower_workflow_wins_for_every_kind_of_trigger(tmp_path: Path, 
 
 
 async def nothing(text: str) -> None:
-    """No webhook is called here and no time comes."""
+    """Do nothing: no webhook is called and no schedule fires here."""
 
 
 CHANGES: Mapping[str, Files] = {
@@ -186,7 +186,7 @@ CHANGES: Mapping[str, Files] = {
 
 
 async def admitted_after_a_publish(folder: Path, before: Mapping[str, str], later: Catalog) -> tuple[str, str]:
-    """Return how the runs of one mention ended that were accepted before a publish and admitted after it."""
+    """Return the statuses of the runs of one mention, accepted before a publish and admitted after it."""
     async with teams(folder, before, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2

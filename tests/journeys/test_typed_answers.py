@@ -1,4 +1,4 @@
-"""People read an answer with an `output` as text, which pages nobody whatever its values say."""
+"""Answers with an `output`: posted as text, in which no mention pages a person."""
 
 import json
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ VALUE = {"title": "Refunds <!channel>", "team": "@here {title}", "steps": ["call
 
 @dataclass
 class Typed(Echo):
-    """A model that answers with one value."""
+    """A model that always answers with the same value."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         return says(json.dumps(VALUE))

@@ -1,4 +1,4 @@
-"""docs/webhooks.md, followed to the letter in the checkout as it ships, with calls to a Gofer that serves."""
+"""docs/webhooks.md, followed literally in a checkout, with calls to a running Gofer."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def write_files(folder: Path) -> None:
 
 
 async def call(script: str, url: str, secret: str) -> str:
-    """What a call of the guide prints, made to this Gofer."""
+    """Make a call of the guide to this Gofer; return what it prints."""
     environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": secret}
     process = await asyncio.create_subprocess_exec(
         *("sh", "-euc", script.replace("https://gofer.example.com", url)),
@@ -42,7 +42,7 @@ async def call(script: str, url: str, secret: str) -> str:
 
 
 async def runs(made: Desk) -> list[str]:
-    """The workflows of the runs that the guide's calls started."""
+    """Return the workflows of the runs that the guide's calls started."""
     listed = json.loads(await made.read("runs", "--json"))
     return sorted(run["workflow"] for run in listed)
 

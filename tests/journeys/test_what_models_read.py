@@ -1,4 +1,4 @@
-"""The requests that docs/context.md prints are those that models get."""
+"""The requests printed in docs/context.md, compared with those that models get today."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from generators.what_models_read import PAGE, captured, page, written
 
 pytestmark = pytest.mark.anyio
 FIXED = 2_200
-"""Tokens of the first request of a mention at most, without the words of people."""
+"""The most tokens of the first request of a mention, without the texts of people."""
 
 
 async def test_context_document_prints_todays_requests_to_models(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A mention is answered by a model behind an endpoint: by its words, by another model, later, or by a reason."""
+"""Mentions answered by a model provider: with its text, by a second model, after an outage, or with a reason."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def provider(answer: Callable[[str, int], Response]) -> AsyncIterator[str]:
-    """A model's provider that answers by the name of the model asked and the number of the request."""
+    """Serve a provider that answers by the model's name and the number of the request."""
     numbers = itertools.count(1)
 
     async def complete(request: Request) -> Response:
@@ -39,7 +39,7 @@ def completion(text: str) -> Response:
 
 
 def thinking(messages: list[dict[str, Any]]) -> Response:
-    """A provider that wants each call back with the thoughts before it, and with its signature, as they were."""
+    """Answer as a provider that requires each earlier call with its thoughts and its signature unchanged."""
     calls = [message for message in messages if message.get("tool_calls")]
     for number, message in enumerate(calls, 1):
         (call,) = message["tool_calls"]
@@ -58,7 +58,7 @@ def signed(number: int) -> dict[str, object]:
 
 
 async def answered(folder: Path, complete: Callable[[Request], Awaitable[Response]]) -> tuple[str, str]:
-    """Return how the run of a mention ended whose model answers each request like this, and the answer."""
+    """Return the status of the run of a mention and its answer, with a model that `complete` plays."""
     async with (
         serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
         company(folder, OPENAI_BASE_URL=url) as made,

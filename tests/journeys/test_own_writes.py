@@ -1,4 +1,4 @@
-"""What Gofer writes to Jira, Notion and GitHub starts nothing, whatever the workflows listen to."""
+"""Gofer's own writes to Jira, Notion and GitHub start no run, even with every trigger of that system."""
 
 import asyncio
 import copy
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -> AsyncIterator[Company]:
-    """Gofer with one workflow whose model calls some tools first, and a company that uses all systems."""
+    """Run Gofer with one workflow whose model calls some tools first, in a company with all systems."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     tools = ", ".join(dict.fromkeys(name for name, _ in asks))
@@ -31,7 +31,7 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
     (agents / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [{when}]\ntools: [{tools}]\n{writes}')
     (agents / "w.md").write_text("Help.")
     (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-    # An account like those of people: nothing of its name says that it is a machine.
+    # An account name like those of people, without the suffix of a bot.
     github = json.loads(json.dumps(GITHUB).replace("gofer[bot]", "gofer-machine"))
     everything = {**world(), "jira": copy.deepcopy(JIRA), "notion": copy.deepcopy(NOTION), "github": github}
     async with company(folder, root=folder / "repository", world=everything, model=Echo(asks)) as made:
@@ -39,7 +39,7 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
 
 
 async def only(made: Company) -> Head:
-    """The only run there is, once nobody has anything to tell any more."""
+    """Return the only run, once all deliveries were made."""
     await made.embedded.simulated.settled()
     (head,) = await made.ended()
     await made.embedded.simulated.settled()

@@ -1,4 +1,4 @@
-"""`gofer serve` in this process, until a signal: what the processes of test_serve.py do, seen from inside."""
+"""`gofer serve` in this process, until a signal: the startup of test_serve.py within reach of coverage."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ from support.app.serve_process import Desk, desk
 
 @pytest.fixture(autouse=True)
 def loggers() -> Iterator[None]:
-    """The process's loggers are left as they were."""
+    """Restore the process's loggers after the test."""
     root, own = logging.getLogger(), logging.getLogger("gofer")
     before = (root.handlers[:], root.level, own.level)
     yield
@@ -73,7 +73,7 @@ def test_serve_prints_connections_and_answers_until_a_signal(
 
 @contextmanager
 def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    """A desk in a thread of its own; its folder is the current one, without state."""
+    """An operator's folder in a thread of its own; it is the current folder and has no state."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GOFER_DATA", raising=False)
     ready, over = threading.Event(), threading.Event()
@@ -119,7 +119,7 @@ with serving(Path(".gofer")):
     print("held", flush=True)
     sys.stdin.read()
 """
-"""Another process with the state of the current folder in its hands, until nobody is there to tell it anything."""
+"""The program of another process, which holds the state of the current folder until its stdin is closed."""
 
 
 def test_serve_names_a_port_in_use_and_a_second_gofer(

@@ -1,4 +1,4 @@
-"""Failures that no answer tells of: what the owner's channel, the log and the run list show of them."""
+"""Failures without an answer: the notice to the owner's channel, and the count on the page of runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a person at a terminal is told of workflow files and payloads, and the manifest they amount to."""
+"""`gofer check`, `gofer explain` and `gofer manifest` at a terminal."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs of a simulated world are never gone on with in a real system, whatever was set up first."""
+"""State of simulated runs: stored apart from state of real runs, and never continued in real systems."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulate
 
 
 async def run_by_hand(made: Desk) -> str:
-    """A run of the demo's world for a message that the real Slack has, left unfinished."""
+    """Start a run in the demo's world for a message of the real Slack, and leave it unfinished."""
     asked = await made.ask("@Gofer hello")
     (made.folder / "event.json").write_text(json.dumps(made.slack.envelopes(asked)[0]))
     process = (await made.start("run", "answer-here", "--event", "event.json", "--json")).process

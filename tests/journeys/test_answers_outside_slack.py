@@ -1,4 +1,4 @@
-"""An answer outside Slack is one comment, whatever its length."""
+"""Requests and answers in Jira, Notion and GitHub."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Talks(Echo):
-    """A model that says a lot."""
+    """A model with a long answer."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.bodies.append(body)

@@ -1,4 +1,4 @@
-"""Answers in every script reach the thread, in place of the message that announced them."""
+"""Long Japanese and Cyrillic answers reach the thread in place of the status message."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Raw bytes on the wire of the running front."""
+"""The HTTP front of a running Gofer: limits on bodies, headers and connections, statuses, and pages."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from support.http.leaping_loop import LEAPING, Backend, leap
 pytestmark = pytest.mark.anyio
 
 HOUR = 3_600.0
-"""The time to send headers in tests that move the clock; no machine takes that long for anything else."""
+"""The header timeout of tests that move the clock; nothing else takes that long."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def anyio_backend() -> Backend:
 
 
 async def exchange(made: Company, *pieces: bytes) -> bytes:
-    """Sends pieces over one connection, never finishing; gives the first line that comes back."""
+    """Send pieces over one connection without an end; return the first line of the response."""
     url = urlsplit(made.embedded.url)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     try:
@@ -117,7 +117,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[list[Connection]]:
-    """Connections that are open at once, each with the same bytes on it."""
+    """Open connections at once, and send the same bytes on each."""
     url = urlsplit(made.embedded.url)
     opened: list[Connection] = []
     try:
@@ -133,7 +133,7 @@ async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[
 
 
 async def end(connection: Connection) -> bytes:
-    """What comes on a connection until the other side closes it."""
+    """Return the bytes of a connection until the other side closes it."""
     try:
         async with asyncio.timeout(60):
             return await connection[0].read()
@@ -160,7 +160,7 @@ async def test_request_that_trickles_in_is_closed_at_the_header_timeout(tmp_path
         for _ in range(10):
             leap(HOUR / 10)
             writer.write(b"x")
-            # One answer elsewhere, and the byte was read here.
+            # After a response on another connection, the byte was read on this one.
             assert (await made.get("/healthz")).status_code == 200
         assert await end((reader, writer)) == b""
 
@@ -174,10 +174,10 @@ async def test_second_request_on_a_connection_gets_the_full_header_timeout(tmp_p
         for _ in range(4):
             assert b" 200 " in await reader.readline()
             assert (await reader.readuntil(b"ok\n")).endswith(b"ok\n")
-            # A first byte ends the pause that uvicorn grants between requests. An answer elsewhere shows that it came.
+            # A first byte ends uvicorn's keep-alive timeout. A response on another connection shows that it was read.
             writer.write(whole[:1])
             assert (await made.get("/healthz")).status_code == 200
-            # Longer in all than one wait may be.
+            # All rounds together take longer than one header timeout.
             leap(HOUR / 2)
             assert (await made.get("/healthz")).status_code == 200
             writer.write(whole[1:])
@@ -212,7 +212,7 @@ async def test_connection_limit_closes_the_longest_idle_and_spares_requests_unde
         connections(made, 50, HALF) as opened,
     ):
         assert (await made.get("/healthz")).status_code == 200
-        # Of twenty places one has a request whose body is under way, and one was that of the request just answered.
+        # Of twenty places, one has a request with an unfinished body, and one had the request just answered.
         assert await asyncio.gather(*map(end, opened[:32])) == [b""] * 32
         assert not any(reader.at_eof() for reader, _ in opened[32:])
         writer.write(b"}")
