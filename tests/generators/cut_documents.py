@@ -1,4 +1,4 @@
-"""The table of documents that are cut in each way, and what a model reads of each.
+"""The table of documents that are cut in each way, and the part that a model reads of each.
 
 `PYTHONPATH=tests python -m generators.cut_documents` writes the table into docs/files.md anew, and a test compares the
 two. Ids are shortened, as they are hashes of what a library for compression makes.
@@ -30,7 +30,7 @@ SCAN = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
 
 @dataclass(frozen=True)
 class Cut:
-    """One document, and what is looked for in its text."""
+    """One document, and the words searched for in its text."""
 
     title: str
     name: str

@@ -1,4 +1,4 @@
-"""The table of `docs/reliability.md`, made anew: `make reliability`. Takes the number of schedules."""
+"""`make reliability`: write the table of docs/reliability.md. The argument is the number of schedules."""
 
 import logging
 import sys
@@ -106,7 +106,7 @@ def missed(rule: str) -> bool:
 
 
 def played(seed: int, kind: str, rules: Rules | None = None) -> Report:
-    """Play a schedule and print its violations, with what plays it again."""
+    """Play a schedule and print its violations, with the command that repeats it."""
     report = Schedule(seed, kind, rules).run()
     for violation in report.violations:
         print(f"--seed {seed} --store {kind}: {violation}", file=sys.stderr)  # noqa: T201
@@ -125,7 +125,7 @@ def main(count: int) -> None:
 
 
 def write(table: str, begin: str, end: str) -> None:
-    """Put a table between two marks of the page."""
+    """Write a table between two marks of the page."""
     before, rest = PAGE.read_text().split(begin)
     after = rest.split(end)[1]
     PAGE.write_text(f"{before}{begin}{table}\n{end}{after}")

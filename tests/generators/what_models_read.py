@@ -1,4 +1,4 @@
-"""The first requests of six kinds of runs, as a model reads them, with their tokens by part and what they cost.
+"""The first requests of six kinds of runs, as a model reads them, with tokens by part and costs.
 
 `PYTHONPATH=tests python -m generators.what_models_read` writes them into docs/context.md anew. A test compares the two,
 so that a changed word of a prompt is a row in a diff. Times and ids are replaced, because they differ with each run.
@@ -64,7 +64,7 @@ QUESTION = "Of file_0123456789ab: what notice period does the contract have, and
 
 @dataclass
 class Reader:
-    """A model that keeps what it is asked, and asks for one thread or one subagent where it can."""
+    """A model that records its requests, and calls for one thread or one subagent where it can."""
 
     bodies: list[bytes] = field(default_factory=list)
 
@@ -115,13 +115,13 @@ class Request:
         }
 
     def fixed(self) -> int:
-        """Return the tokens that do not depend on what people wrote, read or got."""
+        """Return the tokens that do not depend on texts of people or results of tools."""
         parts = self.parts()
         return sum(parts[name] for name in ("tools", "system prompt", "first message, by code", "tail"))
 
 
 def divided(first: str) -> tuple[str, str]:
-    """Return what code wrote of a first message, and the request and the material."""
+    """Return the part of a first message that code wrote, and the request with the source context."""
     head, sentence, material = first.partition(MATERIAL if MATERIAL in first else UNASKED)
     if not sentence:
         ours, _, prompt = first.partition("\n\n")
@@ -234,7 +234,7 @@ def _table(requests: Mapping[str, Request]) -> Iterator[str]:
 
 
 def _costs(first: Request, second: Request) -> Iterator[str]:
-    """Yield what the mention costs: two calls, of which the second finds the first in the cache."""
+    """Yield the costs of the mention: two calls, of which the second finds the first in the cache."""
     answered = estimate(encode_text(second.messages[2])) + estimate(ANSWER)
     asked = sum(first.parts().values())
     shared = asked - first.parts()["tail"]

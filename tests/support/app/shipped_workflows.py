@@ -1,4 +1,4 @@
-"""What people and other systems do in the demo's company so that the shipped workflows have something to do."""
+"""Events in the demo's company that trigger the shipped workflows."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,26 +43,26 @@ def notion(made: Company) -> NotionSimulator:
 
 
 def last(made: Company, channel: str, words: str) -> Message:
-    """The newest message of a channel's timeline with these words."""
+    """Return the newest message of a channel's timeline with these words."""
     return [message for message in made.slack.workspace.timeline(channel) if words in message.text][-1]
 
 
 async def ask_about_the_decision(made: Company) -> Message:
-    """A mention in a thread, with a link to another thread."""
+    """Mention Gofer in a thread, with a link to another thread."""
     link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
     deploy = made.slack.workspace.timeline(DEPLOYS)[0]
     return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 async def ask_directly(made: Company) -> Message:
-    """The same question, written to Gofer alone."""
+    """Ask the same question in a direct message."""
     link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
     text = made.slack.typed(f"Does what was decided in {link} block our deploy?")
     return await made.slack.say(CAPTAIN, made.slack.direct(CAPTAIN).id, text)
 
 
 async def two_react(made: Company) -> Message:
-    """Two people put :jira: on the message about refunds."""
+    """Let two people put :jira: on the message about refunds."""
     about = last(made, GENERAL, "refund")
     for person in (SUPPORT, CHECKOUT):
         await made.slack.react(person, about.channel, about.ts, "jira")
@@ -72,38 +72,38 @@ async def two_react(made: Company) -> Message:
 
 
 async def ask_in_jira(made: Company) -> None:
-    """Somebody asks under an issue."""
+    """Ask in a comment on an issue."""
     jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "@gofer may this go out today?")
 
 
 async def strike_nine(made: Company, nominal: datetime = MONDAY) -> None:
-    """The time of the digest comes."""
+    """Fire the schedule of the digest."""
     await Outsiders(made.embedded).fire("weekly-digest", nominal)
 
 
 async def hire(made: Company, body: Mapping[str, object] = HIRE) -> int:
-    """The HR system calls; gives the status."""
+    """Call the hook as the HR system does; return the status."""
     return await Outsiders(made.embedded).call("new-hire", json.dumps(body).encode())
 
 
 async def merge(made: Company) -> None:
-    """A pull request that somebody posted is merged."""
+    """Merge a pull request that was posted in Slack."""
     github(made).people.merge(github(made).issue("acme/shop", 41), "checkout-owner")
 
 
 async def create_a_channel(made: Company) -> Channel:
-    """Somebody creates a channel for a project."""
+    """Create a channel for a project."""
     return await made.slack.create_channel(CAPTAIN, "proj-refunds")
 
 
 async def invite(made: Company) -> None:
-    """Somebody creates a channel of another kind, and invites Gofer."""
+    """Create a channel of another kind, and invite Gofer."""
     channel = await made.slack.create_channel(CAPTAIN, "lunch")
     await made.slack.join(BOT, channel.id, CAPTAIN)
 
 
 async def open_a_pull_request(made: Company) -> None:
-    """Somebody changes a file that three others have worked on."""
+    """Open a pull request with a file that three others have worked on."""
     changes = {"src/checkout/address.py": "def address(form):\n    return dict(form or {}, checked=True)\n"}
     github(made).people.open_pull(
         "acme/shop", "new-colleague", "Say that an address was checked", changes, head="check"
@@ -111,7 +111,7 @@ async def open_a_pull_request(made: Company) -> None:
 
 
 async def become_ready(made: Company) -> None:
-    """An RFC becomes ready for review."""
+    """Set an RFC to ready for review."""
     notion(made).people.set_status(RFC, "Ready for review", by="Checkout Owner")
 
 

@@ -18,7 +18,7 @@ RUNTIME = ("awslambdaric", "simplejson", "snapshot-restore-py")
 
 
 def program() -> ModuleType:
-    """deploy/package.py, which is no module of ours."""
+    """Load deploy/package.py, which is outside the package."""
     spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
     assert spec is not None
     assert spec.loader is not None
@@ -31,9 +31,9 @@ PACKAGE = program()
 
 
 def packages(folder: Path) -> Mapping[str, Path]:
-    """The package of each handler, in a folder of its own, with the bytecode that is here already.
+    """Build the package of each handler in a folder of its own, with the existing bytecode.
 
-    Packages of one kind differ by their handler alone; all else of them is the same files.
+    Packages of one kind differ only in their handler; all other files are shared.
     """
     made: dict[str, Path] = {}
     first: dict[str, str] = {}
@@ -51,7 +51,7 @@ def packages(folder: Path) -> Mapping[str, Path]:
 
 
 def linked(source: str, target: str) -> None:
-    """Puts a file that nobody changes to another place: as the same file where disks allow it, which is much faster."""
+    """Link a file that is never changed to another place, or copy it where links are impossible."""
     try:
         os.link(source, target)
     except FileExistsError:
@@ -62,7 +62,7 @@ def linked(source: str, target: str) -> None:
 
 
 def borrow_bytecode(package: Path) -> None:
-    """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
+    """Copy existing bytecode into a package: compiling it again takes a minute."""
     tag = sys.implementation.cache_tag
     for folder in {path.parent for path in package.rglob("*.py")}:
         below = folder.relative_to(package)
@@ -76,7 +76,7 @@ def borrow_bytecode(package: Path) -> None:
 
 
 def runtime(folder: Path) -> Path:
-    """Lambda's runtime client, in a folder with nothing else."""
+    """Return a folder with Lambda's runtime client and nothing else."""
     for name in RUNTIME:
         for file in importlib.metadata.distribution(name).files or ():
             if ".." not in PurePath(file).parts:

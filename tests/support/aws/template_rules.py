@@ -1,4 +1,4 @@
-"""What has to hold for the template as CloudFormation gets it. Each rule gives its violations, as sentences."""
+"""Rules for the template as CloudFormation gets it. Each rule returns its violations as sentences."""
 
 import json
 import re
@@ -12,19 +12,19 @@ RUNBOOK = ROOT / "docs" / "runbook.md"
 BELOW = re.compile(
     r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/(WEBHOOK_SECRET|MODEL_KEY)_\*|scheduler:schedule/(ScheduleGroup|\*)/\*"
 )
-"""Where a star may stand: at the end of what is Gofer's own and has no names that a template could know."""
+"""The allowed wildcards: at the end of Gofer's own resources whose names a template cannot know."""
 LOGGED = {"requestId", "requestTimeEpoch", "routeKey", "status", "integration.status", "responseLatency"}
-"""What the access log may say of a request: none of it is the sender's own words."""
+"""The fields of the access log, none of which has contents of the sender."""
 KEPT = {"AWS::DynamoDB::Table", "AWS::S3::Bucket"}
 
 
 def functions(template: Json) -> dict[str, Json]:
-    """The functions by logical id."""
+    """Return the functions by logical id."""
     return of_type(template, "AWS::Lambda::Function")
 
 
 def role(function: Json) -> str:
-    """The logical id of a function's role."""
+    """Return the logical id of a function's role."""
     return spelled(function["Role"]).removesuffix(".Arn")
 
 
@@ -100,7 +100,7 @@ def each_alarm_tells_somebody_and_names_its_section(template: Json) -> list[str]
 
 
 def section_of(alarm: Json) -> str:
-    """The section of the runbook that an alarm's description names."""
+    """Return the section of the runbook that an alarm's description names."""
     found = re.search(r"See docs/runbook\.md#([a-z0-9-]+)\.$", alarm.get("AlarmDescription", ""))
     return found.group(1) if found else ""
 
@@ -160,7 +160,7 @@ def _denies_plain_http(statement: Json, bucket: str) -> bool:
 
 
 def nothing_asynchronous_is_lost(template: Json) -> list[str]:
-    """Queues, mappings, schedules and functions that nobody waits for all have somewhere to give up to."""
+    """Require a dead-letter queue or failure destination of queues, mappings, schedules and asynchronous functions."""
     found: list[str] = []
     queues = of_type(template, "AWS::SQS::Queue")
     for name, mapping in of_type(template, "AWS::Lambda::EventSourceMapping").items():

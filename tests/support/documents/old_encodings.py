@@ -134,7 +134,7 @@ class OldText:
 
     @property
     def data(self) -> bytes:
-        """The bytes of a file with this text."""
+        """Return the bytes of a file with this text."""
         return self.text.encode(self.encoding, "replace")
 
 

@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry on loopback: it decodes what it is sent as the real ones do, or fails as they may."""
+"""An OpenTelemetry collector on loopback: it decodes requests like a real one, or fails on demand."""
 
 import gzip
 import threading
@@ -19,7 +19,7 @@ from support.http.threaded_server import Requests, serving
 
 @dataclass
 class Collector:
-    """What came in, and how it answers."""
+    """The received requests and the configured responses."""
 
     url: str = ""
     status: int = 200
@@ -67,7 +67,7 @@ class Collector:
 
 @contextmanager
 def collector() -> Iterator[Collector]:
-    """A collector that listens."""
+    """Serve a collector."""
     made = Collector()
 
     made.free.set()
@@ -85,7 +85,7 @@ def collector() -> Iterator[Collector]:
 
 
 def values(of: Any) -> dict[str, Any]:
-    """The attributes of a span or a resource as plain values."""
+    """Return the attributes of a span or a resource as plain values."""
     return {pair.key: _plain(pair.value) for pair in of.attributes}
 
 

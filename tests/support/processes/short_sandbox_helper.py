@@ -1,4 +1,4 @@
-"""A helper process that runs code as the sandbox does, and stops what has no end after a tenth of the time."""
+"""A helper process that runs code as the sandbox does, with a tenth of its time limit."""
 
 from functools import partial
 

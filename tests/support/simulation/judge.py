@@ -1,4 +1,4 @@
-"""Did every promise hold? The journals of a schedule against what the world saw and what people pressed."""
+"""The judge of a schedule: its journals against the effects in the world and the presses of people."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Journal = Sequence[e.Recorded]
 
 @dataclass
 class Report:
-    """What one schedule came to."""
+    """The result of one schedule."""
 
     violations: list[str]
     faults: Counter[str]
@@ -56,7 +56,7 @@ class Report:
 
 @dataclass
 class Judge:
-    """What is known of a schedule besides its journals."""
+    """What is known of a schedule apart from its journals."""
 
     world: World
     people: People
@@ -66,7 +66,7 @@ class Judge:
     """Runs of which somebody was told that they stop."""
 
     def judge(self, journals: Mapping[str, Journal], report: Report) -> None:
-        """Adds what the journals come to, by run, to a report."""
+        """Add the findings in the journals, by run, to a report."""
         entries = [recorded.entry for journal in journals.values() for recorded in journal]
         # What was refused may be done later by another run under the same key, with its own words.
         lent = {entry.key for entry in entries if isinstance(entry, e.ToolCall)}
@@ -95,7 +95,7 @@ class Judge:
         trace.project(journal)
 
     def _needless(self, journal: Journal) -> int:
-        """Unknown outcomes of calls during which nothing happened to any machine that had the run."""
+        """Count unknown outcomes of calls during which no machine of the run had a fault."""
         begun = {r.entry.call: r for r in journal if isinstance(r.entry, e.ToolCall)}
         needless = 0
         for ended in (r for r in journal if isinstance(r.entry, e.ToolUnknown)):
@@ -112,7 +112,7 @@ class Judge:
         return needless
 
     def _effects(self, run: str, journal: Journal, lent: set[str], report: Report) -> list[str]:
-        """What the journal says of each call against what the world saw of it."""
+        """Compare the journaled outcome of each call with its effects in the world."""
         found: list[str] = []
         state = progress.project(journal)
         asked = _asked(journal)
@@ -141,14 +141,14 @@ class Judge:
         return found
 
     def _stray(self, journals: Mapping[str, Journal]) -> list[str]:
-        """Everything that was sent has an intent, in the journal of the run whose key it bears or of one after it."""
+        """Check that every sent call has an intent, in the journal of the run of its key or of a later run."""
         entries = [(run, recorded.entry) for run, journal in journals.items() for recorded in journal]
         known = {_key(run, entry) for run, entry in entries if isinstance(entry, e.ToolCall)}
         stray = [key for key in self.world.sent if key not in known]
         return [f"{len(stray)} effects without an intent"] if stray else []
 
     def _once(self, journals: Mapping[str, Journal]) -> list[str]:
-        """What is done once for a message happened at most once, and once where a journal says that it did."""
+        """Check that a once-per-message call happened at most once, and exactly once where a journal records it."""
         keys: dict[str, set[str]] = {}
         done: set[str] = set()
         for run, journal in journals.items():
@@ -176,7 +176,7 @@ def _key(run: str, call: e.ToolCall) -> str:
 
 
 def _event(journal: Journal) -> Event:
-    """What a run began with."""
+    """Return the event of a run."""
     (accepted,) = [r.entry for r in journal if isinstance(r.entry, e.RunAccepted)]
     return accepted.event
 
@@ -187,7 +187,7 @@ def _message(journal: Journal) -> str:
 
 
 def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
-    """Tool and words of every call the model or the script asked for, by call id."""
+    """Return tool and text of every call of the model or the script, by call id."""
     wanted: dict[str, tuple[str, str]] = {}
     state = conversation.Conversation()
     for recorded in journal:
@@ -200,7 +200,7 @@ def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
 
 
 def _scripted(call: str) -> bool:
-    """Whether a script asked for a call: its id names the branch; what a run does by itself has a slash."""
+    """Return whether a script made a call: its id names the branch; a run's own calls have a slash."""
     return ":" in call and "/" not in call
 
 
@@ -209,7 +209,7 @@ def _asked(journal: Journal) -> dict[str, str]:
 
 
 def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
-    """Nothing new begins after a cancel but telling so; an accepted one is journaled unless the run was over."""
+    """Check that only notices follow a cancel, and that an accepted one is journaled unless the run had ended."""
     found = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunCancelled)]
     concluded = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunConcluded)]
     if not found:

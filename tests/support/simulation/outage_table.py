@@ -1,4 +1,4 @@
-"""The table of outages: what people and operators see when a system is away right before any call of a run."""
+"""The table of outages: what people and operators see when a system fails right before any call of a run."""
 
 import asyncio
 import itertools
@@ -60,7 +60,7 @@ FACTS: Mapping[str, Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One way in which runs begin."""
+    """One source of runs."""
 
     name: str
     trigger: object
@@ -129,7 +129,7 @@ SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One outage, and what was seen of it."""
+    """One outage, and what people and operators saw."""
 
     source: str
     call: str
@@ -153,7 +153,7 @@ class Colleague:
 
 
 class Telling(MemoryStore):
-    """A store that notes what the run list shows, in order."""
+    """A store that records the states shown in the run list, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class Lines(logging.Handler):
 
 @contextmanager
 def log_lines() -> Iterator[Lines]:
-    """The log of Gofer while the block runs."""
+    """Record the warnings of Gofer during the block."""
     handler, logger = Lines(), logging.getLogger("gofer")
     logger.addHandler(handler)
     before = logger.propagate
@@ -195,7 +195,7 @@ def log_lines() -> Iterator[Lines]:
 
 
 class Run:
-    """One run of a source in virtual time; its system goes away right before the first attempt of one call."""
+    """One run of a source in virtual time, with an outage that begins right before the first attempt of one call."""
 
     def __init__(self, source: Source, call: str = "", seconds: float = 0.0) -> None:
         self.loop = VirtualLoop()
@@ -246,7 +246,7 @@ class Run:
         return [ends.sentence() for ends in await recent(self.store, int(self.clock.now() * 1000))]
 
     def _note_end(self, ended: Ended) -> None:
-        """Note what the metrics of a worker say of an end, private runs included."""
+        """Record the metrics of an ended run, private runs included."""
         self.store.shown.append(f"metric: one run ended as {ended.status}")
 
     async def _under_way(self, run: str) -> bool:
@@ -254,7 +254,7 @@ class Run:
         return head is None or head.status in UNFINISHED
 
     async def _message(self) -> str:
-        """Let a colleague write what a run of Slack is about; return its ts."""
+        """Post the message of a Slack run as a colleague; return its ts."""
         channel = self.source.place.get("channel")
         if channel is None:
             return ""
@@ -289,7 +289,7 @@ class Run:
 
 
 def calls_of(source: Source) -> Sequence[str]:
-    """Return the calls of systems outside that an undisturbed run makes."""
+    """Return the calls to outside systems that an undisturbed run makes."""
     run = Run(source)
     run.play()
     return list(run.calls)
@@ -319,7 +319,7 @@ def _cell(lines: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return what people read of a text, without its links and the marker by which it is found."""
+    """Return a text as people read it, without its links and its search marker."""
     said = re.split(r"\n*(?:<sub>|<!--|w prompt)", text)[0]
     return " ".join(said.split())
 

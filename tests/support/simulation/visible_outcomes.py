@@ -1,4 +1,4 @@
-"""What people and operators see of the runs of a schedule that ended."""
+"""What people and operators see of the ended runs of a schedule."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ def _told(run: str, world: World) -> bool:
 
 
 def _listed(head: Head, finished: e.RunFinished) -> bool:
-    """Whether the run list has its status and its reason."""
+    """Return whether the run list has the status and the reason of a run."""
     return not head.private and bool(head.reason) and head.status == finished.status
 
 

@@ -1,4 +1,4 @@
-"""Tools as their sources declare them, called by a test that has a client at hand; tools that settle sooner."""
+"""Calls of tools' lookups with a client of the test, and tools that settle sooner."""
 
 from dataclasses import replace
 from typing import Any
