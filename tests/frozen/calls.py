@@ -92,7 +92,7 @@ GITHUB: Calls = (
     ("github_create_issue", {"title": "x"}),
     ("github_request_reviewers", {"reviewers": ["@sam"]}),
 )
-"""Calls in the order in which they are made, each against what those before it changed."""
+"""Calls in their order; each sees the changes of the earlier ones."""
 
 Tools = Sequence[Tool[Any]]
 

@@ -54,7 +54,7 @@ EMAIL = "gofer@example.com"
 SIMULATED = "simulated"
 """The token of every simulated vendor."""
 QUIET = 300.0
-"""Virtual seconds after which what happened has been delivered."""
+"""Virtual seconds after which all events have been delivered."""
 
 
 class KeepingModel:
@@ -162,7 +162,7 @@ ACTS: Mapping[str, Callable[[Company], Awaitable[None]]] = {
     "webhook": _call,
     "schedule": _time,
 }
-"""What happens outside, by what it is called in the corpus."""
+"""The events outside, by their name in the corpus."""
 
 
 def requests() -> Iterator[tuple[str, str]]:

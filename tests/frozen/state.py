@@ -1,4 +1,4 @@
-"""A folder of one machine as it was after each frame of a story, and what today's code makes of it."""
+"""The state folder of one machine after each frame of a story, read and continued by today's code."""
 
 import asyncio
 import hashlib
@@ -178,7 +178,7 @@ def _continued(texts: Mapping[str, str], folder: Path) -> Mapping[str, object]:
 async def _go_on(texts: Mapping[str, str], stage: Stage) -> None:
     for key, body in stored(texts):
         await stage.blobs.put(key, body)
-    # Later than everything in the folder: what its owner sent has landed, and no lease holds.
+    # Later than everything in the folder: sent effects have landed, and no lease is valid.
     await asyncio.sleep(3_600)
     await stage.work()
 

@@ -51,7 +51,7 @@ MODELS: Mapping[str, Mapping[str, object]] = {
         "window": 131_072,
     },
 }
-"""By role; three say what the list and the table that come with Gofer do not, or should not, say."""
+"""The models by role; three of them override the price list or the table of Gofer."""
 USAGE = {"prompt_tokens": 10_000, "completion_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 5_000}}
 HEADINGS = (
     "model",
@@ -118,7 +118,7 @@ def write_repository(folder: Path, url: str) -> Path:
     (agents / "defaults.yaml").write_text(yaml.safe_dump(defaults))
     for role in MODELS:
         when = [{"slack.message": {"channels": "any", "says": f"*{role}!*"}}]
-        # More than any model takes: what is left is what Gofer knows of the model.
+        # More than any model takes, so that the known limits of the model apply.
         context = {"window": 10_000_000}
         workflow = {"description": "d", "owner": "#helpers", "when": when, "model": role, "context": context}
         (agents / f"{role}.yaml").write_text(yaml.safe_dump(workflow))

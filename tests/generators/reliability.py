@@ -117,7 +117,7 @@ def main(count: int) -> None:
     logging.disable(logging.CRITICAL)
     table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
     write(table, BEGIN, END)
-    # What operators see of an outage is in the log too.
+    # The log also has the lines that operators see of an outage.
     logging.disable(logging.NOTSET)
     seen = outage_table.table()
     write(seen, OUTAGES_BEGIN, OUTAGES_END)

@@ -83,7 +83,7 @@ async def peak(name: str) -> int:
             await asyncio.wait([job], timeout=_EVERY)
             begun = descendants() - earlier
             most = max(most, sum(resident(one) for one in begun if has_program(one)))
-        # Most are stopped; none goes beyond its limits before.
+        # Most are stopped, and none exceeds its limits before.
         with contextlib.suppress(ToolError):
             await job
     finally:

@@ -52,7 +52,7 @@ REPLACED = (
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "2026-11-23 09:00 UTC"),
     (r"(file|result|text|history)_[0-9a-f]{12}", r"\1_0123456789ab"),
 )
-"""What differs with each run, and what stands there instead."""
+"""The texts that differ with each run, and their replacements."""
 COMPARE = """\
 description: Reads a contract.
 owner: "#helpers"

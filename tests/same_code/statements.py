@@ -79,7 +79,7 @@ class _WithoutProse(ast.NodeTransformer):
         return ast.JoinedStr([ast.Constant(text), *values])
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        # A text that lost its last value is a plain one.
+        # An f-string without values is a plain string.
         return ast.JoinedStr([node]) if isinstance(node.value, str) else node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

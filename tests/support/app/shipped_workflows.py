@@ -66,7 +66,7 @@ async def two_react(made: Company) -> Message:
     about = last(made, GENERAL, "refund")
     for person in (SUPPORT, CHECKOUT):
         await made.slack.react(person, about.channel, about.ts, "jira")
-        # In this order: what they are told names who came first.
+        # In this order, because the answer names the first person.
         await made.slack.settled()
     return about
 
@@ -128,4 +128,4 @@ ACTS: Mapping[str, tuple[str, Act]] = {
     "a pull request": ("assign-reviewers", open_a_pull_request),
     "a status": ("review-rfc", become_ready),
 }
-"""By what happens: which workflow is started by it, and how it comes about."""
+"""By event: the workflow that it starts, and the act that causes it."""

@@ -14,7 +14,7 @@ from support.aws.template import ROOT
 
 LIBRARIES = Path(sysconfig.get_paths()["purelib"])
 RUNTIME = ("awslambdaric", "simplejson", "snapshot-restore-py")
-"""What Lambda's own image has and no package brings: the runtime client."""
+"""The distributions of the runtime client, which Lambda's image has and no package contains."""
 
 
 def program() -> ModuleType:
@@ -55,7 +55,7 @@ def linked(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except FileExistsError:
-        # Some libraries list a file twice; to copy over it would be to write into the installed one.
+        # Some libraries list a file twice; a copy over the link would overwrite the installed file.
         return
     except OSError:
         shutil.copy2(source, target)
@@ -71,7 +71,7 @@ def borrow_bytecode(package: Path) -> None:
         for compiled in cache.glob(f"*.{tag}.pyc"):
             if (folder / f"{compiled.name.split('.')[0]}.py").exists():
                 here.mkdir(exist_ok=True)
-                # With its times, so that it is taken for what it is.
+                # With its timestamps, so that Python accepts it.
                 linked(str(compiled), str(here / compiled.name))
 
 

@@ -45,7 +45,7 @@ class Function:
     """What there is besides its package: put behind it on the path."""
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 30.0
-    """Seconds until the deadline that it is told."""
+    """Seconds until the deadline that the function is given."""
     concurrency: int = 2
 
 

@@ -51,8 +51,8 @@ WORKERS = {
 }
 """Handlers of workers by name.
 
-A `brief` one is not cut off before its deadline, however slow the machine. A `stuck` one waits two minutes for what was
-sent, and its lease ends soon after it. A `hasty` one comes after it and waits for nothing late.
+A `brief` one is not cut off before its deadline, even on a slow machine. A `stuck` one waits two minutes for sent
+calls, and its lease ends soon afterwards. A `hasty` one follows it and waits for no late call.
 """
 _WORKER = """
 from gofer.app.functions.foundation import stand
@@ -72,7 +72,7 @@ class Code:
     packages: Mapping[str, Path]
     """The folder that is unpacked for each."""
     besides: Path
-    """What stands behind it on the path."""
+    """The folders behind it on the path."""
 
 
 def packaged(folder: Path) -> Code:
@@ -178,7 +178,7 @@ class Stage:
     http: httpx2.AsyncClient
     code: Code
     batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
-    """How many queue messages each batch had, and what came of it; None when it was throttled."""
+    """The number of queue messages of each batch, and its outcome; None when it was throttled."""
 
     def set(self, **parameters: str) -> None:
         """Write parameters of the stage."""
@@ -250,7 +250,7 @@ class Stage:
         try:
             outcome = self.host.invoke(worker, {"Records": [_record(message) for message in messages]})
         except ThrottledError:
-            # The mapping gives them back.
+            # The event source mapping makes them visible again.
             for message in messages:
                 place = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
                 sqs.change_message_visibility(**place, VisibilityTimeout=0)

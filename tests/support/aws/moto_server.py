@@ -32,7 +32,7 @@ from support.stand_ins import SetClock, any_stores
 
 REGION = "eu-central-1"
 RECEIVES = 5
-"""How often a queue message is received before SQS itself makes a dead letter of it."""
+"""The number of receives after which SQS itself makes a queue message a dead letter."""
 ASKED: set[Asked] = set()
 """All that was ever asked of this server."""
 _numbers = itertools.count(1)

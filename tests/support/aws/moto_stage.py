@@ -18,7 +18,7 @@ from support.stand_ins import SetClock
 _numbers = itertools.count(1)
 SCHEDULER = "arn:aws:iam::123456789012:role/scheduler"
 OPERATOR = "operator"
-"""The access key of whoever signed in."""
+"""The access key of the operator."""
 FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-schedule"
 
 

@@ -39,7 +39,7 @@ def permissions_of(environ: Mapping[str, Any], body: bytes) -> Iterator[Asked]:
     action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
     told = json.loads(body) if action else {}
     if action == "TransactWriteItems":
-        # There is no such permission: each part needs its own.
+        # There is no permission for transactions: each part needs its own.
         parts = [part for item in told["TransactItems"] for part in item.items()]
         for kind, part in parts:
             yield Asked(key, f"dynamodb:{kind}Item", f"dynamodb:{part['TableName']}")

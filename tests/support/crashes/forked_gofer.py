@@ -66,7 +66,7 @@ async def ended(life: Callable[..., None], *arguments: object) -> int:
 
 
 def _brief(life: Callable[..., None], *arguments: object) -> None:
-    # What it was forked with is no garbage, and looking for some would copy all of that memory.
+    # The inherited memory has no garbage, and a collection would copy all of it.
     gc.disable()
     life(*arguments)
 
@@ -85,7 +85,7 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
         store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
         ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
-        # Nothing is late in simulators; only this machine may be slow.
+        # Calls of simulators are never late; only this machine may be slow.
         tools = {name: hurried(tool) for name, tool in before.tools.items()}
         patience = replace(PATIENCE, inflight=10.0)
         services = replace(over(before, store=store), tools=tools, patience=patience)

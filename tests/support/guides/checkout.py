@@ -35,7 +35,7 @@ class Terminal:
     def exit_code(self, commands: str) -> int:
         """Type commands and return the exit code of the last one, or of the first that failed."""
         self.read = self.output.stat().st_size if self.output.exists() else 0
-        # No variable of this machine's, so that no account is used; `python` and `gofer` are those of this test.
+        # Without this machine's variables, so that no account is used; `python` and `gofer` are those of this test.
         environment = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(self.folder / "src"),
@@ -103,6 +103,6 @@ def checkout(folder: Path) -> Terminal:
         if (ROOT / name).is_file():
             shutil.copy(ROOT / name, folder)
         else:
-            # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
+            # With bytecode, like a checkout in use: otherwise each command would compile everything again.
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))
     return Terminal(folder)

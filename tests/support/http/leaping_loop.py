@@ -23,4 +23,4 @@ def leap(seconds: float) -> None:
 
 
 LEAPING: Backend = ("asyncio", {"loop_factory": LeapingLoop})
-"""The backend of a module whose tests use `leap`."""
+"""The anyio backend of modules whose tests use `leap`."""

@@ -26,7 +26,7 @@ class Collector:
     rejects: int = 0
     """Spans that each answer says were not taken."""
     free: threading.Event = field(default_factory=threading.Event)
-    """Until it is set, nobody gets an answer."""
+    """No request is answered before this is set."""
     answer: bytes | None = None
     """What it says instead of OTLP."""
     paths: list[str] = field(default_factory=list)

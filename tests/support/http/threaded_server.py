@@ -68,7 +68,7 @@ class Server(ThreadingHTTPServer):
 
     def server_close(self) -> None:
         for connection in self._taken:
-            # Whoever keeps it for later requests would be waited for; one that is gone is an error.
+            # An idle keep-alive connection would delay the close; a closed one raises OSError.
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RD)
         super().server_close()

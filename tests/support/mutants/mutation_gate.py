@@ -374,7 +374,7 @@ class Verdict:
 def copied(folder: Path, mutant: Mutant | None = None) -> Path:
     """Return a copy of the source in `folder`, changed by the mutant. Raise ValueError as `without_its_rule` does."""
     copy = folder / "src"
-    # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
+    # Bytecode is copied too: only changed files are compiled again.
     for package in ("gofer", "gofer_simulators"):
         shutil.copytree(ROOT / "src" / package, copy / package)
     (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)

@@ -8,7 +8,7 @@ from multiprocessing.process import BaseProcess
 from gofer.cli.main import COMMANDS
 
 FORKS = multiprocessing.get_context("forkserver")
-# The last two are what the first imports only when it is opened.
+# The last two are imported by the first only when it is opened.
 FORKS.set_forkserver_preload(
     ["gofer.app.embedded.stack", *(f"gofer.cli.{name}" for name in COMMANDS), "httpcore2", "anyio._backends._asyncio"]
 )
@@ -24,7 +24,7 @@ def start(life: Callable[..., None], *arguments: object) -> BaseProcess:
 async def exit_code(process: BaseProcess) -> int:
     """Wait for the end of a process and return its exit code, negative for a signal."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
-    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
+    # Not joined in a thread: an exit status can be read only once, and starting another process reads it as well.
     loop.add_reader(process.sentinel, over.set)
     try:
         await over.wait()

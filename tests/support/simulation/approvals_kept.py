@@ -31,9 +31,9 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += ["a request was decided twice"] if (about, call) in decided else []
                 found += _decision(run, one, requested[about, call], recorded.at, clicks, words, people)
                 decided[about, call] = one
-            # Branches of a script wait one after the other: a press for the second is looked at after the first.
+            # Branches of a script wait one after the other: a press for the second is read after the first.
             case e.RunParked(reason="approval") if not plan.script:
-                # What another run did meanwhile needs nobody's decision any more.
+                # A call that another run made meanwhile needs no decision any more.
                 waiting = [name for name in requested if name not in decided and name[1] not in answered]
                 counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
                 found += [] if words >= set(counting) else ["it waits although somebody decided"]
@@ -69,7 +69,7 @@ def _decision(
         if before is None or click.decision != decided.decision:
             return ["a press that does not count decided"]
         return [] if all(item in words for item in before) else ["another press than the first that counts decided"]
-    # Whoever could not be looked up was told to press again.
+    # A person who could not be looked up was asked to press again.
     overlooked = [item for item in counting if item not in words]
     match decided.decision:
         case "expired" if at < requested.until or overlooked:

@@ -93,7 +93,7 @@ class StandardQueue(MemoryQueue):
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
         self._rings_made += 1
-        # Under a name of its own: then no message that waits is one of the same run.
+        # Under a unique name, so that no waiting message is replaced by one of the same run.
         await super().enqueue(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:

@@ -31,7 +31,7 @@ HELPER = LoadedSubagent(
     _SYSTEM,
     served("m", "n"),
 )
-"""A subagent in a run of its own, which may do what its run may."""
+"""A subagent in a run of its own, with the permissions of the parent run."""
 
 Arguments = Callable[[str, str], Mapping[str, object]]
 """What a call is made with, from some words and the newest file."""

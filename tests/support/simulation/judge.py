@@ -25,7 +25,7 @@ class Report:
     faults: Counter[str]
     runs: int
     duplicates: int = 0
-    """Deliveries of what was delivered before."""
+    """Repeated deliveries."""
     journals: list[bytes] = field(default_factory=list)
     unknown: int = 0
     calls: int = 0
@@ -33,19 +33,19 @@ class Report:
     handovers: int = 0
     cancelled: int = 0
     needless: int = 0
-    """Calls whose outcome nobody can tell, although nothing went wrong while they were under way."""
+    """Calls with an unknown outcome, although no fault happened while they were under way."""
     asked: int = 0
     """Questions that people were asked."""
     decided: Counter[str] = field(default_factory=Counter)
     """What came of them."""
     ignored: int = 0
-    """Presses of buttons that did not count: of the wrong person, too late, forged, or after somebody had decided."""
+    """Presses without effect: by the wrong person, too late, forged, or after the decision."""
     stopped: int = 0
-    """Runs that somebody stopped while they waited for a decision."""
+    """Runs that were cancelled while they waited for a decision."""
     scripted: int = 0
     """Calls of scripts that have an outcome."""
     told: int = 0
-    """Calls that were answered from what another one did for the same message."""
+    """Calls that were answered from the result of another call for the same message."""
     waited: int = 0
     """Times that a run was parked because a vendor was away."""
     delegated: int = 0
@@ -63,12 +63,12 @@ class Judge:
     faults: Faults
     plan: Plan
     cancelled: set[str]
-    """Runs of which somebody was told that they stop."""
+    """Runs whose cancel was accepted."""
 
     def judge(self, journals: Mapping[str, Journal], report: Report) -> None:
         """Add the findings in the journals, by run, to a report."""
         entries = [recorded.entry for journal in journals.values() for recorded in journal]
-        # What was refused may be done later by another run under the same key, with its own words.
+        # After a refusal, another run may make the call later under the same key, with its own text.
         lent = {entry.key for entry in entries if isinstance(entry, e.ToolCall)}
         for run, journal in journals.items():
             self._judge(run, journal, lent, report)
@@ -91,7 +91,7 @@ class Judge:
         report.violations += _after_cancel(entries, accepted=run in self.cancelled)
         report.needless += self._needless(journal)
         report.violations += self._effects(run, journal, lent, report)
-        # Entry by entry, and so over every beginning of the journal that anybody looked at; so does the progress.
+        # Both projections fold entry by entry, so this covers every prefix of the journal.
         trace.project(journal)
 
     def _needless(self, journal: Journal) -> int:
@@ -101,7 +101,7 @@ class Judge:
         for ended in (r for r in journal if isinstance(r.entry, e.ToolUnknown)):
             call = begun.get(ended.entry.call)
             if call is None or call.entry.key:
-                # What another run did or tried, that nobody can tell about any more.
+                # A call that another run made or tried, whose outcome cannot be determined any more.
                 continue
             between = {r.owner for r in journal if call.n <= r.n <= ended.n}
             machines = {int(owner[1:].partition("-")[0]) for owner in between}
@@ -218,8 +218,8 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     if concluded and concluded[0] < found[0]:
         return []
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    # Told where the answer goes, and where people were asked; the announcement is deleted.
-    # A subagent that is found again did begin before.
+    # Notices are posted in the thread and at open questions, and the status message is deleted.
+    # A resumed subagent began before.
     begun = [one for one in later if not (isinstance(one, e.ToolCall) and one.call.startswith(NOTICES))]
     begun = [one for one in begun if not (isinstance(one, e.SubagentStarted) and one.resumed)]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]

@@ -47,7 +47,7 @@ LONG = 30 * 3_600.0
 CHANNEL, CAPTAIN, DIRECT = "C0DEPLOY0", "U0CAPTN0", "D0CAPTN0"
 _NAMES = {5: "5 s", 60: "60 s", 2_400: "40 minutes"}
 NOT_ASKED = "nobody waits"
-"""What people see of a run that nobody asked for."""
+"""The cell of what people see of a run without a requester."""
 
 
 FACTS: Mapping[str, Mapping[str, object]] = {

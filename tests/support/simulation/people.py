@@ -15,7 +15,7 @@ from gofer.values.secret import Secret
 
 LEAD, REQUESTER, STRANGER = "U0LEAD000", "U0NEWCO0", "U0NOBODY0"
 PATIENCE = 3
-"""How often somebody presses a button that does nothing."""
+"""The number of presses on a button that gives no response."""
 FORGER = Secret("not the key")
 
 
@@ -50,11 +50,11 @@ class People:
 
     def __init__(self, chance: random.Random, clock: Clock, deliver: Callable[[Click], Awaitable[str]]) -> None:
         self.made: dict[tuple[str, str, str, str, str, int], Press] = {}
-        """Every press by what a journal has of it; forged ones are none of them."""
+        """Every genuine press by its entry in a journal."""
         self.heard: set[tuple[str, str, str, str, str, int]] = set()
         """Those that Gofer said it took."""
         self.asked: set[tuple[str, str, str]] = set()
-        """Run, subject and call of every question that anybody saw."""
+        """Run, subject and call of every question that was seen."""
         self.forged = 0
         self._chance, self._clock, self._deliver = chance, clock, deliver
         self._tasks: list[asyncio.Task[None]] = []
@@ -123,7 +123,7 @@ class People:
         click = Click(value, Actor(wish.actor), at)
         delivered = [asyncio.create_task(self._deliver(click)) for _ in range(wish.copies)]
         self._deliveries += delivered
-        # A machine that died never answers; what it was about to do may still happen.
+        # A dead machine never responds, but effects that it sent may still happen.
         await asyncio.wait(delivered, timeout=10)
         said = [task.result() for task in delivered if task.done() and not task.exception()]
         if "" in said:

@@ -22,7 +22,7 @@ WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=TOOLS, limits=LIMITS, private_channels="allow"
 )
 APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
-"""Tools whose calls somebody has to approve, one choice for a schedule."""
+"""Tools whose calls need an approval, one choice for a schedule."""
 PRIVATE = replace(mention(ts="1.0"), private=True)
 """The mention whose run is deleted as soon as it ended."""
 CODE = """
@@ -73,7 +73,7 @@ class Plan:
     once: str = ""
     """The tool that has one effect for each message; empty for none."""
     stopped: int = 1
-    """The number of the event whose run somebody may stop."""
+    """The number of the event whose run may be cancelled."""
     delegates: bool = False
     """Whether its runs have long results, a small window and subagents in runs of their own."""
 
@@ -122,7 +122,7 @@ def _plan(seed: int) -> Plan:
             once = chance.choice(("page", "ticket"))
             return Plan(_workflow(once=once), events, script, once)
         case 4:
-            # The first of the two may be private, and so be deleted before the other one asks what became of it.
+            # The first of the two may be private, and so be deleted before the other one looks for its result.
             first = chance.choice(events[:2])
             events[2] = replace(events[2], place=first.place, conversation="slack:elsewhere")
             once = chance.choice(("page", "ticket", "mail"))

@@ -145,7 +145,7 @@ class Schedule:
         self.deliveries = 0
         self.serving: list[Machine] = []
         """Machines with a worker that lives."""
-        # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
+        # One schedule in three has short invocations, and in one of three a person cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
         self.plan = plan(seed)
@@ -253,7 +253,7 @@ class Schedule:
             await machine.dead.wait()
             self.serving.remove(machine)
             self.graves.append(serving)
-            # What the dead machine had under way stays where it is; nothing of it is cleaned up.
+            # Tasks of the dead machine stay suspended; nothing of them is cleaned up.
             serving.add_done_callback(lambda task: task.cancelled() or task.exception())
             await asyncio.sleep(self.faults.chance.uniform(1, 60))
 
@@ -319,7 +319,7 @@ class Schedule:
             case e.RunParked(reason="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
                 told = head is not None and head.status == "parked" and head.wakes_at == until
-                # The row of a private run does not say what it waits for.
+                # The row of a private run does not show the reason of its wait.
                 said = head is not None and bool(head.reason) is not head.private
                 under_way = await running_below(run, self.store)
                 return told and said and not await news(run, under_way, self.store)
@@ -337,7 +337,7 @@ class Schedule:
         if self.seen.get(run, (0, None))[0] != len(stored):
             frame = open_alone(len(stored), stored[-1], await seal_of(run, self.copy))
             place = len(frame.entries) - 1
-            # What is so long that it stands beside its frame says neither that a run ended nor that it waits.
+            # An entry with a body outside its frame is neither an end nor a wait.
             long = place in {body.i for body in frame.bodies}
             self.seen[run] = len(stored), None if long else from_json(frame.entries[place])
         return self.seen.get(run, (0, None))[1]

@@ -35,7 +35,7 @@ class Network:
 
     def __post_init__(self) -> None:
         world = demo_world()
-        # Nothing is delivered: events begin at the receivers.
+        # No webhook is delivered: events begin at the receivers.
         http = loopback.client()
         self.slack = SlackSimulator(world, clock=self.clock.now, http=http)
         self.jira = JiraSimulator(as_object(world["jira"]), clock=self.clock.now, http=http)

@@ -69,7 +69,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Any:
         due = _Due(partial((copy_context() if context is None else context).run, callback, *args), when)
-        # Those of one time in the order in which they were asked for.
+        # Timers of one time fire in the order in which they were set.
         heapq.heappush(self._timers, (when, next(self._order), due))
         return due
 
@@ -137,12 +137,12 @@ class VirtualClock:
 
 def play(loop: VirtualLoop, work: Coroutine[Any, Any, T]) -> T:
     """Run one coroutine to its end in virtual time and drop all other tasks."""
-    # Most of what a schedule makes stays until its end: to look through it again and again for garbage finds little.
+    # Most objects of a schedule live until its end, so that garbage collection would find little.
     gc.disable()
     try:
         return loop.run_until_complete(work)
     finally:
-        # A dead machine answers nothing, not even to clean-up: what waits for it is cancelled until it gives in.
+        # A dead machine never returns, not even to clean-up: tasks waiting for it are cancelled until they end.
         while left := asyncio.all_tasks(loop):
             for task in left:
                 task.cancel()

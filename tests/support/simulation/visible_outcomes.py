@@ -25,7 +25,7 @@ async def unseen(journals: Mapping[str, Journal], world: World, store: Store, no
         head = await store.head(run)
         if head is None or not _listed(head, finished[-1]):
             silent.append(finished[-1].reason)
-    # What no list may show is counted.
+    # Private runs, which no list shows, are counted.
     over = len(silent) - counted
     return [f"{over} runs ended where neither people nor operators see why: {_some(silent)}"] if over > 0 else []
 

@@ -54,7 +54,7 @@ ARGUMENTS: Mapping[str, type[Arguments]] = {
     "slack_may_decide": MayDecide,
     "slack_tell_one": TellOne,
 }
-"""What tools take that are told more than a few words."""
+"""The further arguments of tools with longer input."""
 
 DETAILS: Mapping[str, object] = {
     "private": False,
@@ -87,7 +87,7 @@ class World:
     faults: Faults
     vendors: Vendors = field(default_factory=Vendors)
     see: Callable[[str, Question], None] = _nobody_sees
-    """Who sees a question as soon as it stands in Slack."""
+    """Called with each question as soon as it is posted."""
     landed: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sent: list[str] = field(default_factory=list)
     """Keys in the order in which something was sent for them."""

@@ -148,7 +148,7 @@ PROOFS: Mapping[str, Callable[[bytes], Headers]] = {
     "/hooks/hmac": _hmac,
     "/hooks/jwt": _jwt,
 }
-"""The headers by which each sender proves who it is, by path."""
+"""The headers by which each sender proves its identity, by path."""
 
 
 def delivery(path: str, body: bytes, *more: tuple[str, str]) -> RawRequest:
@@ -193,7 +193,7 @@ ODD = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-"""What nobody expects in a field."""
+"""Unexpected values of a field."""
 
 
 def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
@@ -206,7 +206,7 @@ def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[in
 
 def put(payload: Any, at: tuple[int | str, ...], value: object) -> Any:
     """Return the payload with another value at a path."""
-    # What lies beside the way stays the same object: nobody changes it.
+    # Values beside the path stay the same objects, which are never changed.
     changed = copy.copy(payload)
     changed[at[0]] = put(payload[at[0]], at[1:], value) if len(at) > 1 else value
     return changed
@@ -239,7 +239,7 @@ PRESS = {
     "user": {"id": "U0NEWCO0"},
     "actions": [{"type": "button", "action_id": "approve", "value": "x.y", "action_ts": "1795262400.5"}],
 }
-"""The press of a button as Slack tells of it."""
+"""The press of a button as Slack delivers it."""
 GARBAGE: Mapping[str, bytes] = {
     "empty": b"",
     "blank": b" \n ",

@@ -23,7 +23,7 @@ ELSEWHERE: Mapping[str, str] = {
     "webhook.private": "says who sees the runs; tests/unit/sources/webhook/test_receiver.py",
     "schedule.missed": "says what becomes of missed times; tests/unit/runtime/test_scheduler.py",
 }
-"""Keys of triggers that stand beside the conditions: they do not decide whether an event starts the workflow."""
+"""Keys of triggers that are no conditions: they do not decide whether an event starts the workflow."""
 
 
 @dataclass
@@ -90,7 +90,7 @@ def world() -> Mapping[str, Any]:
     return made
 
 
-# What people do in Slack.
+# Acts in Slack.
 
 
 def say(text: str, channel: str = DEPLOYS) -> Act:
@@ -145,7 +145,7 @@ async def join(scene: Scene) -> None:
     await scene.made.slack.join(ONCALL, scene.kept[0].id)
 
 
-# What people do in Jira, Notion and GitHub.
+# Acts in Jira, Notion and GitHub.
 
 
 def issue(project: str = "PAY", type_: str = "Bug", *labels: str) -> Act:

@@ -35,7 +35,7 @@ class MemoryBundleStore:
     objects: dict[str, Found] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     trouble: Callable[[str, str], None] = no_trouble
-    """Called before each call with its name and key; what it raises, the call raises."""
+    """Called before each call with its name and key; the call raises its exception."""
 
     def _call(self, name: str, key: str) -> None:
         self.calls.append((name, key))
