@@ -148,7 +148,7 @@ async def shipped_requests(folder: Path) -> list[Request]:
             ("# Answer in the thread", shipped_workflows.ask_about_the_decision),
             ("# Prepare for a new colleague", shipped_workflows.hire),
             ("# Answer in the issue", shipped_workflows.ask_in_jira),
-            ("# The week in one message", shipped_workflows.strike_nine),
+            ("# The week in one message", shipped_workflows.fire_digest),
         )
     ):
         model = Reader()

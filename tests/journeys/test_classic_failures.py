@@ -38,7 +38,7 @@ from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.slack import Message
 from support.app.company import Company, company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
-from support.app.socket_mode import SECRET, office
+from support.app.socket_mode import SECRET, socket_gofer
 
 pytestmark = pytest.mark.anyio
 SUPPORT, CHECKOUT = "U0SUPPT0", "U0CHECK0"
@@ -47,7 +47,7 @@ ISSUE = "/rest/api/3/issue"
 
 async def test_message_delivered_eleven_times_over_http_and_socket_gets_one_answer(tmp_path: Path) -> None:
     """One message, eleven deliveries: both event types, new event ids, retries, over HTTP and through the socket."""
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         envelopes = made.slack.envelopes(asked)
@@ -231,7 +231,7 @@ async def test_delivery_is_accepted_alike_by_a_simulated_and_a_live_gofer(tmp_pa
         await made.slack.settled()
         envelope = made.slack.envelopes(asked)[0]
         simulated = await _accepted(made)
-    async with office(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
+    async with socket_gofer(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
         live.slack.subscribe(f"{live.embedded.url}/slack/events")
         live.slack.adopt(envelope)
         assert await live.slack.deliver(envelope) == 200

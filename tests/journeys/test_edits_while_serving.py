@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.app.serve_process import Desk, Running, desk, free_port
+from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
 from support.models.deciding_provider import Sent, deciding
 
@@ -21,7 +21,7 @@ def decide(sent: Sent) -> str:
     return f"Hello {word.split()[0] if word else 'nothing'}"
 
 
-async def serving(made: Desk, url: str) -> tuple[Running, int]:
+async def serving(made: OperatorFolder, url: str) -> tuple[Running, int]:
     made.slack.install(yaml.safe_load(made.manifest("--socket")))
     made.write_env(**SOCKET, OPENAI_BASE_URL=url)
     port = free_port()
@@ -30,7 +30,7 @@ async def serving(made: Desk, url: str) -> tuple[Running, int]:
     return running, port
 
 
-def edit(made: Desk, file: str, *, add: str) -> None:
+def edit(made: OperatorFolder, file: str, *, add: str) -> None:
     path = made.folder / file
     path.write_text(f"{path.read_text()}\n{add}\n")
 
@@ -40,7 +40,7 @@ async def until_read(running: Running) -> None:
 
 
 async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under_traffic(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         running, _ = await serving(made, url)
         stop = asyncio.Event()
         asked = []
@@ -70,7 +70,7 @@ async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under
 
 
 async def test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made, loopback.client() as http:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made, loopback.client() as http:
         running, port = await serving(made, url)
         edit(made, "agents/answer-here.md", add=f"{SIGN}alpha")
         await until_read(running)
@@ -105,7 +105,7 @@ tools: []
 
 
 async def test_new_workflow_and_edited_script_apply_to_the_next_event(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         running, _ = await serving(made, url)
         (made.folder / "coordinators" / "by_code.py").write_text(SCRIPT)
         (made.folder / "agents" / "by-code.yaml").write_text(WORKFLOW)

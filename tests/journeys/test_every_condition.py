@@ -36,7 +36,7 @@ ROWS = rows()
 
 
 @dataclass
-class Entrance:
+class DeliveryEndpoint:
     """The one address that all systems deliver to; the workflow behind it changes from row to row."""
 
     ingress: Ingress | None = None
@@ -57,7 +57,7 @@ class Stage:
     """One company in which all rows are played."""
 
     made: Company
-    entrance: Entrance
+    endpoint: DeliveryEndpoint
     url: str
     folder: Path
     number: int = 0
@@ -69,7 +69,7 @@ class Stage:
         catalog = self._catalog(name, row, trigger)
         embedded = self.made.embedded
         state = embedded.state
-        self.entrance.ingress = build_ingress(
+        self.endpoint.ingress = build_ingress(
             embedded.settings,
             catalog.routes(),
             state.stores,
@@ -79,16 +79,16 @@ class Stage:
             jwt=JwtProof,
         )
         times: list[str] = []
-        scene = Scene(self.made, self._call, self._striking(name, catalog, times))
+        scene = Scene(self.made, self._call, self._firing(name, catalog, times))
         before: set[str] = set()
         for act in acts:
             before = {head.run for head in await self._work(name, catalog)}
-            self.entrance.deliveries.clear()
+            self.endpoint.deliveries.clear()
             times.clear()
             await act(scene)
             await embedded.simulated.settled()
         heads = [head for head in await self._work(name, catalog) if head.run not in before]
-        told = [one for delivery in self.entrance.deliveries for one in self._explained(delivery, catalog)]
+        told = [one for delivery in self.endpoint.deliveries for one in self._explained(delivery, catalog)]
         told += [one for time in times for one in explain("", time.encode(), way(catalog, "schedule"))]
         return Played(name, heads, told)
 
@@ -118,16 +118,16 @@ class Stage:
         headers = {"authorization": f"Bearer {secret.reveal()}", "content-type": "application/json"}
         await self.made.http.post(f"{self.url}/hooks/{hook}", json={"id": self.number}, headers=headers)
 
-    def _striking(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
-        async def strike(time: str) -> None:
+    def _firing(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
+        async def fire_schedule(time: str) -> None:
             times.append(json.dumps({"workflow": name, "scheduled": time}))
             come_in = way(catalog, "schedule")
             event = come_in.receiver.translate(come_in.request(times[-1].encode()))
-            assert self.entrance.ingress is not None
+            assert self.endpoint.ingress is not None
             if isinstance(event, Event):
-                await self.entrance.ingress.start(event, name)
+                await self.endpoint.ingress.start(event, name)
 
-        return strike
+        return fire_schedule
 
     def _explained(self, delivery: RawRequest, catalog: Catalog) -> Sequence[Explanation]:
         hook = delivery.path.removeprefix("/hooks/")
@@ -173,10 +173,10 @@ class Played:
 
 @asynccontextmanager
 async def open_stage(folder: Path) -> AsyncIterator[Stage]:
-    entrance = Entrance()
-    async with company(folder, work=False, world=every_condition.world()) as made, serve(entrance) as url:
+    endpoint = DeliveryEndpoint()
+    async with company(folder, work=False, world=every_condition.world()) as made, serve(endpoint) as url:
         made.embedded.simulated.subscribe(url)
-        yield Stage(made, entrance, url, folder)
+        yield Stage(made, endpoint, url, folder)
 
 
 def test_every_documented_trigger_condition_has_a_played_example() -> None:

@@ -45,7 +45,7 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 
 
 @asynccontextmanager
-async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
+async def every_receiver(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
     """Serve every receiver on a clock that shows noon; yield the company and the address."""
     async with company(folder, work=False) as made:
         found = receivers(read_settings(ENVIRONMENT).sources) | webhook_receivers(
@@ -130,7 +130,7 @@ async def test_garbage_without_a_valid_proof_is_refused_and_not_stored(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, body in itertools.product(PROOFS, GARBAGE.values()):
                 wrong = [(name, value[:-4] + "AAAA") for name, value in PROOFS[path](body)]
@@ -147,7 +147,7 @@ async def test_signed_garbage_causes_no_server_error_and_is_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             for path in PROOFS:
                 for body in (*GARBAGE.values(), json.dumps({"id": CANARY, "type": CANARY}).encode(), CANARY.encode()):
                     more = [("X-GitHub-Event", "push"), ("X-Call", CANARY), ("Content-Type", "application/json")]
@@ -160,7 +160,7 @@ async def test_every_recorded_payload_is_accepted_under_a_valid_signature(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             for event in EVENTS:
                 request = delivery(path_of(event), event.read_bytes(), *headers_of(event))
                 assert await exchange(url, wire(request.path.encode(), request.headers, request.body)) == [200]
@@ -196,7 +196,7 @@ METHODS = (b"POST", b"GET", b"PUT", b"HEAD", b"OPTIONS", b"TRACE", b"FROB")
 async def test_odd_paths_and_methods_get_4xx_and_store_no_row(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     body = b'{"id": "1"}'
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, method in itertools.product(PATHS, METHODS):
                 raw = wire(path, PROOFS["/hooks/keyed"](body), body, method)
@@ -214,7 +214,7 @@ async def test_host_header_does_not_change_the_path_of_a_request(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             known = itertools.product(enumerate(HOSTS), ((b"/hooks/keyed", 200), (b"/elsewhere", 404)))
             for (number, host), (path, expected) in known:
                 # A different body each time: a repeated one would be a known delivery.
@@ -227,7 +227,7 @@ async def test_host_header_does_not_change_the_path_of_a_request(
 
 @pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
 async def test_pages_refuse_a_foreign_host_and_healthz_answers_every_host(tmp_path: Path, path: bytes) -> None:
-    async with every_door(tmp_path) as (_, url):
+    async with every_receiver(tmp_path) as (_, url):
         for host in (b"evil.example", b"127.0.0.1.nip.io", b"gofer", b"[", b"localhost@evil.example", b"0.0.0.0"):
             foreign = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: " + host)
             assert await exchange(url, foreign) == [421], host
@@ -244,7 +244,7 @@ async def test_oldest_unfinished_body_is_refused_to_make_room_for_a_delivery(
 ) -> None:
     body = json.dumps({"id": "1", "text": "x" * 90_000}).encode()
     open_one = b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 900000\r\n\r\n" + b"x" * 90_000
-    async with every_door(tmp_path, memory=200_000) as (made, url):
+    async with every_receiver(tmp_path, memory=200_000) as (made, url):
         at = urlsplit(url)
         strangers = [await asyncio.open_connection(at.hostname, at.port) for _ in range(2)]
         for _, writer in strangers:
@@ -286,7 +286,7 @@ WIRE = (
 
 async def test_bytes_that_are_no_http_request_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (made, url):
+        async with every_receiver(tmp_path) as (made, url):
             before = rows(tmp_path)
             # All at once, because the server waits for the rest of some of them.
             for raw, statuses in zip(WIRE, await asyncio.gather(*(exchange(url, raw) for raw in WIRE)), strict=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gofer_simulators.slack import Message
-from support.app.serve_process import SECRET, Desk, desk, free_port
+from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
 from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ def adds(sent: Sent) -> Said:
     return [("file_regex", {"file": oldest, "pattern": "^Page 3 comes", "context": 0})]
 
 
-async def answered(made: Desk, asked: Message) -> str:
+async def answered(made: OperatorFolder, asked: Message) -> str:
     async with asyncio.timeout(120):
         while not (answers := made.answers(asked)) or answers[0].edited_ts is None:
             await asyncio.sleep(0.05)
@@ -74,7 +74,7 @@ async def test_run_of_300_turns_killed_halfway_ends_with_the_right_answer(tmp_pa
             running.process.kill()
             killed.set()
 
-    async with desk(tmp_path) as made, deciding(adds, kill) as (model, url):
+    async with operator_folder(tmp_path) as made, deciding(adds, kill) as (model, url):
         for name in ("answer-here.yaml", "answer-here.md"):
             (tmp_path / "agents" / name).write_text(WORKFLOW if name.endswith("yaml") else "Help.")
         port = free_port()

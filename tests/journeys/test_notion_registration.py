@@ -10,7 +10,7 @@ import pytest
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
 from gofer_simulators.notion import NotionSimulator
-from support.app.serve_process import Desk, Running, desk, free_port
+from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
 from support.vendors.notion import ADA, WORLD
 
@@ -20,9 +20,9 @@ FILE = Path(".gofer") / "notion-verification-token"
 
 
 @asynccontextmanager
-async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
+async def notion(folder: Path) -> AsyncIterator[tuple[OperatorFolder, NotionSimulator]]:
     """An operator's folder with one workflow that a simulated Notion triggers."""
-    async with desk(folder) as made, loopback.client() as http:
+    async with operator_folder(folder) as made, loopback.client() as http:
         (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
         (folder / "agents" / "w.md").write_text("Help.")
         simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, secret=TOKEN)

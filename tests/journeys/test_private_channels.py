@@ -126,7 +126,9 @@ class Search:
 
 
 @asynccontextmanager
-async def house(folder: Path, log: pytest.LogCaptureFixture, keys: str) -> AsyncIterator[tuple[Company, Search]]:
+async def company_with_search(
+    folder: Path, log: pytest.LogCaptureFixture, keys: str
+) -> AsyncIterator[tuple[Company, Search]]:
     """A company with all four systems, and one workflow that can write to each."""
     log.set_level(logging.DEBUG)
     agents = folder / "agents"
@@ -206,7 +208,7 @@ async def test_text_of_a_private_channel_appears_nowhere_else(
     policy: str,
     leave: str,
 ) -> None:
-    async with house(tmp_path, caplog, f"private_channels: {policy}\n") as (made, search):
+    async with company_with_search(tmp_path, caplog, f"private_channels: {policy}\n") as (made, search):
         thread = await begin(made)
         if leave:
             head = await waiting(made)
@@ -232,7 +234,7 @@ async def test_approval_in_a_private_channel_shows_the_arguments_only_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, by: str
 ) -> None:
     keys = f"private_channels: allow\napprove: {{tools: [slack_post_message], by: {by}}}\n"
-    async with house(tmp_path, caplog, keys) as (made, search):
+    async with company_with_search(tmp_path, caplog, keys) as (made, search):
         thread = await begin(made)
         head = await waiting(made)
         (question,) = [one for one in made.answers(thread) if any(b["type"] == "actions" for b in one.blocks)]
@@ -252,7 +254,7 @@ async def test_private_jira_issue_is_answered_there_and_leads_to_no_slack_questi
     capsys: pytest.CaptureFixture[str],
     keys: str,
 ) -> None:
-    async with house(tmp_path, caplog, keys) as (made, search):
+    async with company_with_search(tmp_path, caplog, keys) as (made, search):
         jira = made.embedded.simulated.jira
         assert jira is not None
         jira.people.comment(PARTNER, jira.site.issue(SECRET), f"It is about {CANARY}.")

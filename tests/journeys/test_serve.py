@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from support.app.serve_process import SECRET, desk, free_port, log_lines
+from support.app.serve_process import SECRET, free_port, log_lines, operator_folder
 from support.http import loopback
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ HTTP = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_SIGNING_SECRET": SECRET}
 
 
 async def test_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(made.manifest("--socket")))
         made.write_env(**SOCKET)
         running = await made.start("serve", "--port", "0")
@@ -47,7 +47,7 @@ async def test_mention_is_answered_through_socket_mode_with_the_scopes_of_the_ma
 
 async def test_mention_over_http_is_answered_with_links_to_the_public_address(tmp_path: Path) -> None:
     port = free_port()
-    async with desk(tmp_path) as made, loopback.client() as http:
+    async with operator_folder(tmp_path) as made, loopback.client() as http:
         manifest = json.loads(made.manifest("--url", "https://gofer.example.com/", "--json"))
         made.slack.install(manifest)
         url = manifest["settings"]["event_subscriptions"]["request_url"]
@@ -76,7 +76,7 @@ def own_address() -> str:
 
 async def test_other_machines_reach_the_receivers_but_not_the_pages(tmp_path: Path) -> None:
     port = free_port()
-    async with desk(tmp_path) as made, loopback.client() as http:
+    async with operator_folder(tmp_path) as made, loopback.client() as http:
         made.write_env(**HTTP, GOFER_URL="https://gofer.example.com")
         running = await made.start("serve", "--port", str(port), "--host", "0.0.0.0")
         await running.says("Network")
@@ -93,7 +93,7 @@ async def test_other_machines_reach_the_receivers_but_not_the_pages(tmp_path: Pa
 
 
 async def test_serve_reports_an_address_that_this_machine_does_not_have(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.write_env(**HTTP)
         running = await made.start("serve", "--port", "0", "--host", "192.0.2.1")
         assert await running.ends() == 1
@@ -112,7 +112,7 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
         return JSONResponse({"model": "m", "choices": [{"message": message}], "usage": {}})
 
     model = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
-    async with desk(tmp_path) as made, serve(model) as url:
+    async with operator_folder(tmp_path) as made, serve(model) as url:
         made.write_env(**SOCKET, OPENAI_BASE_URL=f"{url}/v1")
         running = await made.start("serve", "--port", "0")
         await running.says("/runs")
@@ -134,7 +134,7 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
 
 
 async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         manifest = yaml.safe_load(made.manifest("--socket"))
         manifest["oauth_config"]["scopes"]["bot"].remove("reactions:write")
         made.slack.install(manifest)

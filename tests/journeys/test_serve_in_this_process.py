@@ -17,7 +17,7 @@ import pytest
 
 from gofer.cli.main import main
 from support.app.command_line import gofer
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def test_serve_prints_connections_and_answers_until_a_signal(
     ready = threading.Event()
     answers: list[str] = []
 
-    async def mention(made: Desk) -> None:
+    async def mention(made: OperatorFolder) -> None:
         made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", SLACK_SIGNING_SECRET="s")
         ready.set()
         async with asyncio.timeout(60):
@@ -51,7 +51,7 @@ def test_serve_prints_connections_and_answers_until_a_signal(
         answers.append((await made.answer(await made.ask("@Gofer hello"))).text)
 
     async def outside() -> None:
-        async with desk(tmp_path) as made:
+        async with operator_folder(tmp_path) as made:
             try:
                 await mention(made)
             finally:
@@ -72,15 +72,15 @@ def test_serve_prints_connections_and_answers_until_a_signal(
 
 
 @contextmanager
-def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OperatorFolder]:
     """An operator's folder in a thread of its own; it is the current folder and has no state."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GOFER_DATA", raising=False)
     ready, over = threading.Event(), threading.Event()
-    made: list[Desk] = []
+    made: list[OperatorFolder] = []
 
     async def outside() -> None:
-        async with desk(folder) as one:
+        async with operator_folder(folder) as one:
             made.append(one)
             ready.set()
             await asyncio.to_thread(over.wait)

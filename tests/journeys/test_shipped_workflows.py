@@ -69,7 +69,7 @@ def pull(made: Company, number: int) -> dict[str, Any]:
 async def test_second_person_wanting_a_ticket_gets_the_same_ticket_privately(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped_workflows.two_react(made)
+        about = await shipped_workflows.two_people_react(made)
         first, second = await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         issue = issues(made)[key]
@@ -90,7 +90,7 @@ async def test_second_person_wanting_a_ticket_gets_the_same_ticket_privately(tmp
 async def test_reaction_days_later_gets_the_same_ticket(tmp_path: Path, days: int) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped_workflows.two_react(made)
+        about = await shipped_workflows.two_people_react(made)
         await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         state, later = made.embedded.state, SetClock(SystemClock().now() + days * 86_400)
@@ -129,8 +129,8 @@ async def test_question_in_a_jira_comment_is_answered_by_a_comment(tmp_path: Pat
 async def test_weekly_digest_fired_twice_is_one_message(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         said = len(made.slack.workspace.timeline(GENERAL))
-        await shipped_workflows.strike_nine(made)
-        await shipped_workflows.strike_nine(made)
+        await shipped_workflows.fire_digest(made)
+        await shipped_workflows.fire_digest(made)
         (head,) = await ended(made, "weekly-digest")
         (digest,) = made.slack.workspace.timeline(GENERAL)[said:]
         assert digest.user == BOT
@@ -263,7 +263,7 @@ async def test_edited_prompt_is_used_and_linked_by_the_next_run(tmp_path: Path) 
 
 async def test_rfc_that_becomes_ready_gets_comments_on_weak_points(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        await shipped_workflows.become_ready(made)
+        await shipped_workflows.set_rfc_ready(made)
         (head,) = await ended(made, "review-rfc")
         state: Any = shipped_workflows.notion(made).state()
         texts = [comment["text"] for comment in state[shipped_workflows.RFC]["comments"]]

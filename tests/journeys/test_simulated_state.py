@@ -10,14 +10,14 @@ import yaml
 from gofer.app.embedded.integrity import WORLD
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.settings import read_settings
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 from support.models.deciding_provider import deciding
 
 pytestmark = pytest.mark.anyio
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
 
 
-async def run_by_hand(made: Desk) -> str:
+async def run_by_hand(made: OperatorFolder) -> str:
     """Start a run in the demo's world for a message of the real Slack, and leave it unfinished."""
     asked = await made.ask("@Gofer hello")
     (made.folder / "event.json").write_text(json.dumps(made.slack.envelopes(asked)[0]))
@@ -28,7 +28,7 @@ async def run_by_hand(made: Desk) -> str:
 
 
 async def test_serve_does_not_continue_a_run_of_a_simulated_world(tmp_path: Path) -> None:
-    async with deciding(lambda sent: "Hello.") as (_, url), desk(tmp_path) as made:
+    async with deciding(lambda sent: "Hello.") as (_, url), operator_folder(tmp_path) as made:
         # The model is away, so the run is parked; nothing real is set up yet.
         made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
         run = await run_by_hand(made)

@@ -17,7 +17,7 @@ from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.app.company import ROOT
-from support.app.serve_process import SECRET, Desk, desk, free_port
+from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
 
 pytestmark = pytest.mark.anyio
 TEXT = (ROOT / "docs" / "slack-app.md").read_text()
@@ -39,7 +39,7 @@ def table(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-def write_env(made: Desk, fence: str, **real: str) -> None:
+def write_env(made: OperatorFolder, fence: str, **real: str) -> None:
     """Write the lines of the document with real values in place of the ellipses."""
     values = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in fence.split("\n") if line}
     assert set(real) == {name for name, value in values.items() if "…" in value}
@@ -52,7 +52,7 @@ def test_slack_app_document_has_exactly_three_commands() -> None:
 
 async def test_following_the_document_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
     manifest, _, serve = COMMANDS
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(await made.read(*manifest)))
         write_env(
             made, SOCKET_ENV, SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", OPENAI_API_KEY="k"
@@ -79,7 +79,7 @@ async def test_following_the_document_for_socket_mode_ends_with_an_answer(tmp_pa
 async def test_following_the_document_for_http_answers_before_and_after_secret_rotation(tmp_path: Path) -> None:
     _, manifest, serve = COMMANDS
     port = free_port()
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(await made.read(*manifest)))
         values = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_API_KEY": "k"}
         write_env(made, HTTP_ENV, SLACK_SIGNING_SECRET=SECRET, **values)

@@ -11,7 +11,7 @@ from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import ConfigError
 from gofer_simulators.slack import Message, Pace
 from support.app.company import ROOT, Company, settings
-from support.app.socket_mode import SECRET, office, slack
+from support.app.socket_mode import SECRET, slack, socket_gofer
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ async def connections(made: Company, count: int) -> None:
 
 
 async def test_mention_over_the_socket_is_answered_in_the_thread(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (answer,) = made.answers(asked)
@@ -37,7 +37,7 @@ async def test_mention_over_the_socket_is_answered_in_the_thread(tmp_path: Path)
 
 
 async def test_edits_reactions_uploads_and_deletions_arrive_over_the_socket(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         channel, person = "C0GENERA0", "U0CAPTN0"
         said = await made.slack.say(person, channel, "is it up?")
         await made.slack.edit(person, channel, said.ts, "<@U0GOFER0> hello")
@@ -55,7 +55,7 @@ async def test_edits_reactions_uploads_and_deletions_arrive_over_the_socket(tmp_
 
 
 async def test_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         for envelope in made.slack.envelopes(asked):
@@ -65,14 +65,14 @@ async def test_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: P
 
 
 async def test_slack_http_receiver_is_absent_without_a_signing_secret(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         response = await made.http.post(f"{made.embedded.url}/slack/events", content=b"{}")
     assert response.status_code == 404
 
 
 async def test_socket_envelope_is_not_acknowledged_before_frame_1_is_stored(tmp_path: Path) -> None:
     patient = Pace(gap_factor=0, answer_within=30)
-    async with office(tmp_path, patient, refusals=0) as (made, store):
+    async with socket_gofer(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
         async with asyncio.timeout(60):
             while not store.claims:
@@ -88,7 +88,7 @@ async def test_socket_envelope_is_not_acknowledged_before_frame_1_is_stored(tmp_
 
 
 async def test_socket_envelope_that_could_not_be_stored_is_delivered_again(tmp_path: Path) -> None:
-    async with office(tmp_path, refusals=2) as (made, store):
+    async with socket_gofer(tmp_path, refusals=2) as (made, store):
         store.open.set()
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
@@ -99,7 +99,7 @@ async def test_socket_envelope_that_could_not_be_stored_is_delivered_again(tmp_p
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
 async def test_socket_connection_ended_by_slack_is_opened_anew(tmp_path: Path, reason: str) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         for n in range(3):
             await made.slack.sockets.disconnect(reason)
             asked = await made.ask(f"@Gofer hello {n}", "general")
@@ -109,7 +109,7 @@ async def test_socket_connection_ended_by_slack_is_opened_anew(tmp_path: Path, r
 
 async def test_mention_is_answered_once_when_the_socket_is_cut_before_acknowledgement(tmp_path: Path) -> None:
     patient = Pace(gap_factor=0, answer_within=10)
-    async with office(tmp_path, patient, refusals=0) as (made, store):
+    async with socket_gofer(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
         async with asyncio.timeout(60):
             while not store.claims:
@@ -123,7 +123,7 @@ async def test_mention_is_answered_once_when_the_socket_is_cut_before_acknowledg
 
 
 async def test_failed_socket_connection_is_retried_with_a_new_url(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         made.slack.sockets.refusals = 2
         await made.slack.sockets.cut()
         await connections(made, 0)
@@ -134,7 +134,7 @@ async def test_failed_socket_connection_is_retried_with_a_new_url(tmp_path: Path
 
 
 async def test_each_event_goes_to_one_of_several_socket_connections(tmp_path: Path) -> None:
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         async with connected(made.embedded.settings.sources, made.embedded.ingress.receive_verified, ping=0.1):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
@@ -144,7 +144,7 @@ async def test_each_event_goes_to_one_of_several_socket_connections(tmp_path: Pa
 
 
 async def test_socket_event_that_starts_no_run_is_acknowledged(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+    async with socket_gofer(tmp_path) as (made, _):
         said = await made.ask("no mention at all", "general")
         await made.slack.settled()
         assert made.slack.sockets.acknowledged == [made.slack.envelopes(said)[0]["event_id"]]

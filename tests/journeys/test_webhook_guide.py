@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 from support.guides.checkout import FENCE, checkout
 
 pytestmark = pytest.mark.anyio
@@ -41,14 +41,14 @@ async def call(script: str, url: str, secret: str) -> str:
     return out.decode()
 
 
-async def runs(made: Desk) -> list[str]:
+async def runs(made: OperatorFolder) -> list[str]:
     """Return the workflows of the runs that the guide's calls started."""
     listed = json.loads(await made.read("runs", "--json"))
     return sorted(run["workflow"] for run in listed)
 
 
 async def test_repeated_call_of_the_webhook_guide_starts_one_run(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         write_files(tmp_path)
         made.write_env(**TOKENS, WEBHOOK_SECRET=SECRET)
         running = await made.start("serve", "--port", "0")

@@ -36,7 +36,7 @@ NO_WORKFLOWS = Catalog({}, Defaults())
 OTHER, BOARD = "U0000006", "C0000009"
 
 
-class Odd(SimulatedHttp):
+class OddSlack(SimulatedHttp):
     """The simulated Slack with odd answers for some methods."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
@@ -78,7 +78,7 @@ class Browser:
     slack_web: httpx2.AsyncClient
     slack: SlackSimulator
     clock: SetClock
-    http: Odd
+    http: OddSlack
     store: Store
     counted: list[str]
     """Codes of refusals that the operator must mend."""
@@ -139,7 +139,7 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
         slack.openid.redirect_urls.add(f"{PAGES}/sign-in/callback")
         to_slack = httpx2.ASGITransport(app=slack.app)
         async with httpx2.AsyncClient(transport=to_slack, base_url="https://slack.test") as slack_web:
-            odd = Odd(slack_web)
+            odd = OddSlack(slack_web)
             people = SlackPeople(SlackWeb("https://slack.test/api/", Secret("xoxb-simulated"), odd))
             openid = SlackOpenId(people, slack.openid.client_id, Secret(slack.openid.client_secret), PAGES)
             counted: list[str] = []

@@ -60,7 +60,7 @@ class Running:
 
 
 @dataclass
-class Desk:
+class OperatorFolder:
     """An operator's folder with a simulated Slack and the offline model."""
 
     folder: Path
@@ -115,7 +115,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[Desk]:
+async def operator_folder(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[OperatorFolder]:
     """Yield a copy of the shipped repository, with a simulated Slack and the offline model."""
     for name in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / name, folder / name)
@@ -125,7 +125,7 @@ async def desk(folder: Path, world: Mapping[str, object] | None = None) -> Async
             serve(slack.app, websockets=True) as url,
             serve(offline_model(demo_scripts())) as model,
         ):
-            made = Desk(folder, slack, f"{url}/api", f"{model}/v1")
+            made = OperatorFolder(folder, slack, f"{url}/api", f"{model}/v1")
             try:
                 yield made
             finally:

@@ -61,7 +61,7 @@ async def ask_directly(made: Company) -> Message:
     return await made.slack.say(CAPTAIN, made.slack.direct(CAPTAIN).id, text)
 
 
-async def two_react(made: Company) -> Message:
+async def two_people_react(made: Company) -> Message:
     """Let two people put :jira: on the message about refunds."""
     about = last(made, GENERAL, "refund")
     for person in (SUPPORT, CHECKOUT):
@@ -76,7 +76,7 @@ async def ask_in_jira(made: Company) -> None:
     jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "@gofer may this go out today?")
 
 
-async def strike_nine(made: Company, nominal: datetime = MONDAY) -> None:
+async def fire_digest(made: Company, nominal: datetime = MONDAY) -> None:
     """Fire the schedule of the digest."""
     await Outsiders(made.embedded).fire("weekly-digest", nominal)
 
@@ -110,7 +110,7 @@ async def open_a_pull_request(made: Company) -> None:
     )
 
 
-async def become_ready(made: Company) -> None:
+async def set_rfc_ready(made: Company) -> None:
     """Set an RFC to ready for review."""
     notion(made).people.set_status(RFC, "Ready for review", by="Checkout Owner")
 
@@ -118,14 +118,14 @@ async def become_ready(made: Company) -> None:
 ACTS: Mapping[str, tuple[str, Act]] = {
     "a mention": ("answer-here", ask_about_the_decision),
     "a direct message": ("answer-here", ask_directly),
-    "two reactions": ("file-ticket", two_react),
+    "two reactions": ("file-ticket", two_people_react),
     "a comment in Jira": ("answer-in-jira", ask_in_jira),
-    "a schedule": ("weekly-digest", strike_nine),
+    "a schedule": ("weekly-digest", fire_digest),
     "a webhook": ("new-hire-checklist", hire),
     "a merge": ("mark-merged", merge),
     "a new channel": ("welcome-channel", create_a_channel),
     "an invitation": ("welcome-channel", invite),
     "a pull request": ("assign-reviewers", open_a_pull_request),
-    "a status": ("review-rfc", become_ready),
+    "a status": ("review-rfc", set_rfc_ready),
 }
 """By event: the workflow that it starts, and the act that causes it."""

@@ -25,7 +25,7 @@ IMPATIENT = Pace(gap_factor=0, answer_within=0.5)
 
 
 @dataclass
-class Reluctant:
+class HeldStore:
     """A store that refuses the first claims, and holds the others until `open` is set."""
 
     store: Store
@@ -55,9 +55,9 @@ async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, s
 
 
 @asynccontextmanager
-async def office(
+async def socket_gofer(
     folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
-) -> AsyncIterator[tuple[Company, Reluctant]]:
+) -> AsyncIterator[tuple[Company, HeldStore]]:
     """Run Gofer with a socket to a simulated Slack; with `refusals`, its store refuses and holds claims."""
     async with (
         slack(pace) as (simulator, api),
@@ -68,7 +68,7 @@ async def office(
         given = {"SLACK_API_URL": api, "OPENAI_BASE_URL": f"{model}/v1", **tokens}
         chosen = settings(folder, **given, **environment)
         async with open_embedded(chosen, ROOT) as embedded:
-            store = Reluctant(embedded.state.store, refusals or 0)
+            store = HeldStore(embedded.state.store, refusals or 0)
             if refusals is None:
                 store.open.set()
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))

@@ -33,7 +33,7 @@ class Scene:
     made: Company
     call: Callable[[str], Awaitable[None]]
     """Calls the webhook of a name."""
-    strike: Callable[[str], Awaitable[None]]
+    fire_schedule: Callable[[str], Awaitable[None]]
     """A time comes, written as ISO 8601."""
     kept: list[Any] = field(default_factory=list)
     """What an act leaves to the next one."""
@@ -240,9 +240,9 @@ def call(name: str) -> Act:
     return act
 
 
-def strike(time: str) -> Act:
+def fire_schedule(time: str) -> Act:
     async def act(scene: Scene) -> None:
-        await scene.strike(time)
+        await scene.fire_schedule(time)
 
     return act
 
@@ -374,10 +374,12 @@ def _other() -> Sequence[Row]:
     berlin = {"cron": "0 9 ? * MON *", "zone": "Europe/Berlin"}
     return [
         Row("webhook", "name", {"name": "right", **bearer}, [call("right")], [call("wrong")]),
-        Row("schedule", "cron", cron, [strike(monday)], [strike(tuesday)]),
-        Row("schedule", "every", {"every": "7 days"}, [strike("2026-11-19T00:00:00Z")], [strike(tuesday)]),
-        Row("schedule", "at", {"at": "2026-11-23T08:00"}, [strike(monday)], [strike(tuesday)]),
-        Row("schedule", "zone", berlin, [strike(monday)], [strike("2026-11-23T09:00:00Z")]),
+        Row("schedule", "cron", cron, [fire_schedule(monday)], [fire_schedule(tuesday)]),
+        Row(
+            "schedule", "every", {"every": "7 days"}, [fire_schedule("2026-11-19T00:00:00Z")], [fire_schedule(tuesday)]
+        ),
+        Row("schedule", "at", {"at": "2026-11-23T08:00"}, [fire_schedule(monday)], [fire_schedule(tuesday)]),
+        Row("schedule", "zone", berlin, [fire_schedule(monday)], [fire_schedule("2026-11-23T09:00:00Z")]),
     ]
 
 
