@@ -52,7 +52,7 @@ ANSWERS = [
 
 
 @dataclass
-class Told:
+class WindowStory:
     """The journal of the story and the requests that its model got."""
 
     journal: Sequence[Recorded]
@@ -74,7 +74,7 @@ class Narrator:
         return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 3, 5, 0))
 
 
-async def told() -> Told:
+async def played() -> WindowStory:
     """Play the story in memory."""
     model = Narrator()
     made = _furnished(model)
@@ -85,7 +85,7 @@ async def told() -> Told:
     await inbox.put(made.store, "run1", "2-retried", RunRetried("an operator"))
     ending = await coordinate(step, _bundle(made), PROVENANCE)
     await _end(made, step, RunConcluded(ending.status, ending.reason, ending.answer))
-    return Told(await made.journal(), model.questions)
+    return WindowStory(await made.journal(), model.questions)
 
 
 async def _say(made: MemoryRun, text: str, item: str) -> None:

@@ -152,7 +152,7 @@ class Colleague:
         return says("Here you are.")
 
 
-class Telling(MemoryStore):
+class StatusRecorder(MemoryStore):
     """A store that records the states shown in the run list, in order."""
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Telling(MemoryStore):
             self.shown.append(line)
 
 
-class Lines(logging.Handler):
+class WarningLog(logging.Handler):
     """The warnings of the log, each once."""
 
     def __init__(self) -> None:
@@ -181,9 +181,9 @@ class Lines(logging.Handler):
 
 
 @contextmanager
-def log_lines() -> Iterator[Lines]:
+def log_lines() -> Iterator[WarningLog]:
     """Record the warnings of Gofer during the block."""
-    handler, logger = Lines(), logging.getLogger("gofer")
+    handler, logger = WarningLog(), logging.getLogger("gofer")
     logger.addHandler(handler)
     before = logger.propagate
     logger.propagate = False
@@ -201,7 +201,7 @@ class Run:
         self.loop = VirtualLoop()
         self.clock = VirtualClock(self.loop)
         self.network = Network(self.clock)
-        self.store = Telling()
+        self.store = StatusRecorder()
         self.blobs = MemoryBlobs()
         self.queue = MemoryQueue(self.clock)
         self.source, self.call, self.seconds = source, call, seconds

@@ -66,7 +66,7 @@ DETAILS: Mapping[str, object] = {
 """What the code of a run relies on in the results of its tools."""
 
 
-class Anything(Arguments):
+class AnyArguments(Arguments):
     """The arguments of every simulated tool."""
 
     text: str = ""
@@ -160,7 +160,7 @@ def make_tools() -> dict[str, Tool[Arguments]]:
 
 def _words(said: Arguments) -> str:
     """Return the text that an effect leaves in the world: that of the call, or the whole request."""
-    return said.text if isinstance(said, Anything) else said.model_dump_json()
+    return said.text if isinstance(said, AnyArguments) else said.model_dump_json()
 
 
 def _details(said: Arguments) -> Mapping[str, object]:
@@ -191,7 +191,7 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
         name,
         name,
         effect,
-        ARGUMENTS.get(name, Anything),
+        ARGUMENTS.get(name, AnyArguments),
         act,
         timeout=20.0,
         internal=name in ARGUMENTS,
