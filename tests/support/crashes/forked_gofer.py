@@ -17,7 +17,7 @@ from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
 from support.app.company import PATIENCE, ROOT
-from support.crashes.mortal_gofer import MortalStore
+from support.crashes.crashing_gofer import CrashingStore
 from support.processes.forks import exit_code, start
 from support.runtime.worker_parts import over
 from support.tools.declared_tools import hurried
@@ -25,7 +25,7 @@ from support.tools.declared_tools import hurried
 _T = TypeVar("_T")
 
 
-class CountingStore(MortalStore):
+class CountingStore(CrashingStore):
     """A store that counts the writes to journals of all runs, and dies at one of them."""
 
     def __init__(self, store: Store, when: str, n: int) -> None:

@@ -27,7 +27,7 @@ from support.runtime.worker_parts import worker_over
 _T = TypeVar("_T")
 
 
-class MortalStore:
+class CrashingStore:
     """A store whose process dies at one frame."""
 
     def __init__(self, store: Store, when: str, n: int) -> None:
@@ -74,7 +74,7 @@ async def _work(environment: Mapping[str, str], root: Path, payload: Path, when:
     event = SlackReceiver(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
     assert isinstance(event, Event)
     async with open_embedded(read_settings(environment), root) as embedded:
-        store = MortalStore(embedded.state.store, when, n)
+        store = CrashingStore(embedded.state.store, when, n)
         run = await replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store)).start(
             event, "answer-here"
         )
