@@ -304,12 +304,12 @@ def test_abandoned_private_run_on_aws_is_listed_by_id_only_and_retried(
 def test_sweep_on_aws_enqueues_a_run_and_lists_runs_that_still_wait(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
 
-    async def lose_bell() -> None:
+    async def lose_queue_message() -> None:
         await accept(stage, "aaaa01")
         for queue_message in await stage.queue.receive(10, 60, 0):
             await stage.queue.acknowledge(queue_message)
 
-    asyncio.run(lose_bell())
+    asyncio.run(lose_queue_message())
     code, out, _ = at("sweep", "--seconds", "1", "--json")
     assert (code, json.loads(out)) == (1, {"ended": [], "waiting": ["aaaa01"], "private": {"ended": 0, "waiting": 0}})
     asyncio.run(work_once(worker(stage, says("Hello."))))

@@ -31,20 +31,20 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_source_guide_works_as_written(terminal: Terminal) -> None:
     guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
     terminal.follow(guide)
-    the_demo_answered_in_tracker(terminal)
+    assert_demo_lists_the_tracker_run(terminal)
     schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()
     assert all(f'"{word}"' in schema for word in ("tracker.issue_created", "tracker.commented", "tracker_add_comment"))
-    the_function_is_packaged(terminal)
+    assert_function_is_packaged(terminal)
     terminal.type(f"python -m pytest -q -k '{DOCUMENTED}' tests/architecture/test_documents.py\n")
 
 
-def the_demo_answered_in_tracker(terminal: Terminal) -> None:
+def assert_demo_lists_the_tracker_run(terminal: Terminal) -> None:
     """Assert that the demo lists the run of the simulated Tracker's delivery."""
     terminal.type("gofer runs\n")
     assert "triage-tracker" in terminal.says()
 
 
-def the_function_is_packaged(terminal: Terminal) -> None:
+def assert_function_is_packaged(terminal: Terminal) -> None:
     """Assert that the package of the function has its handler and its receiver."""
     terminal.type("python deploy/package.py build TrackerFunction --here --without-bytecode\n")
     built = terminal.folder / "build"

@@ -63,7 +63,7 @@ def contract(name: str, days: int) -> str:
 
 
 @asynccontextmanager
-async def lawyers(folder: Path) -> AsyncIterator[Company]:
+async def contract_company(folder: Path) -> AsyncIterator[Company]:
     root = folder / "repository"
     (root / "agents").mkdir(parents=True)
     shutil.copytree(ROOT / "subagents", root / "subagents")
@@ -87,7 +87,7 @@ async def compared(made: Company) -> str:
 
 
 async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path) -> None:
-    async with lawyers(tmp_path) as made:
+    async with contract_company(tmp_path) as made:
         assert "North has 30 days, South 90 and East 14." in await compared(made)
         (head,) = await made.ended()
         journal = await made.journal(head.run)
@@ -111,7 +111,7 @@ async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path)
 
 
 async def test_subagent_runs_are_absent_from_the_run_list(tmp_path: Path) -> None:
-    async with lawyers(tmp_path) as made:
+    async with contract_company(tmp_path) as made:
         await compared(made)
         assert len(await made.embedded.state.store.heads(100, private=True)) == 1
         rows = await made.get("/runs")

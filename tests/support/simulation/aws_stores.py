@@ -89,12 +89,12 @@ class StandardQueue(MemoryQueue):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
-        self._rings_made = 0
+        self._enqueued = 0
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        self._rings_made += 1
+        self._enqueued += 1
         # Under a unique name, so that no waiting message is replaced by one of the same run.
-        await super().enqueue(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
+        await super().enqueue(f"{self._enqueued}/{run}", min(delay, LONGEST_DELAY))
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         found = await super().receive(limit, visibility, wait)
