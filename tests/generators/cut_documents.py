@@ -1,4 +1,4 @@
-"""The table of documents that are cut in each way, and the part that a model reads of each.
+"""The table of documents that are cut in each way, and what a model reads of each.
 
 `PYTHONPATH=tests python -m generators.cut_documents` writes the table into docs/files.md anew, and a test compares the
 two. Ids are shortened, as they are hashes of what a library for compression makes.

@@ -79,7 +79,7 @@ def recorded() -> Iterator[Payload]:
 
 
 def made_in_tests() -> Iterator[Payload]:
-    """Yield the payloads of the parametrized tests of the receivers."""
+    """Yield what the parametrized tests of the receivers send."""
     nothing = "test_what_starts_nothing_has_a_reason"
     slack, notion = _receiver("slack"), _receiver("notion")
     for changes, *_ in _values(slack, nothing):

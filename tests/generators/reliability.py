@@ -1,4 +1,4 @@
-"""`make reliability`: write the table of docs/reliability.md. The argument is the number of schedules."""
+"""The table of `docs/reliability.md`, made anew: `make reliability`. Takes the number of schedules."""
 
 import logging
 import sys
@@ -117,7 +117,7 @@ def main(count: int) -> None:
     logging.disable(logging.CRITICAL)
     table = "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows(count))])
     write(table, BEGIN, END)
-    # The log also has the lines that operators see of an outage.
+    # What operators see of an outage is in the log too.
     logging.disable(logging.NOTSET)
     seen = outage_table.table()
     write(seen, OUTAGES_BEGIN, OUTAGES_END)
@@ -125,7 +125,7 @@ def main(count: int) -> None:
 
 
 def write(table: str, begin: str, end: str) -> None:
-    """Write a table between two marks of the page."""
+    """Put a table between two marks of the page."""
     before, rest = PAGE.read_text().split(begin)
     after = rest.split(end)[1]
     PAGE.write_text(f"{before}{begin}{table}\n{end}{after}")

@@ -1,4 +1,4 @@
-"""The first requests of six kinds of runs, as a model reads them, with tokens by part and costs.
+"""The first requests of six kinds of runs, as a model reads them, with their tokens by part and what they cost.
 
 `PYTHONPATH=tests python -m generators.what_models_read` writes them into docs/context.md anew. A test compares the two,
 so that a changed word of a prompt is a row in a diff. Times and ids are replaced, because they differ with each run.
@@ -52,7 +52,7 @@ REPLACED = (
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "2026-11-23 09:00 UTC"),
     (r"(file|result|text|history)_[0-9a-f]{12}", r"\1_0123456789ab"),
 )
-"""The texts that differ with each run, and their replacements."""
+"""What differs with each run, and what stands there instead."""
 COMPARE = """\
 description: Reads a contract.
 owner: "#helpers"
@@ -121,7 +121,7 @@ class Request:
 
 
 def divided(first: str) -> tuple[str, str]:
-    """Return the part of a first message that code wrote, and the request with the source context."""
+    """Return what code wrote of a first message, and the request and the material."""
     head, sentence, material = first.partition(MATERIAL if MATERIAL in first else UNASKED)
     if not sentence:
         ours, _, prompt = first.partition("\n\n")

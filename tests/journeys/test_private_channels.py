@@ -267,5 +267,5 @@ async def test_private_jira_issue_is_answered_there_and_leads_to_no_slack_questi
         assert await search.found(head.run, CANARY, f"/runs/{head.run}") == {"jira"}
         assert CANARY not in json.dumps(issues)
         shown = await listed(tmp_path, head.run, monkeypatch, capsys)
-        # The list does not even show the ignored runs of Gofer's own comments there.
+        # Not even that Gofer's own comments there started nothing.
         assert shown.split("\n")[:2] == ["[]", "No runs that you may see."]

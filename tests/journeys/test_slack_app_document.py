@@ -1,4 +1,4 @@
-"""docs/slack-app.md, followed literally: its commands, its `.env` and its tables."""
+"""docs/slack-app.md is followed to the letter: its commands, its `.env`, its tables."""
 
 import re
 import shlex
@@ -34,7 +34,7 @@ PUBLIC = "https://gofer.example.com"
 
 
 def table(heading: str) -> list[list[str]]:
-    """Return the cells of the first table after a heading, without its head."""
+    """The cells of the first table after a heading, without its head."""
     rows = TEXT.split(heading, 1)[1].split("\n|", 1)[1].split("\n\n", 1)[0].split("\n")[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
@@ -110,7 +110,7 @@ def test_scope_table_lists_every_scope_with_the_features_that_need_that_scope() 
     assert documented == {scope: set(users) for scope, users in needed([everything], tools).items()}
 
 
-def test_settings_table_lists_every_setting_of_a_real_slack(tmp_path: Path) -> None:
+def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
     listed = {row[0].strip("`") for row in table("## 2. Write the settings")}
     files = ("app/settings.py", "sources/slack/settings.py")
     source = "".join((ROOT / "src/gofer" / file).read_text() for file in files)

@@ -1,4 +1,4 @@
-"""A helper process whose jobs misbehave as libraries do on hostile documents."""
+"""A helper process whose jobs do what hostile documents make libraries do."""
 
 import ctypes
 import json
@@ -18,7 +18,7 @@ def echo(packet: Packet) -> Packet:
 
 
 def environment(packet: Packet) -> Packet:
-    """Return what a job can see of the parent process."""
+    """What a job can see of the process that asked for it."""
     descriptors = []
     for number in range(256):
         try:
@@ -39,7 +39,7 @@ def forever(packet: Packet) -> Packet:
 
 
 def burn(packet: Packet) -> Packet:
-    """Use 0.7 seconds of processor time."""
+    """Takes 0.7 seconds of a processor, however long that lasts."""
     while time.process_time() < 0.7:
         pass
     return Packet({"done": True})
@@ -51,7 +51,7 @@ def asleep(packet: Packet) -> Packet:
 
 
 def deaf(packet: Packet) -> Packet:
-    """Sleep and ignore the alarm."""
+    """Sleeps and ignores its alarm."""
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     return asleep(packet)
 
@@ -72,7 +72,7 @@ def leave(packet: Packet) -> Packet:
 
 
 def orphan(packet: Packet) -> Packet:
-    """Kill the helper together with the job."""
+    """Takes the helper with it."""
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(0.2)
     os._exit(0)

@@ -47,7 +47,7 @@ LONG = 30 * 3_600.0
 CHANNEL, CAPTAIN, DIRECT = "C0DEPLOY0", "U0CAPTN0", "D0CAPTN0"
 _NAMES = {5: "5 s", 60: "60 s", 2_400: "40 minutes"}
 NOT_ASKED = "nobody waits"
-"""The cell of what people see of a run without a requester."""
+"""What people see of a run that nobody asked for."""
 
 
 FACTS: Mapping[str, Mapping[str, object]] = {
@@ -246,7 +246,7 @@ class Run:
         return [ends.sentence() for ends in await recent(self.store, int(self.clock.now() * 1000))]
 
     def _note_end(self, ended: Ended) -> None:
-        """Record the metrics of an ended run, private runs included."""
+        """Note what the metrics of a worker say of an end, private runs included."""
         self.store.shown.append(f"metric: one run ended as {ended.status}")
 
     async def _under_way(self, run: str) -> bool:

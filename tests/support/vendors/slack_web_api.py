@@ -1,4 +1,4 @@
-"""The simulated Slack Web API for its own tests: a workspace, a caller, and readers of its responses."""
+"""The simulated Web API for tests of it: a workspace, a caller, and what to read from its answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
