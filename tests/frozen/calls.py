@@ -1,4 +1,4 @@
-"""The requests that each tool of a vendor sends for a call, and what comes of it, over the simulated vendors."""
+"""The requests that each tool of a vendor sends for a call, and its result, over the simulated vendors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -92,7 +92,7 @@ GITHUB: Calls = (
     ("github_create_issue", {"title": "x"}),
     ("github_request_reviewers", {"reviewers": ["@sam"]}),
 )
-"""Calls in the order in which they are made, each against what those before it changed."""
+"""Calls in their order; each sees the changes of the earlier ones."""
 
 Tools = Sequence[Tool[Any]]
 
@@ -106,7 +106,7 @@ def requests() -> Iterator[tuple[str, str]]:
 
 
 def missing(names: Sequence[str]) -> Sequence[str]:
-    """Return the tools of vendors among some names that no call here asks for."""
+    """Return the vendor tools among some names that no call here uses."""
     called = {name for calls in (SLACK, JIRA, NOTION, GITHUB) for name, _ in calls}
     vendors = ("slack_", "jira_", "notion_", "github_")
     return sorted(name for name in names if name.startswith(vendors) and name not in called)

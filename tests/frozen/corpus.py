@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from frozen import calls, outputs, sources, state, stories
 
 Text = tuple[str, str]
-"""A path below the corpus and what stands there."""
+"""A path in the corpus and its text."""
 
 
 def texts(folder: Mapping[str, str] | None = None) -> Mapping[str, str]:

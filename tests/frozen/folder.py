@@ -1,4 +1,4 @@
-"""The files of one machine's folder as lines of text, and the folder that such lines stand for.
+"""The state folder of one machine as lines of text, and the folder rebuilt from such lines.
 
 `schema.sql` makes the tables. `rows.jsonl` has a line for each frame, in the order of all runs: the rows that were
 added and removed since the frame before. `keys.jsonl` and `blobs.jsonl` have the files beside the database. The folder
@@ -29,7 +29,7 @@ _TABLES = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DES
 
 
 class KeptBlobs(MemoryBlobs):
-    """Bodies that are also kept to be written down."""
+    """A body store that also keeps each body for the corpus."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 NAMES: Mapping[str, str] = {}
-"""Words that changed since the corpus was frozen: the old word, and the word that stands there now."""
+"""Words that changed since the corpus was frozen: the old word, and its replacement."""
 
 EXCEPTED = frozenset(
     (

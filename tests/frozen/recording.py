@@ -1,4 +1,4 @@
-"""An `Http` that keeps what passes through it."""
+"""An `Http` that records its requests."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit

@@ -54,11 +54,11 @@ EMAIL = "gofer@example.com"
 SIMULATED = "simulated"
 """The token of every simulated vendor."""
 QUIET = 300.0
-"""Virtual seconds after which what happened has been delivered."""
+"""Virtual seconds after which all events have been delivered."""
 
 
 class KeepingModel:
-    """The scripted model of the demo, which keeps the bodies that it is asked with among what was sent."""
+    """The scripted model of the demo, which records its requests among those to vendors."""
 
     def __init__(self, sent: list[str]) -> None:
         self._sent = sent
@@ -102,14 +102,14 @@ class Company:
     worker: Worker
 
     async def deliver(self, source: str, body: bytes, headers: Sequence[tuple[str, str]] = (), hook: str = "") -> int:
-        """Take a delivery in and return the status of its answer."""
+        """Receive a delivery and return the status of the response."""
         self.vendors.sent.append(line({"delivered": source, "body": body.decode()}))
         come_in = way(self.catalog, source, headers, hook)
         request = RawRequest("POST", come_in.path, headers, body)
         return (await self.ingress.receive_verified(come_in.receiver, request)).status
 
     async def ended(self) -> None:
-        """Wait until what happened was delivered and every run ended."""
+        """Wait until all events were delivered and every run ended."""
         await asyncio.sleep(QUIET)
         while any(head.status in UNFINISHED for head in await self.worker.services.store.heads(100, private=True)):
             await asyncio.sleep(10)
@@ -162,11 +162,11 @@ ACTS: Mapping[str, Callable[[Company], Awaitable[None]]] = {
     "webhook": _call,
     "schedule": _time,
 }
-"""What happens outside, by what it is called in the corpus."""
+"""The events outside, by their name in the corpus."""
 
 
 def requests() -> Iterator[tuple[str, str]]:
-    """Yield the deliveries, the requests to vendors and the questions to models of what each source starts."""
+    """Yield the deliveries of each source, and the requests of their runs to vendors and models."""
     for name, act in ACTS.items():
         loop = ThreadlessLoop()
         yield f"requests/from-{name}.jsonl", play(loop, _played(VirtualClock(loop), act))

@@ -47,7 +47,7 @@ LONGEST = 90_000.0
 
 
 class ThreadlessLoop(VirtualLoop):
-    """A loop in virtual time that does at once what others give to a thread."""
+    """A loop in virtual time that runs the work of threads inline."""
 
     def run_in_executor(self, executor: object, work: Callable[..., Any], *words: Any) -> "asyncio.Future[Any]":
         """Do the work now."""
@@ -57,7 +57,7 @@ class ThreadlessLoop(VirtualLoop):
 
 
 class FileDatabase:
-    """The file of a folder without a thread for it: each piece of work is done at once, in a transaction of its own."""
+    """A file database without a thread: each piece of work runs at once, in a transaction of its own."""
 
     def __init__(self, path: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
@@ -76,14 +76,14 @@ class FileDatabase:
         return result
 
     async def empty_log(self) -> None:
-        """Do nothing: this file has no log beside it."""
+        """Do nothing: this file has no write-ahead log."""
 
     def sync_first(self, sync: Callable[[], None]) -> None:
-        """Do nothing: no power is cut in virtual time."""
+        """Do nothing: there are no power cuts in virtual time."""
 
 
 class Stage:
-    """A worker, a receiver and a sweeper over a store, and the people and vendors that they meet."""
+    """A worker, a receiver and a sweeper over a store, with simulated people and vendors."""
 
     def __init__(
         self, database: FileDatabase, keys: Keys, blobs: MemoryBlobs, watched: Callable[[Store], Store]
@@ -111,7 +111,7 @@ class Stage:
         self._model = RestlessModel(machine, self.questions, delegates=PLAN.delegates)
 
     async def accept(self, event: Event) -> str:
-        """Take an event in and return the id of its run."""
+        """Accept an event and return the id of its run."""
         (run,) = await self._ingress().accept(event)
         return run
 

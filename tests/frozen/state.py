@@ -1,4 +1,4 @@
-"""A folder of one machine as it was after each frame of a story, and what today's code makes of it."""
+"""The state folder of one machine after each frame of a story, read and continued by today's code."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ EVERY = 6
 
 
 class Watched:
-    """A store that hands on what it is asked, and notes the rows of the database after each frame."""
+    """A store that records the rows of the database after each frame."""
 
     def __init__(self, store: Store, database: FileDatabase) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class Watched:
 
 
 def made() -> Iterator[tuple[str, str]]:
-    """Play the story and yield the texts that the folder after each frame is made of."""
+    """Play the story and yield the texts of the folder after each frame."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         database = FileDatabase(folder / DATABASE)
@@ -86,7 +86,7 @@ def made() -> Iterator[tuple[str, str]]:
 
 
 def digests(texts: Mapping[str, str], folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield how the runs of the folder stand after each frame, and how they end when today's code continues them."""
+    """Yield the state of the folder's runs after each frame, and their end when today's code continues them."""
     frames = texts[ROWS].splitlines()
     told: list[str] = []
     ends: list[str] = []
@@ -101,7 +101,7 @@ def digests(texts: Mapping[str, str], folder: Path) -> Iterator[tuple[str, str]]
 
 
 def _or_refused(length: int, read: Callable[[], Mapping[str, object]]) -> str:
-    """Return the line of a frame; a folder that today's code refuses is shown by its sentence."""
+    """Return the line of a frame, or the refusal when today's code refuses the folder."""
     try:
         found = read()
     except GoferError as error:
@@ -115,7 +115,7 @@ async def _story(stage: Stage) -> None:
 
 
 def _stands(folder: Path) -> Mapping[str, object]:
-    """Return how each run of a folder stands, as its three projections have it."""
+    """Return the state of each run of a folder from its three projections."""
     with read_state(folder, SetClock()) as state:
         journals = asyncio.run(_journals(state))
     return {run: _digest(journal) for run, journal in journals.items()}
@@ -134,7 +134,7 @@ async def _journals(state: State) -> Mapping[str, Sequence[Recorded]]:
 
 
 async def _roots(state: State) -> list[str]:
-    """Return the claimed runs that no other run asks; also those whose head was not written."""
+    """Return the claimed runs that are not subagent runs, also those whose head was not written."""
     found = await state.database.run(lambda connection: connection.execute(_RUNS).fetchall())
     return [run for (run,) in found if "." not in run]
 
@@ -178,7 +178,7 @@ def _continued(texts: Mapping[str, str], folder: Path) -> Mapping[str, object]:
 async def _go_on(texts: Mapping[str, str], stage: Stage) -> None:
     for key, body in stored(texts):
         await stage.blobs.put(key, body)
-    # Later than everything in the folder: what its owner sent has landed, and no lease holds.
+    # Later than everything in the folder: sent effects have landed, and no lease is valid.
     await asyncio.sleep(3_600)
     await stage.work()
 

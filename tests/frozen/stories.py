@@ -34,19 +34,19 @@ class Story:
 def stories() -> Mapping[str, Story]:
     """Return all stories by name."""
     found = {name: _scheduled(seed) for name, seed in SEEDS.items()}
-    made = asyncio.run(window.told())
+    made = asyncio.run(window.played())
     return {**found, "full-window": Story({"run1": made.journal}, made.questions)}
 
 
-def journals(told: Mapping[str, Story]) -> Iterator[tuple[str, str]]:
+def journals(found: Mapping[str, Story]) -> Iterator[tuple[str, str]]:
     """Yield each entry of each story on a line."""
-    for name, story in told.items():
+    for name, story in found.items():
         yield f"journals/{name}.jsonl", lines(_entries(story))
 
 
-def questions(told: Mapping[str, Story]) -> Iterator[tuple[str, str]]:
+def questions(found: Mapping[str, Story]) -> Iterator[tuple[str, str]]:
     """Yield the requests to models of each story, in order."""
-    for name, story in told.items():
+    for name, story in found.items():
         yield f"requests/{name}.jsonl", "".join(f"{question.decode()}\n" for question in story.questions)
 
 

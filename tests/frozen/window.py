@@ -1,4 +1,4 @@
-"""A story of one run whose window fills: a plan, skills, files, a picture, summaries, and what people say meanwhile."""
+"""A story of one run whose window fills: a plan, skills, files, an image, summaries, and messages meanwhile."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ ANSWERS = [
 
 
 @dataclass
-class Told:
+class WindowStory:
     """The journal of the story and the requests that its model got."""
 
     journal: Sequence[Recorded]
@@ -61,7 +61,7 @@ class Told:
 
 @dataclass
 class Narrator:
-    """A model that says what stands next in the story."""
+    """A model that gives the next answer of the story."""
 
     left: list[Answer] = field(default_factory=lambda: list(ANSWERS))
     questions: list[bytes] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Narrator:
         return Answer(answer.text, answer.asks, answer.finish, "m", Usage(len(body) // 3, 5, 0))
 
 
-async def told() -> Told:
+async def played() -> WindowStory:
     """Play the story in memory."""
     model = Narrator()
     made = _furnished(model)
@@ -85,7 +85,7 @@ async def told() -> Told:
     await inbox.put(made.store, "run1", "2-retried", RunRetried("an operator"))
     ending = await coordinate(step, _bundle(made), PROVENANCE)
     await _end(made, step, RunConcluded(ending.status, ending.reason, ending.answer))
-    return Told(await made.journal(), model.questions)
+    return WindowStory(await made.journal(), model.questions)
 
 
 async def _say(made: MemoryRun, text: str, item: str) -> None:
@@ -93,7 +93,7 @@ async def _say(made: MemoryRun, text: str, item: str) -> None:
 
 
 async def _end(made: MemoryRun, step: OwnStep, concluded: RunConcluded) -> None:
-    """Write the end; a wish to cancel that came too late stands before it."""
+    """Write the end of the run, after a cancel request that came too late."""
     await inbox.put(made.store, "run1", "3-cancelled", RunCancelled("Ada"))
     await step.take_inbox()
     step.note(concluded)

@@ -31,7 +31,7 @@ SCAN = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
 
 @dataclass(frozen=True)
 class Cut:
-    """One document, and what is looked for in its text."""
+    """One document, and the words searched for in its text."""
 
     title: str
     name: str

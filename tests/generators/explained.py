@@ -49,14 +49,14 @@ class Payload:
     hook: str = ""
 
     def outcome(self) -> str:
-        """Return what `gofer explain` says, in one cell."""
+        """Return the output of `gofer explain` as one cell."""
         come_in = way(catalog(), self.source, self.headers, self.hook)
         return "; then ".join(dict.fromkeys(map(_cell, explain("", self.body, come_in))))
 
 
 @cache
 def catalog() -> Catalog:
-    """The workflows that ship."""
+    """Return the shipped workflows."""
     return load_catalog(HERE.parents[1] / "agents")
 
 
@@ -111,7 +111,7 @@ def _made_for_github(module: ModuleType, test: str) -> Iterator[Payload]:
 
 
 def times_and_calls() -> Iterator[Payload]:
-    """Yield what schedules and webhooks bring."""
+    """Yield times of schedules and calls of webhooks."""
     digest = next(plan for name, plan in catalog().schedules() if name == "weekly-digest")
     schedule = f"weekly-digest cron({digest['text']}) {digest['zone']}"  # type: ignore[index]
     for body in (
@@ -131,7 +131,7 @@ def times_and_calls() -> Iterator[Payload]:
 
 
 def shortened() -> Iterator[Payload]:
-    """Yield recorded payloads without one field, where the outcome is another one."""
+    """Yield recorded payloads without one field, where that changes the outcome."""
     for whole in recorded():
         payload, usual = json.loads(whole.body), whole.outcome()
         for at in places(payload):
@@ -142,7 +142,7 @@ def shortened() -> Iterator[Payload]:
 
 
 def garbage() -> Iterator[Payload]:
-    """Yield what no sender would send; sources with the same outcome share a row."""
+    """Yield payloads that no sender produces; sources with the same outcome share a row."""
     for name, body in {"gzip": gzip.compress(b"{}", mtime=0), **GARBAGE}.items():
         sent: dict[str, list[Payload]] = {}
         for source in SOURCES:
@@ -177,7 +177,7 @@ def _inline(source: str, name: str, changes: object, body: object) -> Payload:
 
 
 def _told(payload: dict[str, Any]) -> object:
-    """Return what a payload of the Events API says, without what every one of them says."""
+    """Return a payload of the Events API without the fields that all of them share."""
     event = payload.get("event")
     if not isinstance(event, dict):
         return {"type": payload.get("type"), "event": event}
@@ -210,7 +210,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _values(module: ModuleType, test: str) -> Iterable[tuple[Any, ...]]:
-    """Return the values that a test is parametrized with."""
+    """Return the parameters of a parametrized test."""
     (mark,) = [mark for mark in getattr(module, test).pytestmark if mark.name == "parametrize"]
     return mark.args[1]
 

@@ -1,4 +1,4 @@
-"""The golden file of the Markdown samples: what the writers for Slack, Jira and Notion make of each.
+"""The golden file of the Markdown samples: the output of the writers for Slack, Jira and Notion for each.
 
 `PYTHONPATH=tests python -m generators.markdown_written` writes unit/sources/markdown_written.json anew. A test compares the two, so a changed
 document is a line in a diff for its reviewer.
@@ -158,7 +158,7 @@ def lines(blocks_made: object) -> list[str]:
 
 
 def written() -> dict[str, Any]:
-    """Return what each writer makes of each sample."""
+    """Return the output of each writer for each sample."""
     made = {
         name: {
             "markdown": markdown,

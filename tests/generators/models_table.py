@@ -1,4 +1,4 @@
-"""The table of eight models at endpoints of their own: what `gofer check` says, and what each was sent.
+"""The table of eight models at endpoints of their own: the output of `gofer check`, and the request to each.
 
 `PYTHONPATH=tests python -m generators.models_table` writes it into docs/models.md. A test compares the two.
 """
@@ -51,7 +51,7 @@ MODELS: Mapping[str, Mapping[str, object]] = {
         "window": 131_072,
     },
 }
-"""By role; three say what the list and the table that come with Gofer do not, or should not, say."""
+"""The models by role; three of them override the price list or the table of Gofer."""
 USAGE = {"prompt_tokens": 10_000, "completion_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 5_000}}
 HEADINGS = (
     "model",
@@ -68,7 +68,7 @@ HEADINGS = (
 
 @dataclass
 class Provider:
-    """The server behind all endpoints; keeps each request with its path and credential."""
+    """The server behind all endpoints, which records each request with its path and credential."""
 
     requests: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ class Provider:
 
 @dataclass
 class Proof:
-    """What one model was sent, and what was written down of it."""
+    """The request that one model got, and the journal entries about it."""
 
     endpoint: str
     credential: str
@@ -91,12 +91,12 @@ class Proof:
     response: LlmResponse
 
     def holds(self, kind: str) -> bool:
-        """Whether a part of some kind was sent."""
+        """Return whether the request has a part of this kind."""
         contents = [message["content"] for message in self.body["messages"]]
         return any(part["type"] == kind for parts in contents if isinstance(parts, list) for part in parts)
 
     def window(self) -> int:
-        """The window that the model was told of."""
+        """Return the window that the request names."""
         (told,) = re.findall(r"about \d+ tokens of (\d+)", json.dumps(self.body["messages"][-1]))
         return int(told)
 
@@ -118,7 +118,7 @@ def write_repository(folder: Path, url: str) -> Path:
     (agents / "defaults.yaml").write_text(yaml.safe_dump(defaults))
     for role in MODELS:
         when = [{"slack.message": {"channels": "any", "says": f"*{role}!*"}}]
-        # More than any model takes: what is left is what Gofer knows of the model.
+        # More than any model takes, so that the known limits of the model apply.
         context = {"window": 10_000_000}
         workflow = {"description": "d", "owner": "#helpers", "when": when, "model": role, "context": context}
         (agents / f"{role}.yaml").write_text(yaml.safe_dump(workflow))
@@ -142,7 +142,7 @@ FILES = {"crash.png": ("image/png", image), "deck.pdf": ("application/pdf", pdf)
 
 
 async def proofs(folder: Path) -> Mapping[str, Mapping[str, Proof]]:
-    """Run every model once with an image and once with a PDF; by role and file name."""
+    """Run every model once with an image and once with a PDF; return the proofs by role and file name."""
     found: dict[str, dict[str, Proof]] = {role: {} for role in MODELS}
     async with serving() as (provider, url):
         agents = write_repository(folder, url)

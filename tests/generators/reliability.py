@@ -106,7 +106,7 @@ def missed(rule: str) -> bool:
 
 
 def played(seed: int, kind: str, rules: Rules | None = None) -> Report:
-    """Play a schedule and print its violations, with what plays it again."""
+    """Play a schedule and print its violations, with the command that repeats it."""
     report = Schedule(seed, kind, rules).run()
     for violation in report.violations:
         print(f"--seed {seed} --store {kind}: {violation}", file=sys.stderr)  # noqa: T201

@@ -1,4 +1,4 @@
-"""The memory of a helper and its children, while they read what is made to take all of it.
+"""The memory of a helper and its children, while they read documents made to exhaust it.
 
 `PYTHONPATH=tests python -m generators.tree_memory` prints the most that each takes: the resident bytes of the helper
 and all that it began, as /proc says them, added up a hundred times a second. Pages that two processes share count
@@ -29,20 +29,20 @@ _PARENT = 1
 
 
 def workbook() -> bytes:
-    """A hundred thousand cells that hold one long text."""
+    """Return a workbook with a hundred thousand cells of one long text."""
     text = f"<si><t>{'long ' * 6000}</t></si>"
     cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 100_001))
     return xlsx({"A": cells}, shared=text)
 
 
 def page() -> bytes:
-    """A PDF with 60 million characters on its page."""
+    """Return a PDF with 60 million characters on its page."""
     shown = b"(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj " * 1_500_000
     return pdf([b"BT /F1 9 Tf 72 720 Td " + shown + b"ET"], compress=True)
 
 
 def objects() -> bytes:
-    """JSON that jq holds in far more than it has on disk."""
+    """Return JSON that takes far more memory in jq than on disk."""
     return b"[" + b",".join(b'{"a": %d}' % n for n in range(4_000_000)) + b"]"
 
 
@@ -59,7 +59,7 @@ async def _computed(children: Children, data: bytes) -> object:
 
 
 def text() -> bytes:
-    """A text of which Python holds every character in four bytes."""
+    """Return a text that Python stores with four bytes per character."""
     return b"x" * 23_000_000 + "😀".encode()
 
 
@@ -72,7 +72,7 @@ JOBS: dict[str, tuple[Callable[[], Children], Callable[[Children, bytes], Awaita
 
 
 async def peak(name: str) -> int:
-    """Return the most megabytes that all processes of a job had together."""
+    """Return the peak memory of all processes of a job together, in megabytes."""
     make, work, data = JOBS[name]
     children = make()
     earlier = descendants()
@@ -83,7 +83,7 @@ async def peak(name: str) -> int:
             await asyncio.wait([job], timeout=_EVERY)
             begun = descendants() - earlier
             most = max(most, sum(resident(one) for one in begun if has_program(one)))
-        # Most are stopped; none goes beyond its limits before.
+        # Most are stopped, and none exceeds its limits before.
         with contextlib.suppress(ToolError):
             await job
     finally:

@@ -80,7 +80,7 @@ QUESTION = "Of file_0123456789ab: what notice period does the contract have, and
 
 @dataclass
 class Reader:
-    """A model that keeps what it is asked, and asks for one thread or one subagent where it can."""
+    """A model that records its requests, and calls for one thread or one subagent where it can."""
 
     bodies: list[bytes] = field(default_factory=list)
 
@@ -131,7 +131,7 @@ class Request:
         }
 
     def fixed(self) -> int:
-        """Return the tokens that do not depend on what people wrote, read or got."""
+        """Return the tokens that do not depend on texts of people or results of tools."""
         parts = self.parts()
         return sum(parts[name] for name in ("tools", "system prompt", "first message, by code", "tail"))
 
@@ -164,7 +164,7 @@ async def shipped_requests(folder: Path) -> list[Request]:
             ("# Answer in the thread", shipped_workflows.ask_about_the_decision),
             ("# Prepare for a new colleague", shipped_workflows.hire),
             ("# Answer in the issue", shipped_workflows.ask_in_jira),
-            ("# The week in one message", shipped_workflows.strike_nine),
+            ("# The week in one message", shipped_workflows.fire_digest),
         )
     ):
         model = Reader()
@@ -252,7 +252,7 @@ def _table(requests: Mapping[str, Request]) -> Iterator[str]:
 
 
 def _costs(first: Request, second: Request) -> Iterator[str]:
-    """Yield what the mention costs: two calls, of which the second finds the first in the cache."""
+    """Yield the costs of the mention: two calls, of which the second finds the first in the cache."""
     answered = estimate(encode_text(second.messages[2])) + estimate(ANSWER)
     asked = sum(first.parts().values())
     shared = asked - first.parts()["tail"]

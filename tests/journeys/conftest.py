@@ -1,4 +1,4 @@
-"""What journeys start from: a terminal that knows nothing of this machine, and a model that is never there."""
+"""Fixtures of journeys: a terminal without the settings of this machine, and a model that is always busy."""
 
 import logging
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from support.http.threaded_server import Requests, serving
 
 @pytest.fixture(autouse=True)
 def loggers_as_before() -> Iterator[None]:
-    """What a command told Python's logging ends with its test."""
+    """Restore Python's logging as it was before the test."""
     root, ours = logging.getLogger(), logging.getLogger("gofer")
     handlers, levels = list(root.handlers), (root.level, ours.level)
     yield
@@ -37,7 +37,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Busy(Requests):
-    """A provider of models that has no time for an hour."""
+    """A provider of models that answers 503 with a Retry-After of one hour."""
 
     def take(self) -> None:
         self.body()

@@ -1,4 +1,4 @@
-"""A run ends, and a channel for logs has one message about it; of what is private it has none."""
+"""The `ai_logs` channel: one summary for each public run that ended, and none for private runs."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def text(message: Message) -> str:
     return str(message.blocks[0]["text"])
 
 
-async def test_an_ended_run_is_told_of_in_one_message(tmp_path: Path) -> None:
+async def test_ai_logs_channel_gets_one_summary_per_ended_run(tmp_path: Path) -> None:
     model = Echo([("slack_get_user", {"name": "@Release Captain"})] * 2)
     workflow = f"{MENTIONS}\ntools: [slack_get_user]"
     defaults = f"{POSTED}log_links: https://logs.example/x?run={{run}}&trace={{trace}}\n"
@@ -60,14 +60,14 @@ async def test_an_ended_run_is_told_of_in_one_message(tmp_path: Path) -> None:
     assert (calls[-1], entries[-1]) == ("summary/1", RunFinished("done"))
 
 
-async def test_without_the_setting_nothing_is_posted(tmp_path: Path) -> None:
+async def test_no_summary_is_posted_without_the_ai_logs_setting(tmp_path: Path) -> None:
     async with gofer(tmp_path, MENTIONS, within=world()) as made:
         await made.ask("@Gofer hello", "general")
         await made.ended()
         assert summaries(made) == []
 
 
-async def test_a_limited_run_is_told_of_with_its_reason_and_an_ignored_one_is_not(tmp_path: Path) -> None:
+async def test_limited_run_gets_a_summary_with_the_reason_and_ignored_run_gets_none(tmp_path: Path) -> None:
     workflow = "when: [slack.mention: {channels: ['#general', '#ai-logs']}]\nlimits_per_person: {runs_per_hour: 1}"
     async with gofer(tmp_path, workflow, within=world(), defaults=POSTED) as made:
         await made.ask("@Gofer hello", "deploys")
@@ -82,7 +82,7 @@ async def test_a_limited_run_is_told_of_with_its_reason_and_an_ignored_one_is_no
     assert len(reasons) == 1
 
 
-async def test_of_a_private_channel_nothing_is_told(tmp_path: Path) -> None:
+async def test_private_run_gets_no_summary_in_ai_logs(tmp_path: Path) -> None:
     async with gofer(tmp_path, MENTIONS, within=world(), defaults=POSTED) as made:
         await made.slack.say("U0SUPPT0", LEADS, made.slack.typed("@Gofer hello"))
         (head,) = await made.ended()
@@ -90,7 +90,7 @@ async def test_of_a_private_channel_nothing_is_told(tmp_path: Path) -> None:
         assert summaries(made) == []
 
 
-async def test_a_channel_that_is_not_there_fails_no_run(tmp_path: Path) -> None:
+async def test_missing_ai_logs_channel_does_not_fail_the_run(tmp_path: Path) -> None:
     async with gofer(tmp_path, MENTIONS, defaults=POSTED) as made:
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
@@ -98,7 +98,7 @@ async def test_a_channel_that_is_not_there_fails_no_run(tmp_path: Path) -> None:
         assert (await made.entries(head.run))[-1] == RunFinished("done")
 
 
-async def test_a_summary_starts_nothing_even_where_every_message_does(tmp_path: Path) -> None:
+async def test_summary_starts_no_run_where_every_message_does(tmp_path: Path) -> None:
     every = "when: [slack.mention, slack.message: {channels: ['#ai-logs', '#general']}]\nwho: [members, bots]"
     async with gofer(tmp_path, every, within=world(), defaults=POSTED) as made:
         await made.slack.say(CAPTAIN, GENERAL, "hello")

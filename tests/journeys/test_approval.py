@@ -1,4 +1,4 @@
-"""A colleague asks, another one allows it with a button, and it happens once: through the whole of Gofer."""
+"""Approvals through the whole of Gofer: a colleague asks, another one approves, and the call happens once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ APPROVE = "approve: {tools: [slack_post_message], by: '@leads', expires: 2 hours
 
 @asynccontextmanager
 async def shop(folder: Path, keys: str = "", *, work: bool = True) -> AsyncIterator[Company]:
-    """A Gofer with one workflow, whose model posts to #general when it is told to."""
+    """A Gofer with one workflow, whose model posts to #general on request."""
     agents = folder / "agents"
     agents.mkdir(exist_ok=True)
     (agents / "tell.yaml").write_text(FIXED + keys)
@@ -41,7 +41,7 @@ async def shop(folder: Path, keys: str = "", *, work: bool = True) -> AsyncItera
 
 
 async def question(made: Company, asked: Message) -> Message:
-    """The question in a thread, once it stands there and the run waits."""
+    """Return the question in a thread, once it was posted and the run is parked."""
     async with asyncio.timeout(60):
         while True:
             found = [one for one in made.answers(asked) if any(b["type"] == "actions" for b in one.blocks)]
@@ -58,7 +58,9 @@ def general(made: Company) -> list[str]:
     return [one.text for one in made.slack.workspace.timeline("C0GENERA0") if one.bot_id]
 
 
-async def test_the_press_of_another_workspace_decides_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_approval_press_from_another_workspace_is_ignored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -75,7 +77,7 @@ async def test_the_press_of_another_workspace_decides_nothing(tmp_path: Path, ca
         assert (head.status, general(made)) == ("done", ["lunch is ready"])
 
 
-async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed_it(tmp_path: Path) -> None:
+async def test_approved_call_happens_once_and_the_question_names_the_approver(tmp_path: Path) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -83,7 +85,7 @@ async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed
         assert general(made) == []
         page = await made.http.get(f"{made.slack_url}/?channel=C0DEPLOY0&thread={asked.ts}")
         assert page.text.count('action="/press"') == 1
-        # The wrong person first, by hand on the page.
+        # First a person who may not decide, by the form on the page.
         fields = {"user": "U0CAPTN0", "channel": put.channel, "ts": put.ts, "action_id": "approve"}
         pressed = await made.http.post(f"{made.slack_url}/press", data=fields)
         assert pressed.status_code == 303
@@ -99,7 +101,7 @@ async def test_what_a_lead_allows_happens_once_and_the_question_says_who_allowed
         assert "actions" not in [block["type"] for block in closed.blocks]
 
 
-async def test_a_waiting_run_is_shown_with_what_it_waits_for(
+async def test_runs_and_trace_commands_show_the_approval_a_run_waits_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with shop(tmp_path, APPROVE) as made:
@@ -115,7 +117,7 @@ async def test_a_waiting_run_is_shown_with_what_it_waits_for(
     assert "asked @leads" in shown
 
 
-async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tmp_path: Path) -> None:
+async def test_post_out_of_a_private_channel_asks_only_the_requester(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready", "leads")
         async with asyncio.timeout(60):
@@ -133,7 +135,7 @@ async def test_what_leaves_a_private_channel_is_asked_of_who_started_it_alone(tm
         assert [one.text for one in made.answers(asked)] == ["[offline model] That is all."]
 
 
-async def test_what_was_denied_does_not_leave(tmp_path: Path) -> None:
+async def test_denied_post_does_not_leave_the_private_channel(tmp_path: Path) -> None:
     async with shop(tmp_path) as made:
         await made.ask("@Gofer tell #general: lunch is ready", "leads")
         async with asyncio.timeout(60):
@@ -144,7 +146,7 @@ async def test_what_was_denied_does_not_leave(tmp_path: Path) -> None:
         assert (head.status, general(made)) == ("done", [])
 
 
-async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsigned_refused(tmp_path: Path) -> None:
+async def test_approval_press_with_a_forged_token_is_ignored_and_unsigned_one_refused(tmp_path: Path) -> None:
     async with shop(tmp_path, APPROVE) as made:
         asked = await made.ask("@Gofer tell #general: lunch is ready")
         put = await question(made, asked)
@@ -161,7 +163,7 @@ async def test_a_press_that_anybody_could_have_made_up_is_ignored_and_one_unsign
 
 
 @pytest.mark.parametrize("pressed", ["approve", "deny"])
-async def test_a_ticket_from_a_private_channel_is_filed_when_who_asked_for_it_says_so(
+async def test_ticket_from_a_private_channel_is_filed_only_when_the_requester_approves(
     tmp_path: Path, pressed: str
 ) -> None:
     async with company(tmp_path) as made:

@@ -1,4 +1,4 @@
-"""What a person at a terminal backs up and restores."""
+"""`gofer backup` and `gofer restore` at a terminal."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def passphrase(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOFER_BACKUP_PASSPHRASE", PASSPHRASE)
 
 
-def test_a_run_is_listed_again_in_another_folder(
+def test_restore_brings_a_run_back_in_another_folder(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_json(capsys)["run"]
@@ -40,7 +40,7 @@ def test_a_run_is_listed_again_in_another_folder(
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_an_unfinished_run_is_listed_as_restored_until_it_is_retried(
+def test_restored_unfinished_run_needs_attention_until_retried(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_json(capsys, code=1)["run"]
@@ -57,7 +57,7 @@ def test_an_unfinished_run_is_listed_as_restored_until_it_is_retried(
     assert row["status"] == "queued"
 
 
-def test_a_restore_as_json_names_what_is_held(
+def test_restore_prints_counts_and_held_runs_as_json(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_json(capsys)
@@ -69,7 +69,9 @@ def test_a_restore_as_json_names_what_is_held(
     assert (restored["deleted"], restored["held"], restored["private"]) == (0, [], 0)
 
 
-def test_what_is_no_backup_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_restore_without_a_backup_and_backup_without_runs_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     for folder in (tmp_path / "nowhere", tmp_path):
         code, _, err = gofer(capsys, "restore", str(folder))
         assert (code, "is not a backup, or its backup did not finish: backup.json is missing" in err) == (2, True)
@@ -78,7 +80,7 @@ def test_what_is_no_backup_is_refused(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
-def test_a_gofer_on_aws_is_not_backed_up_here(
+def test_backup_and_restore_refuse_a_gofer_on_aws(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("GOFER_TABLE", "gofer-prod")
@@ -86,7 +88,7 @@ def test_a_gofer_on_aws_is_not_backed_up_here(
     assert (code, err.startswith("gofer: GOFER_TABLE names a Gofer on AWS")) == (2, True)
 
 
-def test_without_a_passphrase_nothing_is_written(
+def test_backup_without_a_passphrase_writes_no_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_json(capsys)
@@ -96,7 +98,7 @@ def test_without_a_passphrase_nothing_is_written(
     assert not (tmp_path / "monday").exists()
 
 
-def test_a_passphrase_is_typed_twice_for_a_new_backup_and_once_for_a_known_one() -> None:
+def test_passphrase_is_typed_twice_for_a_new_backup_and_once_for_a_restore() -> None:
     typed = iter(
         ["the first of them", "the first of them", "the first of them", "the second of them", "three", "", "short"]
     )

@@ -1,6 +1,6 @@
-"""How such systems are known to fail, one test for each way, from what people do to what they see.
+"""The known failures of such systems, one test for each, from what people do to what they see.
 
-| failure                     | what shows that it does not happen here                                           |
+| failure                     | tests                                                                             |
 |-----------------------------|-----------------------------------------------------------------------------------|
 | double reply on retry       | here                                                                              |
 | lost by dropping retries    | here                                                                              |
@@ -38,16 +38,16 @@ from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.slack import Message
 from support.app.company import Company, company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
-from support.app.socket_mode import SECRET, office
+from support.app.socket_mode import SECRET, socket_gofer
 
 pytestmark = pytest.mark.anyio
 SUPPORT, CHECKOUT = "U0SUPPT0", "U0CHECK0"
 ISSUE = "/rest/api/3/issue"
 
 
-async def test_double_reply_on_retry(tmp_path: Path) -> None:
+async def test_message_delivered_eleven_times_over_http_and_socket_gets_one_answer(tmp_path: Path) -> None:
     """One message, eleven deliveries: both event types, new event ids, retries, over HTTP and through the socket."""
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         envelopes = made.slack.envelopes(asked)
@@ -62,8 +62,8 @@ async def test_double_reply_on_retry(tmp_path: Path) -> None:
         assert len(made.answers(asked)) == 1
 
 
-async def test_lost_by_dropping_retries(tmp_path: Path) -> None:
-    """The first delivery is refused because nothing could be stored; the retry counts."""
+async def test_retry_is_answered_when_the_first_delivery_could_not_be_stored(tmp_path: Path) -> None:
+    """The first delivery is refused because the store is full; the retry starts the run."""
     async with company(tmp_path) as made:
         store, ingress = made.embedded.state.store, made.embedded.ingress
 
@@ -87,8 +87,8 @@ async def test_lost_by_dropping_retries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answered", [False, True])
-async def test_dedupe_forgotten_on_restart(tmp_path: Path, answered: bool) -> None:
-    """Gofer is started anew between a delivery and its retry, before the run or after it."""
+async def test_deliveries_repeated_after_a_restart_are_one_run(tmp_path: Path, answered: bool) -> None:
+    """Gofer is restarted between a delivery and its retry, before the run or after it."""
     async with company(tmp_path, work=answered) as made:
         asked = await made.ask("@Gofer hello", "general")
         if answered:
@@ -104,8 +104,8 @@ async def test_dedupe_forgotten_on_restart(tmp_path: Path, answered: bool) -> No
         assert len(made.answers(asked)) == (0 if answered else 1)
 
 
-async def test_bot_loops(tmp_path: Path) -> None:
-    """Another bot answers whatever Gofer says, and mentions it."""
+async def test_bot_that_replies_to_every_answer_starts_no_run(tmp_path: Path) -> None:
+    """Another bot answers every message of Gofer and mentions it."""
     model = Echo()
     async with gofer(tmp_path, "when: [slack.mention, {slack.message: {channels: any}}]", model) as made:
         asked = await made.ask("@Gofer hello")
@@ -119,8 +119,8 @@ async def test_bot_loops(tmp_path: Path) -> None:
     assert len(model.bodies) == 1
 
 
-async def test_edit_and_unfurl_loops(tmp_path: Path) -> None:
-    """A preview, an edit and an edit of what was answered start nothing; a mention that an edit adds starts one run."""
+async def test_previews_and_edits_start_no_run_and_an_added_mention_starts_one(tmp_path: Path) -> None:
+    """A preview, an edit and an edit of an answered mention start no run; a mention added by an edit starts one."""
     async with gofer(tmp_path, "when: [slack.mention]") as made:
         answered = await made.ask("@Gofer see https://example.com")
         await made.ended()
@@ -135,7 +135,9 @@ async def test_edit_and_unfurl_loops(tmp_path: Path) -> None:
         assert len(await quiet(made)) == 2
 
 
-async def test_private_content_leaks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_public_run_cannot_read_a_private_channel_that_the_requester_can(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A run of a public channel cannot read a private one, although Gofer and the asker are members."""
     secret = "canary-2c9e"
     model = Echo()
@@ -150,8 +152,8 @@ async def test_private_content_leaks(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert not any(secret in text for text in [*pages, caplog.text, *(body.decode() for body in model.bodies)])
 
 
-async def test_silent_nothing(tmp_path: Path) -> None:
-    """Whatever was accepted and not answered has a reason in the list of runs."""
+async def test_every_run_without_an_answer_has_a_reason_in_the_run_list(tmp_path: Path) -> None:
+    """Every accepted message without an answer has a reason in the list of runs."""
     async with gofer(tmp_path, "when: [{slack.message: {channels: '#dep*'}}]") as made:
         await made.slack.say(CAPTAIN, "C0GENERA0", "hello")
         await made.ended()
@@ -164,8 +166,10 @@ async def test_silent_nothing(tmp_path: Path) -> None:
     assert "Slack knows no such channel" in listed
 
 
-async def test_expired_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Jira's token expires in the middle of a run: nothing is written twice, and whoever runs Gofer is told."""
+async def test_expired_jira_token_creates_no_issue_and_is_logged_for_the_operator(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Jira's token expires in the middle of a run: no issue is created, and the log names the problem."""
     async with company(tmp_path) as made:
         jira, about = _jira(made), _refund(made)
         before = set(jira.state())
@@ -178,8 +182,8 @@ async def test_expired_token(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     assert "Jira refuses Gofer's calls (401)" in caplog.text
 
 
-async def test_history_quota(tmp_path: Path) -> None:
-    """Slack gives no history now: the person is told so, and no model makes something up."""
+async def test_rate_limited_thread_read_is_answered_with_the_reason_and_no_model(tmp_path: Path) -> None:
+    """Slack limits the reading of history: the answer gives this reason, and no model is asked."""
     model = Echo()
     async with gofer(tmp_path, "when: [slack.mention]", model) as made:
         made.slack.fail_next("conversations.replies", "ratelimited")
@@ -191,8 +195,8 @@ async def test_history_quota(tmp_path: Path) -> None:
     assert model.bodies == []
 
 
-async def test_duplicate_tickets_when_the_answer_is_lost(tmp_path: Path) -> None:
-    """Jira creates the issue and its answer never comes."""
+async def test_one_ticket_is_filed_when_the_response_of_jira_is_lost(tmp_path: Path) -> None:
+    """Jira creates the issue and its response never arrives."""
     async with company(tmp_path) as made:
         jira, about = _jira(made), _refund(made)
         before = set(jira.state())
@@ -204,8 +208,8 @@ async def test_duplicate_tickets_when_the_answer_is_lost(tmp_path: Path) -> None
         assert key in texts(made.answers(about))[-1]
 
 
-async def test_duplicate_tickets_when_two_people_react_at_once(tmp_path: Path) -> None:
-    """One issue; the thread has its key, and so has the word for the second person."""
+async def test_one_ticket_is_filed_when_two_people_react_at_once(tmp_path: Path) -> None:
+    """One issue is created; the thread and the private message to the second person have its key."""
     async with company(tmp_path) as made:
         jira, about = _jira(made), _refund(made)
         before, said = set(jira.state()), len(made.slack.workspace.replies(about))
@@ -220,14 +224,14 @@ async def test_duplicate_tickets_when_two_people_react_at_once(tmp_path: Path) -
     assert len(words) == 1
 
 
-async def test_a_trigger_that_works_simulated_is_the_same_live(tmp_path: Path) -> None:
-    """One envelope means the same event, whether Slack is simulated or only where the settings say it is."""
+async def test_delivery_is_accepted_alike_by_a_simulated_and_a_live_gofer(tmp_path: Path) -> None:
+    """One envelope becomes the same event with the simulated Slack of a demo and with a Slack named by settings."""
     async with company(tmp_path / "simulated", work=False) as made:
         asked = await made.ask("@Gofer hello", "general")
         await made.slack.settled()
         envelope = made.slack.envelopes(asked)[0]
         simulated = await _accepted(made)
-    async with office(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
+    async with socket_gofer(tmp_path / "live", SLACK_SIGNING_SECRET=SECRET) as (live, _):
         live.slack.subscribe(f"{live.embedded.url}/slack/events")
         live.slack.adopt(envelope)
         assert await live.slack.deliver(envelope) == 200
@@ -236,8 +240,8 @@ async def test_a_trigger_that_works_simulated_is_the_same_live(tmp_path: Path) -
         assert type(live.embedded.ingress) is type(made.embedded.ingress)
 
 
-async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path) -> None:
-    """The status of an upstream error is told where the person asked."""
+async def test_refused_read_is_reported_to_the_person_and_counted_for_the_operator(tmp_path: Path) -> None:
+    """A refused read is reported where the person asked."""
     async with company(tmp_path) as made:
         jira = _jira(made)
         issue = jira.site.find("PAY-17")
@@ -252,7 +256,7 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
         (told,) = texts(made.answers(asked))
         ends = await recent(made.embedded.state.store, int(time.time() * 1000))
     assert [head.status for head in heads] == ["failed", "failed"]
-    # Whether only some people can see it could not be read, so that no list has it: who asked is told where they asked.
+    # Whether the place is private could not be read, so no list shows the runs; only the answer gives the reason.
     assert [(head.private, head.reason) for head in heads] == [(True, ""), (True, "")]
     assert "I am not allowed to read the issue, page or pull request. Please tell " in str(jira.state()["PAY-17"])
     assert told.startswith("I could not read this thread, because Slack refused it. Please tell ")
@@ -263,7 +267,7 @@ async def test_a_failed_trigger_shows_what_the_other_system_said(tmp_path: Path)
     }
 
 
-async def test_a_trigger_is_answered_after_the_outage_of_its_system(tmp_path: Path) -> None:
+async def test_comment_and_mention_are_answered_after_an_outage(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         jira = _jira(made)
         issue = jira.site.find("PAY-17")
@@ -286,8 +290,8 @@ async def test_a_trigger_is_answered_after_the_outage_of_its_system(tmp_path: Pa
     ("name", "kind"),
     [("crash.png", "image/png"), ("notes.pdf", "application/pdf"), ("dump.bin", "application/octet-stream")],
 )
-async def test_files_dropped_silently(tmp_path: Path, name: str, kind: str) -> None:
-    """A bare file in a direct message is answered; the model has its id, and knows when it cannot be looked at."""
+async def test_file_without_text_is_answered_and_named_to_the_model(tmp_path: Path, name: str, kind: str) -> None:
+    """A file without text in a direct message is answered; the model gets its id, and a note when it is damaged."""
     model = Echo()
     async with gofer(tmp_path, "when: [slack.direct]", model) as made:
         direct = made.slack.direct(ONCALL)

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of the demo, of mistakes, settings and help: output and exit codes."""
+"""Output and exit codes of the demo, of wrong input, missing settings and help."""
 
 import socket
 from pathlib import Path
@@ -12,7 +12,7 @@ from support.app.command_line import EVENT, gofer
 pytestmark = pytest.mark.usefixtures("terminal")
 
 
-def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_tour_prints_the_answer_and_the_number_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "demo", "--exit")
     assert (code, err) == (0, "")
     assert "the offline model: a script, not a language model" in out
@@ -24,7 +24,7 @@ def test_the_tour_plays_and_says_what_happened(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_a_tour_that_fails_says_why_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_tour_that_fails_prints_the_reason_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "demo", "--exit")
     assert code == 1
     assert "came out as they must" not in out
@@ -50,7 +50,7 @@ def test_a_tour_that_fails_says_why_in_one_sentence(capsys: pytest.CaptureFixtur
         ),
     ],
 )
-def test_a_mistake_is_one_sentence_and_exit_code_2(
+def test_wrong_command_input_prints_one_sentence_and_exits_with_2(
     capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     code, out, err = gofer(capsys, *words)
@@ -60,14 +60,14 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert "Traceback" not in err
 
 
-def test_one_process_serves_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_demo_refuses_a_folder_that_another_process_serves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with serving(tmp_path / "state"):
         code, _, err = gofer(capsys, "demo", "--exit")
     assert code == 2
     assert "Another Gofer serves" in err
 
 
-def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_demo_reports_a_port_already_in_use(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, _, err = gofer(capsys, "demo", "--exit", "--port", str(taken.getsockname()[1]))
     assert code == 1
@@ -77,14 +77,14 @@ def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Pat
 @pytest.mark.parametrize(
     "words", [("runs", "--limit", "99999999999999999999"), ("runs", "--limit", "0"), ("demo", "--port", "99999")]
 )
-def test_a_number_out_of_bounds_is_named(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+def test_number_option_out_of_bounds_is_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as left:
         main(words)
     assert left.value.code == 2
     assert "is not a whole number from" in capsys.readouterr().err
 
 
-def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gofer_without_a_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys)
     assert code == 2
     for command in ("demo", "serve", "manifest", "keep", "purge", "run", "runs", "trace"):
@@ -96,13 +96,13 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("command", ["check", "explain", "schema"])
-def test_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_command_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit):
         main([command, "--help"])
     assert f"examples:\n  gofer {command}" in capsys.readouterr().out
 
 
-def test_serving_without_settings_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_names_every_missing_setting(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "serve")
     assert (code, out) == (2, "")
     lines = err.splitlines()
@@ -111,7 +111,7 @@ def test_serving_without_settings_names_all_of_them(capsys: pytest.CaptureFixtur
         assert name in line
 
 
-def test_serving_where_slack_cannot_be_reached_says_so(
+def test_serve_reports_an_unreachable_slack_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {"SLACK_API_URL": "http://127.0.0.1:1", "SLACK_BOT_TOKEN": "x", "SLACK_SIGNING_SECRET": "s"}
@@ -123,7 +123,7 @@ def test_serving_where_slack_cannot_be_reached_says_so(
     assert len(err.splitlines()) == 1
 
 
-def test_a_malformed_line_of_dotenv_is_named_by_every_command(
+def test_every_command_names_a_malformed_dotenv_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text("A=1\nSLACK_BOT_TOKEN xoxb-hunter2\n")
@@ -134,7 +134,9 @@ def test_a_malformed_line_of_dotenv_is_named_by_every_command(
         assert err == "gofer: .env:2: this line is not a setting; write NAME=value, or # before a comment.\n"
 
 
-def test_a_log_level_there_is_not_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_refuses_an_unknown_log_level(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AGENT_LOG_LEVEL", "verbose")
     assert gofer(capsys, "serve") == (
         2,

@@ -1,4 +1,4 @@
-"""A company's tool in a run: it reaches its service where systems are real, and answers with its mock elsewhere."""
+"""A company's own tool in a run: it calls its service on real systems and its mock in a simulated world."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -45,7 +45,7 @@ async def oncall() -> AsyncIterator[tuple[Oncall, str]]:
 
 
 def repository(folder: Path) -> Path:
-    """A company's folder as the guide makes it."""
+    """Write a company's folder as the guide describes it."""
     for name in ("tools/oncall.py", "agents/page-oncall.yaml", "agents/page-oncall.md"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(GUIDE[name])
@@ -75,7 +75,7 @@ def ended(outcome: Outcome) -> str:
     return outcome.done.finished.status
 
 
-async def test_a_tool_reaches_its_service_with_the_key_of_its_call(tmp_path: Path) -> None:
+async def test_company_tool_reaches_the_service_with_an_idempotency_key_of_the_run(tmp_path: Path) -> None:
     def decide(sent: Sent) -> Said:
         return "I paged Ada." if sent.results else [("oncall_page", PAGE)]
 
@@ -88,7 +88,7 @@ async def test_a_tool_reaches_its_service_with_the_key_of_its_call(tmp_path: Pat
     assert service.keys[0].startswith(outcome.run)
 
 
-async def test_a_call_without_its_variables_is_refused_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_company_tool_without_environment_variables_is_refused_to_the_model(tmp_path: Path) -> None:
     told: list[str] = []
 
     def decide(sent: Sent) -> Said:
@@ -101,7 +101,7 @@ async def test_a_call_without_its_variables_is_refused_and_the_model_is_told(tmp
     assert "ONCALL_TOKEN is not set here" in told[0]
 
 
-async def test_in_a_simulated_world_a_tool_answers_with_its_mock(tmp_path: Path) -> None:
+async def test_company_tool_answers_with_a_mock_in_a_simulated_world(tmp_path: Path) -> None:
     scripts = load_scripts(GUIDE["page-payments.yaml"], "page-payments.yaml")
     async with oncall() as (service, url):
         outcome = await run(repository(tmp_path), {}, scripts, ONCALL_URL=url, ONCALL_TOKEN="simulated")
@@ -109,5 +109,5 @@ async def test_in_a_simulated_world_a_tool_answers_with_its_mock(tmp_path: Path)
     assert service.pages == []
 
 
-def test_the_guide_has_what_the_stories_here_need() -> None:
+def test_tool_guide_shows_the_alert_that_these_tests_send() -> None:
     assert json.loads(GUIDE["alert.json"]) == PAGE

@@ -1,4 +1,4 @@
-"""State of format 1 meets this version: each command refuses it with what to do, and changes nothing."""
+"""State of format 1 with this version: each command refuses it with instructions and leaves it unchanged."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from gofer.app.embedded.integrity import DATABASE
 from gofer.cli.main import main
 
 FORMAT_1 = Path(__file__).parents[1] / "frozen" / "format_1"
-"""The state of one machine after the second frame of a run, as the version before wrote it."""
+"""The state of one machine after the second frame of a run, written by the earlier version."""
 TOLD = (
     "was written by an earlier version of Gofer (format 7, and this version reads format 8); "
     "finish its runs with that version, or move {folder} away to begin anew."
@@ -42,7 +42,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=lambda words: words[0],
 )
-def test_a_command_refuses_state_of_an_earlier_version_with_what_to_do(
+def test_command_refuses_state_of_an_earlier_version_and_leaves_the_file_unchanged(
     state: Path, words: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (state / DATABASE).read_bytes()
@@ -51,7 +51,7 @@ def test_a_command_refuses_state_of_an_earlier_version_with_what_to_do(
     assert (state / DATABASE).read_bytes() == before
 
 
-def test_a_backup_of_an_earlier_version_is_refused_with_what_to_do(
+def test_restore_refuses_a_backup_of_an_earlier_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     backup = tmp_path / "backup"

@@ -1,4 +1,4 @@
-"""What an edit of a workflow file does to `gofer serve`: the next event has it, and a broken one stops nothing."""
+"""Edits of workflow files during `gofer serve`: the next event uses them; a broken edit is reported and not used."""
 
 import asyncio
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.app.serve_process import Desk, Running, desk, free_port
+from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
 from support.models.deciding_provider import Sent, deciding
 
@@ -16,12 +16,12 @@ SIGN = "End every answer with the word "
 
 
 def decide(sent: Sent) -> str:
-    """A model that does what a line of the prompt says."""
+    """Answer with the word that a line of the prompt asks for."""
     _, _, word = sent.messages[0]["content"].partition(SIGN)
     return f"Hello {word.split()[0] if word else 'nothing'}"
 
 
-async def serving(made: Desk, url: str) -> tuple[Running, int]:
+async def serving(made: OperatorFolder, url: str) -> tuple[Running, int]:
     made.slack.install(yaml.safe_load(made.manifest("--socket")))
     made.write_env(**SOCKET, OPENAI_BASE_URL=url)
     port = free_port()
@@ -30,7 +30,7 @@ async def serving(made: Desk, url: str) -> tuple[Running, int]:
     return running, port
 
 
-def edit(made: Desk, file: str, *, add: str) -> None:
+def edit(made: OperatorFolder, file: str, *, add: str) -> None:
     path = made.folder / file
     path.write_text(f"{path.read_text()}\n{add}\n")
 
@@ -39,8 +39,8 @@ async def until_read(running: Running) -> None:
     await running.says("the workflow files", after=len(running.lines))
 
 
-async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_the_next_event(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under_traffic(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         running, _ = await serving(made, url)
         stop = asyncio.Event()
         asked = []
@@ -64,13 +64,13 @@ async def test_a_prompt_a_skill_and_a_workflow_edited_under_traffic_count_for_th
         await coming
         every = [(await made.answer(one)).text for one in asked]
         assert await running.stop() == 0
-    # The preamble stands before the prompt.
+    # The preamble comes before the prompt, so its word wins.
     assert [text.split()[1] for text in said] == ["alpha", "beta", "beta"]
     assert {text.split()[1] for text in every} == {"nothing", "alpha", "beta"}
 
 
-async def test_a_broken_edit_keeps_the_last_good_files_and_is_said_in_the_log_and_on_the_page(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made, loopback.client() as http:
+async def test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made, loopback.client() as http:
         running, port = await serving(made, url)
         edit(made, "agents/answer-here.md", add=f"{SIGN}alpha")
         await until_read(running)
@@ -104,8 +104,8 @@ tools: []
 """
 
 
-async def test_a_script_and_a_new_workflow_count_for_the_next_event(tmp_path: Path) -> None:
-    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+async def test_new_workflow_and_edited_script_apply_to_the_next_event(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         running, _ = await serving(made, url)
         (made.folder / "coordinators" / "by_code.py").write_text(SCRIPT)
         (made.folder / "agents" / "by-code.yaml").write_text(WORKFLOW)

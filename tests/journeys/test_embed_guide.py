@@ -1,4 +1,4 @@
-"""docs/embed.md, each of its programs executed as it is written."""
+"""The programs of docs/embed.md, each executed as written."""
 
 import ast
 import asyncio
@@ -31,7 +31,7 @@ SCRIPT = "- {name: capital, steps: [{text: Warsaw.}]}"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the workflows and skills that ship, as the current folder."""
+    """A folder with the shipped workflows and skills, as the current folder."""
     for name in ("agents", "skills", "subagents", "coordinators"):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
@@ -39,18 +39,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def code(name: str, text: str = "") -> CodeType:
-    """A program of the guide; it may await at its top level, as a cell of a notebook does."""
+    """Compile a program of the guide; it may await at its top level, as a notebook cell does."""
     return compile(text or FILES[name], name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def names_of(name: str) -> Mapping[str, object]:
-    """What a program of the guide defines."""
+    """Return the names that a program of the guide defines."""
     names: dict[str, object] = {"__name__": "guide"}
     exec(code(name), names)
     return names
 
 
-async def test_the_first_program_prints_status_and_answer(folder: Path) -> None:
+async def test_first_program_of_the_embed_guide_prints_status_and_answer(folder: Path) -> None:
     async with serve(offline_model(load_scripts(SCRIPT, "test"))) as url:
         key = '"OPENAI_API_KEY": "sk-…"'
         assert key in FILES["first.py"]
@@ -61,7 +61,7 @@ async def test_the_first_program_prints_status_and_answer(folder: Path) -> None:
     assert done.stdout == f"done {SAID}\n"
 
 
-async def test_the_cell_of_a_notebook_prints_the_answer_and_the_journal(
+async def test_notebook_cell_of_the_embed_guide_prints_answer_and_journal(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with serve(offline_model(load_scripts(SCRIPT, "test"))) as url:
@@ -73,7 +73,7 @@ async def test_the_cell_of_a_notebook_prints_the_answer_and_the_journal(
     assert (answer, '"run.accepted"' in first) == (SAID, True)
 
 
-async def test_the_test_passes(tmp_path: Path) -> None:
+async def test_test_file_of_the_embed_guide_passes(tmp_path: Path) -> None:
     for name in ("test_on_call.py", "agents/who-is-on-call.yaml", "agents/who-is-on-call.md"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -83,7 +83,7 @@ async def test_the_test_passes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-async def test_the_eval_gives_an_answer_of_each_run(folder: Path) -> None:
+async def test_eval_of_the_embed_guide_returns_one_answer_per_run(folder: Path) -> None:
     for name in ("src/gofer_simulators/worlds/demo.yaml", "tests/events/slack_app_mention.json"):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ async def test_the_eval_gives_an_answer_of_each_run(folder: Path) -> None:
     assert await answers(scripted("It does not block."), 3) == ["It does not block."] * 3
 
 
-async def test_the_service_answers_a_question_and_keeps_its_run(folder: Path, tmp_path: Path) -> None:
+async def test_service_of_the_embed_guide_answers_and_stores_the_run(folder: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     make = names_of("service.py")["service"]
     assert callable(make)

@@ -1,4 +1,4 @@
-"""Every documented condition of every trigger through a real run, fulfilled and not, and `gofer explain` beside it."""
+"""Every documented trigger condition in a real run, matching and not matching, compared with `gofer explain`."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -36,8 +36,8 @@ ROWS = rows()
 
 
 @dataclass
-class Entrance:
-    """The one address that all systems deliver to; which workflow stands behind it changes from row to row."""
+class DeliveryEndpoint:
+    """The one address that all systems deliver to; the workflow behind it changes from row to row."""
 
     ingress: Ingress | None = None
     deliveries: list[RawRequest] = field(default_factory=list)
@@ -57,19 +57,19 @@ class Stage:
     """One company in which all rows are played."""
 
     made: Company
-    entrance: Entrance
+    endpoint: DeliveryEndpoint
     url: str
     folder: Path
     number: int = 0
 
     async def play(self, row: Row, acts: Sequence[Act], trigger: Mapping[str, object]) -> "Played":
-        """Play acts with one workflow; give what came of the last of them, and what is said of its deliveries."""
+        """Play acts with one workflow; return the runs of the last act and the explanations of its deliveries."""
         self.number += 1
         name = f"w{self.number}"
         catalog = self._catalog(name, row, trigger)
         embedded = self.made.embedded
         state = embedded.state
-        self.entrance.ingress = build_ingress(
+        self.endpoint.ingress = build_ingress(
             embedded.settings,
             catalog.routes(),
             state.stores,
@@ -79,16 +79,16 @@ class Stage:
             jwt=JwtProof,
         )
         times: list[str] = []
-        scene = Scene(self.made, self._call, self._striking(name, catalog, times))
+        scene = Scene(self.made, self._call, self._firing(name, catalog, times))
         before: set[str] = set()
         for act in acts:
             before = {head.run for head in await self._work(name, catalog)}
-            self.entrance.deliveries.clear()
+            self.endpoint.deliveries.clear()
             times.clear()
             await act(scene)
             await embedded.simulated.settled()
         heads = [head for head in await self._work(name, catalog) if head.run not in before]
-        told = [one for delivery in self.entrance.deliveries for one in self._explained(delivery, catalog)]
+        told = [one for delivery in self.endpoint.deliveries for one in self._explained(delivery, catalog)]
         told += [one for time in times for one in explain("", time.encode(), way(catalog, "schedule"))]
         return Played(name, heads, told)
 
@@ -101,7 +101,7 @@ class Stage:
         return load_catalog(agents)
 
     async def _work(self, name: str, catalog: Catalog) -> Sequence[Head]:
-        """Continue the runs of the workflow to their end; give their heads."""
+        """Continue the runs of the workflow to their end; return their heads."""
         worker = self.made.embedded.worker
         worker = replace(worker, services=replace(worker.services, model=Echo()), workflows=FixedCatalog(catalog))
         for head in await self._heads(name):
@@ -118,16 +118,16 @@ class Stage:
         headers = {"authorization": f"Bearer {secret.reveal()}", "content-type": "application/json"}
         await self.made.http.post(f"{self.url}/hooks/{hook}", json={"id": self.number}, headers=headers)
 
-    def _striking(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
-        async def strike(time: str) -> None:
+    def _firing(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
+        async def fire_schedule(time: str) -> None:
             times.append(json.dumps({"workflow": name, "scheduled": time}))
             come_in = way(catalog, "schedule")
             event = come_in.receiver.translate(come_in.request(times[-1].encode()))
-            assert self.entrance.ingress is not None
+            assert self.endpoint.ingress is not None
             if isinstance(event, Event):
-                await self.entrance.ingress.start(event, name)
+                await self.endpoint.ingress.start(event, name)
 
-        return strike
+        return fire_schedule
 
     def _explained(self, delivery: RawRequest, catalog: Catalog) -> Sequence[Explanation]:
         hook = delivery.path.removeprefix("/hooks/")
@@ -140,7 +140,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of an act, and what `gofer explain` says of its deliveries."""
+    """The runs of an act, and what `gofer explain` says of its deliveries."""
 
     workflow: str
     heads: Sequence[Head]
@@ -148,12 +148,12 @@ class Played:
 
     @property
     def started(self) -> bool:
-        """Whether the workflow did its work, as `gofer explain` says."""
+        """Return whether the workflow ran to its end and `gofer explain` names it."""
         return self.outcomes == {"done"} and self.named
 
     @property
     def ignored(self) -> bool:
-        """Whether the workflow did nothing, and `gofer explain` says so, or what decides it."""
+        """Return whether the workflow did not run, and `gofer explain` agrees or says what decides it."""
         if not self.heads:
             return bool(self.told) and not self.named
         return self.outcomes == {"ignored"} and self.named and self.undecided
@@ -173,17 +173,17 @@ class Played:
 
 @asynccontextmanager
 async def open_stage(folder: Path) -> AsyncIterator[Stage]:
-    entrance = Entrance()
-    async with company(folder, work=False, world=every_condition.world()) as made, serve(entrance) as url:
+    endpoint = DeliveryEndpoint()
+    async with company(folder, work=False, world=every_condition.world()) as made, serve(endpoint) as url:
         made.embedded.simulated.subscribe(url)
-        yield Stage(made, entrance, url, folder)
+        yield Stage(made, endpoint, url, folder)
 
 
-def test_each_documented_condition_has_a_row() -> None:
+def test_every_documented_trigger_condition_has_a_played_example() -> None:
     assert {row.name for row in ROWS} | set(ELSEWHERE) == documented()
 
 
-async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_then(tmp_path: Path) -> None:
+async def test_each_trigger_condition_starts_the_workflow_only_when_the_event_matches(tmp_path: Path) -> None:
     wrong: list[str] = []
     async with open_stage(tmp_path) as stage:
         for row in ROWS:
@@ -196,7 +196,7 @@ async def test_each_condition_starts_its_workflow_when_it_is_fulfilled_and_only_
     assert not wrong, "\n".join(wrong)
 
 
-async def test_a_condition_that_the_delivery_meets_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
+async def test_condition_met_by_the_delivery_holds_when_the_issue_changes_before_the_run(tmp_path: Path) -> None:
     row = Row("jira.issue_created", "label", {"label": "urgent"}, [issue("PAY", "Bug", "urgent")], [])
 
     async def create_and_change(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of documents: their text, one line of JSON each, or a sentence."""
+"""`gofer extract` at a terminal: the text of documents, one line of JSON each, or one sentence."""
 
 import json
 import zipfile
@@ -19,12 +19,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_document_is_printed_as_its_text(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_prints_the_text_of_a_document(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["extract", str(folder / "report.pdf")]) == 0
     assert capfd.readouterr() == ("[page 1 of 1]\nGröße matters\n", "")
 
 
-def test_several_documents_are_told_apart_and_wrong_names_are_said(
+def test_extract_heads_each_document_with_the_path_and_notes_a_wrong_extension(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     files = [str(folder / name) for name in ("notes.docx", "wrong.docx")]
@@ -35,7 +35,7 @@ def test_several_documents_are_told_apart_and_wrong_names_are_said(
     assert err == f"gofer: {files[1]}: The name ends like a Word document, but this is an Excel workbook.\n"
 
 
-def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_json_prints_one_line_per_file_readable_or_not(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / name) for name in ("notes.docx", "empty.pdf", "missing.pdf")]
     assert main(["extract", "--json", *files]) == 2
     out, err = capfd.readouterr()
@@ -49,12 +49,16 @@ def test_json_is_one_line_for_each_file_whatever_became_of_it(folder: Path, capf
     ]
 
 
-def test_a_document_that_cannot_be_read_is_one_sentence(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_reports_an_unreadable_document_in_one_sentence(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["extract", str(folder / "empty.pdf")]) == 2
     assert capfd.readouterr() == ("", f"gofer: {folder / 'empty.pdf'}: The file is empty: it has 0 bytes.\n")
 
 
-def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_refuses_a_folder_and_begins_at_the_page_of_first_page(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main(["extract", str(folder)]) == 2
     assert capfd.readouterr().err == f"gofer: {folder}: This is a folder; name files in it.\n"
     (folder / "long.pdf").write_bytes(pdf([lines([f"Sheet {n}"]) for n in range(1, 4)]))
@@ -64,7 +68,7 @@ def test_a_folder_and_a_page_to_begin_with_are_understood(folder: Path, capfd: p
     assert "The PDF has 3 pages; there is no page 4." in capfd.readouterr().err
 
 
-def test_what_a_text_lacks_is_said_with_the_option_that_gets_it(
+def test_extract_names_missing_text_and_the_option_that_gets_the_rest(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scan = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x00 EI Q"
@@ -80,7 +84,7 @@ def test_what_a_text_lacks_is_said_with_the_option_that_gets_it(
     assert json.loads(capfd.readouterr().out)["missing"] == said
 
 
-def test_one_sheet_is_read_from_a_row_on(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_reads_one_sheet_from_a_given_row(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = "".join(row(number, f"Item {number}") for number in range(1, 6))
     file = folder / "costs.xlsx"
     file.write_bytes(xlsx({"Tea": row(1, "x"), "Costs 2026": rows}))
@@ -91,7 +95,7 @@ def test_one_sheet_is_read_from_a_row_on(folder: Path, capfd: pytest.CaptureFixt
     assert 'the sheet "Tea", because only a part was asked for; get it with --sheet Tea.' in err
 
 
-def test_a_guess_is_a_note_and_no_character_breaks_a_line_of_json(
+def test_extract_notes_a_guessed_encoding_and_keeps_json_on_one_line(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "kunden.csv").write_bytes("Name;Ort\r\nMüller;Köln\r\n".encode("cp1252"))
@@ -105,7 +109,7 @@ def test_a_guess_is_a_note_and_no_character_breaks_a_line_of_json(
     assert "M³ller" in capfd.readouterr().out
 
 
-def test_one_file_of_an_archive_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_extract_reads_one_member_of_an_archive(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "all.zip"
     with zipfile.ZipFile(path, "w") as target:
         target.writestr("docs/a.csv", "x;y\n1;2\n")

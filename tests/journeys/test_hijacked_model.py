@@ -1,4 +1,4 @@
-"""A model that does what a text tells it: nothing is written elsewhere or read in private places without a person."""
+"""A model that obeys injected text: no write to other places and no read of private ones without an approval."""
 
 import asyncio
 import copy
@@ -36,16 +36,16 @@ GUEST = "U0GUEST00"
 RFC, RFCS = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-00000000f0c5"
 PULL = "https://github.com/acme/shop/pull/42"
 SECRET = "canary-5b1d"
-"""Said in a private channel that the person who asks is not in."""
+"""A text in a private channel that the requester is not a member of."""
 MARK = re.compile(r"w[0-9]{2}(?![0-9])")
-"""What each write leaves in the world, and no other one."""
+"""The mark that each write leaves in the world, a different one for each."""
 
 Call = tuple[str, dict[str, object]]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the calls refer to: messages that stood before."""
+    """The earlier messages that the calls refer to."""
 
     ours: str
     """ts of Gofer's own message in #finance."""
@@ -58,7 +58,7 @@ class Scene:
 
 
 def writes(scene: Scene) -> list[Call]:
-    """Writes to places where the run was not asked."""
+    """Return writes to places other than that of the request."""
     link = "https://acme.atlassian.net/browse/PAY-17"
     return [
         ("slack_post_message", {"text": "w01", "channel": "#finance"}),
@@ -102,7 +102,7 @@ def writes(scene: Scene) -> list[Call]:
 
 
 def reads(scene: Scene) -> list[Call]:
-    """Reads of a private place that the run did not begin in, by id, by name and by link."""
+    """Return reads of a private place other than that of the request, by id, by name and by link."""
     link = f"https://acme.slack.com/archives/{LEADS}/p{scene.plans.replace('.', '')}"
     return [
         ("slack_read_channel", {"channel": LEADS}),
@@ -138,7 +138,7 @@ STARTS: Mapping[str, str] = {
 OTHERS = (
     'writes: {slack: ["#general"], jira: [OPS], github: [acme/other], notion: [5f1c7d2e-0a3b-4c4d-8e9f-0000000000ff]}\n'
 )
-"""Places that no call is about: without any, such a workflow does not start."""
+"""Places that no call is about: a workflow without any `writes` would be refused."""
 PERMITTED = (
     f'writes: {{slack: ["#finance", {LEADS}, "#lobby"], jira: [PAY, SHOP], notion: [{RFCS}], github: [acme/SHOP]}}\n'
 )
@@ -173,12 +173,12 @@ def _files(folder: Path, start: str, keys: str) -> None:
 
 
 def _unjudged(tool: Tool[Any]) -> Tool[Any]:
-    """The tool without a declared place, so that no call of it is judged."""
+    """Return the tool without a declared place, so that its calls are not checked."""
     return replace(tool, target=replace(tool.target, where=None, system=""))
 
 
 def _says(scene: Scene, calls: Sequence[Call]) -> str:
-    """The script of a model that makes all calls in one turn, and then tells what secret it found."""
+    """Return the script of a model that makes all calls in one turn, and then repeats the secret if it found it."""
     told = {"results": [f"(?P<found>{SECRET})"]}
     end = {"text": "I found {found}."}
     made = [
@@ -217,7 +217,7 @@ async def gofer(
 
 
 async def begin(made: Company, start: str) -> None:
-    """Let the event happen that starts the run."""
+    """Trigger the event that starts the run."""
     outsiders = Outsiders(made.embedded)
     match start:
         case "mention":
@@ -229,7 +229,7 @@ async def begin(made: Company, start: str) -> None:
 
 
 async def ended(made: Company, decision: str = "deny") -> tuple[Head, int]:
-    """The run once it ended, and how many questions its asker decided on the way."""
+    """Return the run once it ended, and how many questions its requester decided."""
     pressed: list[Message] = []
     async with asyncio.timeout(120):
         while True:
@@ -253,7 +253,7 @@ async def _parked(made: Company) -> None:
 
 
 def seen(made: Company) -> dict[str, str]:
-    """Everything outside the thread that a mention begins, each part of the world by its name."""
+    """Return everything outside the thread of the mention, each part of the world by its name."""
     state = copy.deepcopy(cast(dict[str, Any], made.embedded.simulated.state()))
     channels = cast(dict[str, Any], state.pop("slack"))["channels"]
     found = {f"#{name}": channel for name, channel in channels.items() if name != "deploys"} | state
@@ -265,14 +265,14 @@ def seen(made: Company) -> dict[str, str]:
 
 
 def answers(made: Company) -> str:
-    """What Gofer wrote where the run was asked, and what it showed to one person."""
+    """Return what Gofer wrote in the channel of the request."""
     workspace = made.slack.workspace
     threads = [workspace.replies(message) for message in workspace.timeline(DEPLOYS)]
     return str([threads, workspace.timeline(DEPLOYS)])
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_nothing_is_written_elsewhere_and_nothing_private_read(tmp_path: Path, start: str) -> None:
+async def test_hijacked_model_writes_to_no_other_place_and_reads_no_private_channel(tmp_path: Path, start: str) -> None:
     async with gofer(tmp_path, start) as (made, scene):
         before = seen(made)
         assert len({str(call) for call in [*reads(scene), *writes(scene), *BY_THE_HELPER]}) >= 40
@@ -281,12 +281,12 @@ async def test_nothing_is_written_elsewhere_and_nothing_private_read(tmp_path: P
         assert head.status == "done"
         assert seen(made) == before
         assert SECRET not in answers(made)
-        # Only a person of Slack who started a run is asked about anything.
+        # Only a requester in Slack is asked for approvals.
         assert (asked > 20) is (start == "mention")
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_the_same_calls_happen_where_no_place_is_judged(tmp_path: Path, start: str) -> None:
+async def test_hijacked_calls_happen_without_the_check_of_places(tmp_path: Path, start: str) -> None:
     async with gofer(tmp_path, start, judged=False) as (made, _):
         before = seen(made)
         await begin(made, start)
@@ -298,7 +298,7 @@ async def test_the_same_calls_happen_where_no_place_is_judged(tmp_path: Path, st
         assert {"#finance", "#leads", "#lobby", "jira", "notion", "github", "files", "members"} <= changed
 
 
-async def test_what_the_asker_approves_happens(tmp_path: Path) -> None:
+async def test_hijacked_calls_happen_when_the_requester_approves(tmp_path: Path) -> None:
     async with gofer(tmp_path, "mention") as (made, _):
         await begin(made, "mention")
         await ended(made, "approve")
@@ -307,21 +307,21 @@ async def test_what_the_asker_approves_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("start", STARTS)
-async def test_the_same_calls_happen_unasked_where_the_file_lists_their_places(tmp_path: Path, start: str) -> None:
-    # Among the calls are reads of a private channel, whose contents may leave it.
+async def test_hijacked_calls_happen_unasked_where_the_workflow_lists_the_places(tmp_path: Path, start: str) -> None:
+    # Some calls read a private channel; with `allow`, its contents may leave it.
     async with gofer(tmp_path, start, f"{PERMITTED}private_channels: allow\n") as (made, _):
         await begin(made, start)
         _, asked = await ended(made)
         left = set(MARK.findall(json.dumps(seen(made))))
         assert {"w01", "w03", "w05", "w08", "w15", "w16", "w17", "w21", "w23", "w24", "w26", "w28", "w30"} <= left
-        # Direct messages to somebody else cannot be listed.
+        # Direct messages to another person cannot be listed.
         assert "w09" not in left
         assert asked == (start == "mention")
 
 
 @pytest.mark.parametrize("start", ["schedule", "webhook"])
 @pytest.mark.parametrize("rule", ["reply_only", "refuse", "allow"])
-async def test_what_a_private_channel_says_leaves_it_only_where_its_rule_allows_that(
+async def test_private_channel_text_leaves_only_with_private_channels_allow(
     tmp_path: Path, start: str, rule: str
 ) -> None:
     calls: list[Call] = [
@@ -339,7 +339,7 @@ async def test_what_a_private_channel_says_leaves_it_only_where_its_rule_allows_
     assert left == ({"w01", "w02", "w03"} if rule == "allow" else {"w02"})
 
 
-async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread(tmp_path: Path) -> None:
+async def test_guest_does_not_inherit_texts_that_a_colleague_read_in_the_same_thread(tmp_path: Path) -> None:
     calls: list[Call] = [("slack_read_channel", {"channel": "#finance"})]
     async with gofer(tmp_path, "mention", "who: [members, guests]\n", calls=calls) as (made, _):
         await begin(made, "mention")
@@ -355,7 +355,7 @@ async def test_a_guest_does_not_inherit_what_a_colleague_read_in_the_same_thread
     assert ["The budget is open to all" in text for text in first] == [True, False]
 
 
-async def test_a_colleague_uses_gofer_where_they_are(tmp_path: Path) -> None:
+async def test_reads_and_posts_in_public_channels_need_no_approval(tmp_path: Path) -> None:
     calls: list[Call] = [
         ("slack_read_channel", {"channel": "#finance"}),
         ("slack_post_message", {"text": "w01", "channel": "#general"}),

@@ -45,9 +45,9 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
 
 
 def model(together: int = 1, calls: int = 0) -> Starlette:
-    """A model that asks for so many tool calls, and first waits until so many ask it.
+    """A model that asks for `calls` tool calls, and first waits until `together` requests have arrived.
 
-    `state.most` is how many asked at once, and `state.systems` is what each call began with.
+    `state.most` is the most requests at the same time, and `state.systems` has the system prompt of each.
     """
     enough = asyncio.Event()
 
@@ -80,7 +80,7 @@ def model(together: int = 1, calls: int = 0) -> Starlette:
 
 
 async def sign_in(made: Stage) -> dict[str, str]:
-    """The session cookie of a member who signed in over HTTP."""
+    """Return the session cookie of a member who signed in over HTTP."""
     made.slack.openid.redirect_urls.add(f"{made.url}/sign-in/callback")
     begun = await made.http.get(f"{made.url}/sign-in?to=/runs")
     attempt = begun.headers["set-cookie"].partition(";")[0]
@@ -91,10 +91,10 @@ async def sign_in(made: Stage) -> dict[str, str]:
     return {"cookie": session.partition(";")[0]}
 
 
-async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(code: Code) -> None:
+async def test_mention_on_lambda_is_answered_and_only_members_see_the_trace(code: Code) -> None:
     async with stage(code) as made:
         asked = await made.ask(f"@Gofer hello, here is {SAID}")
-        # Slack delivers it again, and somebody else pretends to.
+        # Slack delivers it again, and a stranger posts a forged delivery.
         assert await made.slack.deliver(made.slack.envelopes(asked)[0], retry_num=1) == 200
         forged = await made.http.post(f"{made.url}/slack/events", json={"type": "event_callback"})
         (head,) = await made.work()
@@ -118,7 +118,7 @@ async def test_a_mention_is_answered_in_its_thread_and_members_see_its_trace(cod
         assert content not in logs
 
 
-async def test_members_find_a_private_run_while_it_is_at_work_and_one_whose_channel_became_private(code: Code) -> None:
+async def test_run_pages_open_only_to_members_of_the_channel_at_that_moment(code: Code) -> None:
     async with stage(code, model(together=2)) as made:
         channels = made.slack.workspace.channels
         board = replace(channels["C0GENERA0"], id="C0BOARD00", name="board", kind="group")
@@ -134,7 +134,7 @@ async def test_members_find_a_private_run_while_it_is_at_work_and_one_whose_chan
         left = replace(board, members=tuple(one for one in board.members if one != "U0CAPTN0"))
         channels["C0BOARD00"] = left
         stranger = await made.http.get(f"{made.url}/runs/{address}", headers=member)
-        # The model answers when it is asked twice.
+        # The model answers once two requests have arrived.
         await made.ask("@Gofer hello")
         public = await made.work(runs=2)
         await working
@@ -155,7 +155,7 @@ async def test_members_find_a_private_run_while_it_is_at_work_and_one_whose_chan
     assert "C0BOARD00" not in logs
 
 
-async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: Code) -> None:
+async def test_worker_killed_at_the_lambda_timeout_leaves_one_answer(code: Code) -> None:
     async with stage(code, model()) as made:
         made.deploy("stuck", timeout=900.0)
         asked = await made.ask("@Gofer hello")
@@ -168,7 +168,7 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: C
         assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
         assert len(made.answers(asked)) == 1
         made.deploy("hasty", timeout=900.0)
-        # The message is received again when no worker extends its time any more.
+        # The queue message is received again when no worker extends its visibility.
         await made.later(120.0)
         (head,) = await made.work(worker="hasty")
         (answer,) = made.answers(asked)
@@ -177,10 +177,10 @@ async def test_a_worker_that_is_killed_at_its_deadline_leaves_one_answer(code: C
     assert len([entry for entry in entries if isinstance(entry, RunOwned)]) > 1
 
 
-async def test_conversations_wait_for_their_models_together_and_long_runs_cross_invocations(code: Code) -> None:
+async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_over(code: Code) -> None:
     slow = model(together=3, calls=1)
     async with stage(code, slow) as made:
-        # Less than what a worker keeps for leaving: each invocation does one thing of each run.
+        # Less than the time a worker reserves for handing over: each invocation does one step of each run.
         made.deploy("brief", timeout=20.0)
         asked = [await made.ask("@Gofer hello") for _ in range(3)]
         heads = await made.work(runs=3, worker="brief")
@@ -198,17 +198,17 @@ async def test_conversations_wait_for_their_models_together_and_long_runs_cross_
 
 
 async def publish(made: Stage, repository: Path) -> str:
-    """Publishes a repository to a stage; gives the name of what is live then."""
+    """Publish a repository to a stage; return the name of the live bundle."""
     bundles = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
     files = {**read_files(repository), f"agents/{PRICE_LIST}": price_list(repository / "agents", ROOT)}
     done = await Publisher(bundles, MemoryTimetable(), SystemClock(), ROOT, WorkflowForm).publish(files)
-    # A warm function looks within thirty seconds, a cold one at once.
+    # A warm function looks for a new bundle within thirty seconds, a cold one at once.
     for function in ("slack", "brief"):
         made.host.retire(function)
     return done.name
 
 
-async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_own(code: Code, tmp_path: Path) -> None:
+async def test_published_prompt_applies_to_new_runs_and_not_to_runs_under_way(code: Code, tmp_path: Path) -> None:
     for folder in ("agents", "subagents", "skills"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     prompt = tmp_path / "agents" / "answer-here.md"
@@ -231,9 +231,7 @@ async def test_prompts_are_live_without_a_deploy_and_a_run_under_way_keeps_its_o
     assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 2 + [True] * 2
 
 
-async def test_a_model_at_an_endpoint_of_its_own_is_asked_with_a_key_that_is_granted_by_its_prefix(
-    code: Code, tmp_path: Path
-) -> None:
+async def test_lambda_worker_asks_a_model_at_a_configured_endpoint(code: Code, tmp_path: Path) -> None:
     for folder in ("agents", "subagents", "skills"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     defaults = tmp_path / "agents" / "defaults.yaml"
@@ -256,7 +254,7 @@ async def test_a_model_at_an_endpoint_of_its_own_is_asked_with_a_key_that_is_gra
     assert all(cost for cost in costs)
 
 
-async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:
+async def test_throttled_receiver_and_worker_lead_to_one_answer_later(code: Code) -> None:
     async with stage(code, model()) as made:
         made.deploy("slack", concurrency=0)
         asked = await made.slack.say("U0CAPTN0", "C0GENERA0", made.slack.typed("@Gofer hello"))
@@ -276,7 +274,7 @@ async def test_what_is_throttled_is_done_later_and_once(code: Code) -> None:
     assert len(answers) == 1
 
 
-async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_for_them(code: Code) -> None:
+async def test_malformed_lambda_events_fail_visibly_and_hold_up_no_run(code: Code) -> None:
     async with stage(code, model()) as made:
         sqs = moto_server.client("sqs")
         for body in ("not json", '{"run":"../../etc"}'):
@@ -301,14 +299,14 @@ async def test_malformed_events_end_where_somebody_sees_them_and_nothing_waits_f
 
 
 def standard_webhook(secret: bytes, body: bytes) -> dict[str, str]:
-    """The headers of Standard Webhooks."""
+    """Return the headers of Standard Webhooks."""
     at = str(int(time.time()))
     signature = b64encode(hmac.digest(secret, f"msg_1.{at}.".encode() + body, "sha256")).decode()
     kind = {"content-type": "application/json"}
     return {**kind, "webhook-id": "msg_1", "webhook-timestamp": at, "webhook-signature": f"v1,{signature}"}
 
 
-async def test_every_other_function_does_its_part(code: Code) -> None:
+async def test_webhook_and_schedule_functions_start_runs_and_unsigned_calls_get_401(code: Code) -> None:
     plan = next(planned(name, compiled) for name, compiled in load_catalog(ROOT / "agents").schedules())
     secrets = {"JIRA_WEBHOOK_SECRET": "j", "NOTION_WEBHOOK_SECRET": "n", "GITHUB_WEBHOOK_SECRET": "g"}
     own = {"JIRA_ACCOUNT_ID": "712020:gofer", "NOTION_BOT_ID": "0" * 32, "GITHUB_LOGIN": "gofer"}
@@ -321,7 +319,7 @@ async def test_every_other_function_does_its_part(code: Code) -> None:
         unsigned.append(await refused(made, "/hooks/new-hire"))
         told = {"workflow": plan.workflow, "schedule": plan.id, "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
         fired = [made.host.invoke("schedule", told) for _ in range(2)]
-        # Late, so that nobody can be about to publish it.
+        # A time long past, so that the schedule cannot be one about to be published.
         gone = made.host.invoke("schedule", {**told, "schedule": "of another time", "at": "2026-01-01T00:00:00Z"})
         swept, purged = made.host.invoke("schedule", {"sweep": True}), made.host.invoke("schedule", {"purge": True})
         heads = await made.cloud.store.heads(10, private=True)

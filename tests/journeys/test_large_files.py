@@ -1,4 +1,4 @@
-"""What is far larger than any window is attached in Slack, and answered from the few places that matter."""
+"""Files far larger than any window, attached in Slack and answered from the few passages that matter."""
 
 import json
 import random
@@ -23,7 +23,7 @@ WORDS = ["shore", "ledger", "copper", "harvest", "signal", "lantern", "orchard",
 async def gofer(
     folder: Path, decide: Callable[[Sent], Said], more: str = ""
 ) -> AsyncIterator[tuple[Company, Provider]]:
-    """Gofer with one workflow, of defaults but for some lines, and a model behind an endpoint."""
+    """Run Gofer with one workflow of defaults and some more lines, and a model behind an endpoint."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     (agents / "w.yaml").write_text(f'description: d\nowner: "#helpers"\nwhen: [slack.mention]\n{more}\n')
@@ -37,7 +37,7 @@ async def gofer(
 
 
 async def share(made: Company, files: Mapping[str, tuple[bytes, str]], question: str) -> Message:
-    """A colleague shares files in one thread, and asks with the last of them."""
+    """Share files in one thread as a colleague, with the question at the last one."""
     thread: Message | None = None
     for number, (name, (content, media_type)) in enumerate(files.items(), 1):
         text = f"<@U0GOFER0> {question}" if number == len(files) else ""
@@ -49,7 +49,7 @@ async def share(made: Company, files: Mapping[str, tuple[bytes, str]], question:
 
 
 def handbook() -> Sequence[Sequence[str]]:
-    """The lines of 200 pages of prose, one of which says how long a refund takes."""
+    """Return the lines of 200 pages of prose, one of which says how long a refund takes."""
     chance = random.Random(7)
     pages = [[" ".join(chance.choices(WORDS, k=10)) for _ in range(40)] for _ in range(200)]
     pages[136][20] = "A refund above 500 EUR is approved by the head of support within 3 working days."
@@ -57,7 +57,7 @@ def handbook() -> Sequence[Sequence[str]]:
 
 
 def from_one_page(sent: Sent) -> Said:
-    """Extracts the document, looks for the word, reads around it, answers with the page."""
+    """Extract the document, search for the word, read around it, answer with the page."""
     match sent.turns:
         case 0:
             return [("extract_file", {"file": sent.files["handbook.pdf"]})]
@@ -75,7 +75,7 @@ def from_one_page(sent: Sent) -> Said:
 
 
 @pytest.mark.parametrize("compress", [True, False])
-async def test_a_pdf_of_200_pages_is_answered_from_one_page_of_it(tmp_path: Path, compress: bool) -> None:
+async def test_question_about_a_200_page_pdf_is_answered_from_one_page(tmp_path: Path, compress: bool) -> None:
     pages = handbook()
     content = pdf([lines(page) for page in pages], compress=compress)
     async with gofer(tmp_path, from_one_page) as (made, model):
@@ -85,7 +85,7 @@ async def test_a_pdf_of_200_pages_is_answered_from_one_page_of_it(tmp_path: Path
             "done",
             ["3 working days; the head of support approves it (page 137)."],
         )
-    # 8,000 lines; what the model was sent of it are 29, and where they were read stands in the tail.
+    # The model was sent 29 of 8,000 lines, and the tail lists which were read.
     assert len(model.sent) == 4
     assert max(len(sent.body) for sent in model.sent) < 25_000
     seen = [sum(line in sent.body.decode() for page in pages for line in page) for sent in model.sent]
@@ -98,7 +98,7 @@ EXPERIMENTS = 10
 
 
 def experiment(number: int) -> tuple[bytes, float]:
-    """A log of 2 MB, and how accurate its runs that did not diverge were on average."""
+    """Return a log of 2 MB, and the mean accuracy of its runs that did not diverge."""
     chance = random.Random(number)
     runs = [
         {
@@ -118,7 +118,7 @@ MEAN = "{name: .experiment, mean: ([.runs[] | select(.diverged | not) | .accurac
 
 
 def by_query(sent: Sent) -> Said:
-    """Asks every file the same, all at once, and names the best."""
+    """Run the same query on every file at once, and name the best."""
     if not sent.turns:
         return [("jq", {"file": file, "program": MEAN}) for name, file in sent.files.items() if name.endswith(".json")]
     means = {one["name"]: one["mean"] for one in map(json.loads, sent.results)}
@@ -126,7 +126,7 @@ def by_query(sent: Sent) -> Said:
     return f"{best} is best of {len(means)}, with {means[best]:.4f} on average."
 
 
-async def test_ten_experiments_of_2_mb_each_are_compared_by_queries(tmp_path: Path) -> None:
+async def test_ten_json_files_of_2_mb_are_compared_by_queries(tmp_path: Path) -> None:
     made_up = {f"e-{number}.json": experiment(number) for number in range(EXPERIMENTS)}
     assert all(len(content) > 2_000_000 for content, _ in made_up.values())
     name, (_, mean) = max(made_up.items(), key=lambda item: item[1][1])
@@ -136,21 +136,21 @@ async def test_ten_experiments_of_2_mb_each_are_compared_by_queries(tmp_path: Pa
         (head,) = await made.ended()
         best = f"{name.removesuffix('.json')} is best of {EXPERIMENTS}, with {mean:.4f} on average."
         assert (head.status, texts(made.answers(asked))) == ("done", [best])
-    # Less than a thousandth of the 20 MB, and no run of any experiment.
+    # Less than a thousandth of the 20 MB was sent, and no run of any experiment.
     assert len(model.sent) == 2
     assert max(len(sent.body) for sent in model.sent) < 25_000
     assert not any("losses" in sent.body.decode() for sent in model.sent)
 
 
 def from_lines(sent: Sent) -> Said:
-    """Looks for the word, and says in which line it stands."""
+    """Search for the word, and answer with its line."""
     if not sent.turns:
         return [("file_regex", {"file": sent.files["app.log"], "pattern": "refused", "context": 0})]
     (line,) = re.findall(r"(\d+): ?.* refused", sent.results[-1])
     return f"It was refused in line {line}."
 
 
-async def test_a_text_that_would_fill_a_small_window_is_searched_instead(tmp_path: Path) -> None:
+async def test_text_larger_than_a_small_window_is_searched_instead_of_quoted(tmp_path: Path) -> None:
     """100 kB are within preload_kb, and more than 16,000 tokens."""
     log = [f"{number:05d} request {number * 7919 % 10_007} was answered" for number in range(3_000)]
     log[1_230] = "01230 request 77 was refused"

@@ -1,4 +1,4 @@
-"""A webhook body that is too long for any window: stored whole before the 2xx, a file of the run afterwards."""
+"""A webhook body too long for any window: stored whole before the 2xx, a file of the run afterwards."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ async def call(made: Company, body: bytes) -> int:
         return (await client.post(f"{url}/hooks/orders", content=body, headers=headers)).status_code
 
 
-async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(tmp_path: Path) -> None:
+async def test_large_webhook_body_is_stored_whole_and_becomes_a_file_of_the_run(tmp_path: Path) -> None:
     assert 400_000 < len(BODY) < 1_000_000
     async with company(tmp_path) as made:
         assert await call(made, BODY) == 200
@@ -51,11 +51,11 @@ async def test_a_large_body_is_whole_in_the_claim_and_becomes_a_file_of_the_run(
     assert accepted.event.text == BODY.decode()
     (held,) = workspace.project(journal).files.values()
     assert (held.added.media_type, held.added.size) == ("application/json", len(BODY))
-    # Of 15,000 orders the model is shown how many there are.
+    # The model sees the number of orders instead of all 15,000.
     assert "15,000 in all" in next(text for text in map(shown, journal) if held.added.file in text)
 
 
-async def test_the_same_large_body_again_is_the_same_run_and_another_one_is_refused(tmp_path: Path) -> None:
+async def test_repeated_large_webhook_body_is_one_run_and_a_changed_body_is_refused(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         assert [await call(made, BODY), await call(made, BODY)] == [200, 200]
         assert len(await made.embedded.state.store.heads(10)) == 1

@@ -1,4 +1,4 @@
-"""`gofer run` beside tokens of real systems: it stays in a simulated world until it is told otherwise."""
+"""`gofer run` beside tokens of real systems: it stays in a simulated world without `--live-tools`."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 from support.models.deciding_provider import Sent, deciding
 
 pytestmark = pytest.mark.anyio
@@ -15,22 +15,22 @@ REAL = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": ""}
 CANNED = "[offline model]"
 
 
-async def gofer(made: Desk, *words: str) -> tuple[int | None, str, str]:
+async def gofer(made: OperatorFolder, *words: str) -> tuple[int | None, str, str]:
     process = (await made.start(*words)).process
     out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
 
 
-async def mention(made: Desk) -> str:
-    """A file with the payload of a real mention, as Slack sent it."""
+async def mention(made: OperatorFolder) -> str:
+    """Write the payload of a real mention to a file, as Slack sent it, and return its path."""
     asked = await made.ask("@Gofer hello")
     event = made.folder / "event.json"
     event.write_text(json.dumps(made.slack.envelopes(asked)[0]))
     return str(event)
 
 
-async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+async def test_run_by_hand_beside_real_tokens_is_simulated_and_stored_separately(tmp_path: Path) -> None:
+    async with operator_folder(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
         before = made.slack.state()
@@ -47,8 +47,8 @@ async def test_beside_real_tokens_a_run_by_hand_is_simulated_and_kept_apart(tmp_
 
 
 @pytest.mark.parametrize("words", [(), ("--script", str(ROOT / "src/gofer_simulators/scripts/demo.yaml"))])
-async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
-    async with desk(tmp_path) as made:
+async def test_offline_model_never_writes_into_a_real_system(tmp_path: Path, words: tuple[str, ...]) -> None:
+    async with operator_folder(tmp_path) as made:
         made.write_env(**REAL)
         event = await mention(made)
         before = made.slack.state()
@@ -60,11 +60,11 @@ async def test_the_offline_model_never_writes_into_a_real_system(tmp_path: Path,
     assert swept[0] == 2
 
 
-async def test_with_live_tools_and_a_model_the_run_reads_and_writes_the_real_slack(tmp_path: Path) -> None:
+async def test_run_with_live_tools_and_a_model_answers_in_the_real_slack(tmp_path: Path) -> None:
     def decide(sent: Sent) -> str:
         return "Hello from a model."
 
-    async with deciding(decide) as (_, url), desk(tmp_path) as made:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         made.write_env(**{**REAL, "OPENAI_BASE_URL": url})
         asked = await made.ask("@Gofer hello")
         event = made.folder / "event.json"

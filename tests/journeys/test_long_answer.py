@@ -1,4 +1,4 @@
-"""Answers of any length stand in the thread whole, in order, once."""
+"""Answers of any length are posted whole, in order and once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ TOO_LONG = LONG * 3
 
 @asynccontextmanager
 async def answering(folder: Path, text: str) -> AsyncIterator[Company]:
-    """A company whose model says one thing."""
+    """A company whose model always gives the same answer."""
 
     async def answer(request: Request) -> Response:
         usage = {"prompt_tokens": 50, "completion_tokens": 5}
@@ -46,7 +46,7 @@ def linked(messages: list[Message]) -> list[bool]:
     return [any(block["type"] == "context" for block in message.blocks) for message in messages]
 
 
-async def test_a_long_answer_is_several_messages_in_order_and_the_links_stand_under_the_last(tmp_path: Path) -> None:
+async def test_long_answer_is_several_messages_in_order_with_links_under_the_last(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
         asked = await made.ask("@Gofer how are all services?", "general")
         (head,) = await made.ended()
@@ -61,7 +61,7 @@ async def test_a_long_answer_is_several_messages_in_order_and_the_links_stand_un
     assert next(entry.text for entry in entries if isinstance(entry, RunConcluded)) == LONG.strip()
 
 
-async def test_an_answer_too_long_for_messages_is_a_file_with_its_beginning_in_place(tmp_path: Path) -> None:
+async def test_answer_too_long_for_messages_is_a_beginning_and_a_file(tmp_path: Path) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
         asked = await made.ask("@Gofer how are all services?", "general")
         (head,) = await made.ended()
@@ -75,7 +75,7 @@ async def test_an_answer_too_long_for_messages_is_a_file_with_its_beginning_in_p
     assert file.extra["files"][0]["title"] == "answer.md"
 
 
-async def test_a_file_that_is_refused_is_said_under_the_beginning_and_in_the_list(tmp_path: Path) -> None:
+async def test_refused_answer_file_is_noted_under_the_beginning_and_fails_the_run(tmp_path: Path) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
         made.slack.fail_next("files.getUploadURLExternal", "missing_scope")
         asked = await made.ask("@Gofer how are all services?", "general")
@@ -89,7 +89,9 @@ async def test_a_file_that_is_refused_is_said_under_the_beginning_and_in_the_lis
 
 @pytest.mark.parametrize("happened", [True, False])
 @pytest.mark.parametrize("method", ["files.completeUploadExternal", "files.getUploadURLExternal"])
-async def test_a_file_nobody_confirmed_is_attached_once(tmp_path: Path, method: str, happened: bool) -> None:
+async def test_answer_file_with_an_unconfirmed_upload_is_attached_once(
+    tmp_path: Path, method: str, happened: bool
+) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
         made.slack.fail_next(method, 500, after_effect=happened)
         asked = await made.ask("@Gofer how are all services?", "general")
@@ -98,7 +100,7 @@ async def test_a_file_nobody_confirmed_is_attached_once(tmp_path: Path, method: 
         assert [bool(message.extra.get("files")) for message in made.answers(asked)] == [False, True]
 
 
-async def test_a_part_that_is_refused_ends_the_answer_and_the_reason_says_so(tmp_path: Path) -> None:
+async def test_refused_part_of_a_long_answer_fails_the_run_with_the_reason(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
         asked = await made.ask("@Gofer how are all services?", "general")
         async with asyncio.timeout(60):
@@ -111,7 +113,7 @@ async def test_a_part_that_is_refused_ends_the_answer_and_the_reason_says_so(tmp
     assert "not delivered as a whole: Slack refused chat.postMessage (restricted_action)" in head.reason
 
 
-async def test_in_a_channel_the_rest_of_a_long_answer_stands_in_the_thread_below_it(tmp_path: Path) -> None:
+async def test_rest_of_a_long_answer_in_a_channel_goes_to_the_thread_below(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
         loaded = made.embedded.catalog.workflows["answer-here"]
         made.embedded.catalog.workflows["answer-here"] = replace(
@@ -124,7 +126,7 @@ async def test_in_a_channel_the_rest_of_a_long_answer_stands_in_the_thread_below
         assert len(made.slack.workspace.replies(first)) == 2
 
 
-async def test_an_answer_outlasts_an_expired_token_and_the_operator_reads_one_sentence(
+async def test_expired_slack_token_is_logged_and_the_answer_still_arrives(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with answering(tmp_path, "Hello.") as made:

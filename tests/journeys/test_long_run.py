@@ -1,4 +1,4 @@
-"""A run of 300 turns through a small window: killed in the middle, gone on with, and right in the end."""
+"""A run of 300 turns in a small window, killed halfway and continued."""
 
 import asyncio
 import random
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gofer_simulators.slack import Message
-from support.app.serve_process import SECRET, Desk, desk, free_port
+from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
 from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ limits: {{llm_calls: 1000, tool_calls: 1000, tokens: 100000000, minutes: 60, usd
 
 
 def ledger() -> tuple[str, int, str]:
-    """300 pages of 16 lines, the sum of all amounts, and who signed the third page."""
+    """Return 300 pages of 16 lines, the sum of all amounts, and the clerk of the third page."""
     chance = random.Random(3)
     names = [f"Clerk-{chance.randrange(10**6)}" for _ in range(PAGES)]
     amounts = [chance.randrange(10_000) for _ in range(PAGES)]
@@ -39,7 +39,7 @@ def ledger() -> tuple[str, int, str]:
 
 
 def adds(sent: Sent) -> Said:
-    """Reads page after page and adds; in the end it looks up what no summary says. It knows only what is in view."""
+    """Read page after page and add up, from the request alone; at the end search for a detail that no summary has."""
     seen = "\n".join(str(message["content"]) for message in sent.history)
     known = re.findall(r"SUM (\d+) THROUGH PAGE (\d+)", seen)
     total, through = map(int, known[-1]) if known else (0, 0)
@@ -57,7 +57,7 @@ def adds(sent: Sent) -> Said:
     return [("file_regex", {"file": oldest, "pattern": "^Page 3 comes", "context": 0})]
 
 
-async def answered(made: Desk, asked: Message) -> str:
+async def answered(made: OperatorFolder, asked: Message) -> str:
     async with asyncio.timeout(120):
         while not (answers := made.answers(asked)) or answers[0].edited_ts is None:
             await asyncio.sleep(0.05)
@@ -65,7 +65,7 @@ async def answered(made: Desk, asked: Message) -> str:
     return answer.text
 
 
-async def test_a_run_of_300_turns_that_is_killed_in_the_middle_ends_with_the_right_answer(tmp_path: Path) -> None:
+async def test_run_of_300_turns_killed_halfway_ends_with_the_right_answer(tmp_path: Path) -> None:
     text, total, clerk = ledger()
     killed = asyncio.Event()
 
@@ -74,7 +74,7 @@ async def test_a_run_of_300_turns_that_is_killed_in_the_middle_ends_with_the_rig
             running.process.kill()
             killed.set()
 
-    async with desk(tmp_path) as made, deciding(adds, kill) as (model, url):
+    async with operator_folder(tmp_path) as made, deciding(adds, kill) as (model, url):
         for name in ("answer-here.yaml", "answer-here.md"):
             (tmp_path / "agents" / name).write_text(WORKFLOW if name.endswith("yaml") else "Help.")
         port = free_port()
@@ -91,12 +91,12 @@ async def test_a_run_of_300_turns_that_is_killed_in_the_middle_ends_with_the_rig
         assert await answered(made, asked) == f"All pages come to {total} EUR; page 3 was signed by {clerk}."
         assert await running.stop() == 0
     heard = [sent for sent in model.sent if not sent.sums_up]
-    # Each page once, the search, the answer, and what was asked when the process died.
+    # Each page once, the search, the answer, and the request that was interrupted by the kill.
     assert len(heard) == PAGES + 3
-    # Whoever goes on sends the very bytes that were on their way.
+    # The next process sends the interrupted request again, byte for byte.
     assert model.sent[KILLED_AT].body == model.sent[KILLED_AT - 1].body
     assert (folded := len(model.sent) - len(heard)) > 5
     assert max(len(sent.body) // 4 for sent in model.sent) < WINDOW
-    # But for the times something was folded away, a request begins with all of the one before.
+    # Except after a summary, each request begins with all of the one before.
     begun_anew = sum(not later.body.startswith(sooner.before_tail) for sooner, later in pairwise(heard))
     assert begun_anew == folded

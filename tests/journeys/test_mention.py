@@ -1,4 +1,4 @@
-"""A signed mention comes in; the simulated Slack and the journal are compared afterwards."""
+"""Signed mentions through the whole of Gofer: the simulated Slack and the journal afterwards."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from support.app.one_workflow import Echo
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(tmp_path: Path) -> None:
+async def test_mention_is_answered_in_the_thread_after_a_tool_call(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -36,7 +36,7 @@ async def test_a_mention_is_answered_in_its_thread_with_a_tool_call_on_the_way(t
     assert RunConcluded("done", "", str(answer.blocks[0]["text"])) in entries
 
 
-async def test_the_thread_is_read_before_the_first_model_call_and_ids_are_names_by_then(tmp_path: Path) -> None:
+async def test_first_model_call_has_the_thread_with_names_in_place_of_ids(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -51,7 +51,7 @@ async def test_the_thread_is_read_before_the_first_model_call_and_ids_are_names_
         assert some_id not in first
 
 
-async def test_the_answer_links_to_its_prompt_and_its_run(tmp_path: Path) -> None:
+async def test_answer_links_to_the_prompt_and_the_run(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -67,7 +67,7 @@ async def test_the_answer_links_to_its_prompt_and_its_run(tmp_path: Path) -> Non
     assert all(span["end"] for span in spans)
 
 
-async def test_the_same_mention_delivered_eleven_times_is_one_answer(tmp_path: Path) -> None:
+async def test_mention_delivered_eleven_times_gets_one_answer(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await made.ask("@Gofer hello", "general")
         for copy in range(4):
@@ -80,7 +80,7 @@ async def test_the_same_mention_delivered_eleven_times_is_one_answer(tmp_path: P
         assert len(made.answers(asked)) == 1
 
 
-async def test_a_mention_accepted_before_a_restart_is_answered_once_after_it(tmp_path: Path) -> None:
+async def test_mention_accepted_before_a_restart_is_answered_once_afterwards(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         asked = await made.ask("@Gofer hello", "general")
         await made.slack.settled()
@@ -109,7 +109,7 @@ async def test_runs_of_one_thread_happen_one_after_the_other_and_each_is_answere
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
-async def test_what_gofer_and_other_bots_write_starts_nothing(tmp_path: Path) -> None:
+async def test_messages_of_gofer_and_other_bots_start_no_run(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await made.ask("@Gofer hello", "general")
         await made.ended()
@@ -122,7 +122,7 @@ async def test_what_gofer_and_other_bots_write_starts_nothing(tmp_path: Path) ->
         assert len(await made.ended()) == 1
 
 
-async def test_a_private_channel_leaves_no_list_row_no_link_and_no_trace(tmp_path: Path) -> None:
+async def test_private_run_has_no_list_row_no_link_and_no_trace(tmp_path: Path) -> None:
     canary = "canary-7f3a"
     async with company(tmp_path) as made:
         asked = await made.ask(f"@Gofer hello {canary}", "leads")
@@ -135,8 +135,8 @@ async def test_a_private_channel_leaves_no_list_row_no_link_and_no_trace(tmp_pat
     assert not any(word in page.text for page in pages for word in (canary, head.run[:8]))
 
 
-async def test_the_more_careful_of_two_sources_decides_what_is_private(tmp_path: Path) -> None:
-    """A delivery that calls a private channel public is not believed."""
+async def test_delivery_cannot_declare_a_private_channel_public(tmp_path: Path) -> None:
+    """Slack's own answer about the channel outweighs the delivery."""
     async with company(tmp_path, work=False) as made:
         asked = await made.ask("@Gofer hello", "leads")
         await made.slack.settled()
@@ -149,7 +149,7 @@ async def test_the_more_careful_of_two_sources_decides_what_is_private(tmp_path:
         assert head.run[:8] not in (await made.get("/runs")).text
 
 
-async def test_a_long_thread_never_loses_the_question(tmp_path: Path) -> None:
+async def test_long_thread_is_cut_without_losing_the_question(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         thread = await made.ask("The beginning.", "general")
         for n in range(120):
@@ -165,7 +165,9 @@ async def test_a_long_thread_never_loses_the_question(tmp_path: Path) -> None:
     assert "messages are left out here" in first
 
 
-async def test_a_set_up_mistake_is_told_to_whoever_runs_gofer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_invalid_slack_token_is_logged_without_ids_of_run_and_channel(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("conversations.info", "invalid_auth")
         made.slack.fail_next("chat.postMessage", "invalid_auth")
@@ -176,11 +178,11 @@ async def test_a_set_up_mistake_is_told_to_whoever_runs_gofer(tmp_path: Path, ca
     assert "C0LEADS00" not in caplog.text
 
 
-async def test_a_worker_outlives_a_database_that_was_locked(tmp_path: Path) -> None:
+async def test_worker_survives_a_locked_database(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         other = sqlite3.connect(tmp_path / "state" / "gofer.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        # Longer than SQLite waits for a lock: whoever listens to the queue meanwhile gets an error.
+        # Longer than SQLite waits for a lock: the worker gets an error when it receives from the queue.
         await asyncio.sleep(6)
         other.execute("ROLLBACK")
         other.close()
@@ -190,7 +192,7 @@ async def test_a_worker_outlives_a_database_that_was_locked(tmp_path: Path) -> N
         assert len(made.answers(asked)) == 1
 
 
-async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> None:
+async def test_answer_to_an_archived_channel_fails_the_run_with_the_reason(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("chat.postMessage", "is_archived", "is_archived")
         asked = await made.ask("@Gofer hello", "general")
@@ -200,7 +202,7 @@ async def test_an_answer_slack_refuses_is_a_visible_reason(tmp_path: Path) -> No
     assert "archived" in head.reason
 
 
-async def test_the_answer_replaces_the_message_that_says_that_somebody_is_at_work(tmp_path: Path) -> None:
+async def test_answer_replaces_the_status_message(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await made.ask("@Gofer hello", "general")
         async with asyncio.timeout(60):
@@ -216,7 +218,7 @@ async def test_the_answer_replaces_the_message_that_says_that_somebody_is_at_wor
 @pytest.mark.parametrize(
     "refusal", ["message_not_found", "cant_update_message", "edit_window_closed", "msg_too_long", "something_new"]
 )
-async def test_an_answer_is_posted_anew_after_every_definite_refusal_of_its_edit(tmp_path: Path, refusal: str) -> None:
+async def test_answer_is_posted_anew_after_every_definite_refusal_of_the_edit(tmp_path: Path, refusal: str) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("chat.update", refusal)
         asked = await made.ask("@Gofer hello", "general")
@@ -226,7 +228,7 @@ async def test_an_answer_is_posted_anew_after_every_definite_refusal_of_its_edit
     assert "Hello" in answer.text
 
 
-async def test_an_answer_that_slack_refuses_in_every_form_ends_the_run_with_the_code(tmp_path: Path) -> None:
+async def test_answer_refused_as_edit_and_as_post_fails_the_run_with_the_code(tmp_path: Path) -> None:
     model = Echo()
     model.go.clear()
     async with company(tmp_path, model=model) as made:
@@ -241,7 +243,7 @@ async def test_an_answer_that_slack_refuses_in_every_form_ends_the_run_with_the_
     assert "the answer was not delivered: Slack refused chat.postMessage (missing_scope)" in head.reason
 
 
-async def test_a_slack_that_is_busy_now_and_then_gets_one_answer(tmp_path: Path) -> None:
+async def test_rate_limited_slack_gets_one_answer(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         for method in ("conversations.info", "chat.update"):
             made.slack.fail_next(method, 429)
@@ -254,7 +256,7 @@ async def test_a_slack_that_is_busy_now_and_then_gets_one_answer(tmp_path: Path)
 
 @pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
 @pytest.mark.parametrize("happened", [True, False])
-async def test_what_nobody_confirmed_stands_there_once(tmp_path: Path, method: str, happened: bool) -> None:
+async def test_answer_with_an_unconfirmed_slack_call_appears_once(tmp_path: Path, method: str, happened: bool) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next(method, 500, after_effect=happened)
         asked = await made.ask("@Gofer hello", "general")
@@ -264,7 +266,7 @@ async def test_what_nobody_confirmed_stands_there_once(tmp_path: Path, method: s
     assert "Hello" in answer.text
 
 
-async def test_two_failures_of_the_edit_lose_no_answer(tmp_path: Path) -> None:
+async def test_answer_survives_two_failed_edits(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         made.slack.fail_next("chat.update", 500, 500)
         asked = await made.ask("@Gofer hello", "general")
@@ -274,7 +276,7 @@ async def test_two_failures_of_the_edit_lose_no_answer(tmp_path: Path) -> None:
     assert "Hello" in answer.text
 
 
-async def test_a_reply_to_a_finished_run_goes_on_from_what_it_found(tmp_path: Path) -> None:
+async def test_reply_to_a_finished_run_continues_from_the_results_of_that_run(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await ask_about_the_decision(made)
         (first,) = await made.ended()
@@ -289,7 +291,7 @@ async def test_a_reply_to_a_finished_run_goes_on_from_what_it_found(tmp_path: Pa
     assert message.text.index("and who decided that?") < message.text.index("You were at work")
 
 
-async def test_a_mention_in_another_thread_continues_nothing(tmp_path: Path) -> None:
+async def test_mention_in_another_thread_continues_no_earlier_run(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         for _ in range(2):
             await made.ask("@Gofer hello", "general")
@@ -298,7 +300,7 @@ async def test_a_mention_in_another_thread_continues_nothing(tmp_path: Path) -> 
     assert [entry.continues for entry in entries if isinstance(entry, RunStarted)] == ["", ""]
 
 
-async def test_a_thread_that_cannot_be_read_is_an_honest_answer(
+async def test_unreadable_thread_is_reported_in_the_answer_and_the_missing_scope_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path) as made:

@@ -1,4 +1,4 @@
-"""A company names its models, their endpoints and their prices in defaults.yaml, and runs use them."""
+"""Models, endpoints and prices that a company names in defaults.yaml, used by runs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ USAGE = {"prompt_tokens": 1_000, "completion_tokens": 100}
 
 @dataclass
 class Provider:
-    """An endpoint that answers by a status, and keeps who asked it for what."""
+    """An endpoint that answers with a fixed status and records its requests."""
 
     name: str
     status: int = 200
@@ -73,7 +73,7 @@ models:
 """
 
 
-async def test_another_provider_answers_when_the_key_of_the_first_is_refused(tmp_path: Path) -> None:
+async def test_second_provider_answers_when_the_first_refuses_the_key(tmp_path: Path) -> None:
     async with serving(Provider("OpenAI", 401)) as first, serving(Provider("Anthropic")) as second:
         settings = {
             "OPENAI_BASE_URL": first.url,
@@ -97,7 +97,7 @@ async def test_another_provider_answers_when_the_key_of_the_first_is_refused(tmp
     assert response.cost_usd == pytest.approx((1_000 * 3 + 100 * 15) / 1_000_000)
 
 
-async def test_no_key_leaves_for_a_base_url_that_the_deployment_does_not_list(tmp_path: Path) -> None:
+async def test_no_key_is_sent_to_a_base_url_that_the_deployment_does_not_list(tmp_path: Path) -> None:
     async with serving(Provider("OpenAI", 500)) as first, serving(Provider("Thief")) as second:
         settings = {
             "OPENAI_BASE_URL": first.url,
@@ -117,7 +117,7 @@ async def test_no_key_leaves_for_a_base_url_that_the_deployment_does_not_list(tm
     assert "sk-two" not in str(deferred)
 
 
-async def test_a_key_that_is_not_set_is_named_and_the_next_model_answers(tmp_path: Path) -> None:
+async def test_missing_endpoint_key_is_named_and_the_next_model_answers(tmp_path: Path) -> None:
     async with serving(Provider("OpenAI")) as first, serving(Provider("Anthropic")) as second:
         defaults = two_providers(second.url).replace("    - gpt-5.4-mini\n", "") + "    - gpt-5.4-mini\n"
         async with gofer(tmp_path, defaults, OPENAI_BASE_URL=first.url, MODEL_BASE_URLS=second.url) as made:

@@ -1,4 +1,4 @@
-"""Eight models at endpoints of their own: what docs/models.md says of each is what it was sent."""
+"""The table of docs/models.md: eight models at endpoints of their own, and the request that each was sent."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from generators.models_table import MODELS, PAGE
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_table_of_models_is_what_each_of_them_was_sent(tmp_path: Path) -> None:
+async def test_models_document_shows_the_request_that_each_model_gets(tmp_path: Path) -> None:
     found = await models_table.proofs(tmp_path)
     agents = tmp_path / "repository" / "agents"
     assert models_table.page(models_table.rows(found, agents), PAGE.read_text()) == PAGE.read_text()

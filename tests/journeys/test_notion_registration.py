@@ -1,4 +1,4 @@
-"""An operator subscribes Gofer to a Notion: the token is taken in a window, and verifies from then on."""
+"""Registration with Notion: the verification token is taken in a short window and verifies deliveries from then on."""
 
 import copy
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ import pytest
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
 from gofer_simulators.notion import NotionSimulator
-from support.app.serve_process import Desk, Running, desk, free_port
+from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
 from support.vendors.notion import ADA, WORLD
 
@@ -20,9 +20,9 @@ FILE = Path(".gofer") / "notion-verification-token"
 
 
 @asynccontextmanager
-async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
-    """A desk with one workflow that listens to a simulated Notion."""
-    async with desk(folder) as made, loopback.client() as http:
+async def notion(folder: Path) -> AsyncIterator[tuple[OperatorFolder, NotionSimulator]]:
+    """An operator's folder with one workflow that a simulated Notion triggers."""
+    async with operator_folder(folder) as made, loopback.client() as http:
         (folder / "agents" / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [notion.commented]\n')
         (folder / "agents" / "w.md").write_text("Help.")
         simulator = NotionSimulator(copy.deepcopy(WORLD), clock=SystemClock().now, http=http, secret=TOKEN)
@@ -38,14 +38,14 @@ async def notion(folder: Path) -> AsyncIterator[tuple[Desk, NotionSimulator]]:
 
 
 async def answered(simulator: NotionSimulator, running: Running) -> None:
-    """Somebody comments, and the run of it ends."""
+    """Comment in Notion and wait until the run ended."""
     before = len(running.lines)
     simulator.people.comment("Cache", "Please look at it.", by=ADA)
     await simulator.settled()
     await running.says("a run ended", before)
 
 
-async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_path: Path) -> None:
+async def test_notion_token_is_taken_in_the_registration_window_and_used_after_a_restart(tmp_path: Path) -> None:
     port = free_port()
     front = f"http://127.0.0.1:{port}/notion/webhook"
     async with notion(tmp_path) as (made, simulator):
@@ -55,7 +55,7 @@ async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_
         await running.says("Notion offered a verification token; it is in .gofer/notion-verification-token")
         assert simulator.confirm((tmp_path / FILE).read_text())
         await answered(simulator, running)
-        # Somebody else's token, offered when the window is closed.
+        # A token of a stranger, offered after the window closed.
         async with loopback.client() as http:
             token = "secret_of_a_stranger"
             other = NotionSimulator(WORLD, clock=SystemClock().now, http=http, secret=token)
@@ -72,7 +72,7 @@ async def test_a_token_is_taken_in_the_window_and_used_after_the_next_start(tmp_
     assert "Traceback" not in said
 
 
-async def test_without_the_window_there_is_nothing_to_register_with(tmp_path: Path) -> None:
+async def test_serve_without_register_notion_takes_no_token(tmp_path: Path) -> None:
     port = free_port()
     async with notion(tmp_path) as (made, simulator):
         running = await made.start("serve", "--port", str(port))

@@ -1,4 +1,4 @@
-"""People move a page in Notion to another status: each workflow does something once per real change."""
+"""Status changes of Notion pages: each workflow acts once per real change."""
 
 import copy
 from collections.abc import AsyncIterator, Sequence
@@ -20,7 +20,7 @@ REVIEW = "{to: Ready for review}"
 
 @asynccontextmanager
 async def gofer(folder: Path, model: Echo | None = None, **workflows: str) -> AsyncIterator[Company]:
-    """Gofer with workflows by name, each given as the conditions of `notion.status` on the database RFCs."""
+    """Run Gofer with workflows by name, each given as the conditions of `notion.status` on the database RFCs."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     for name, more in workflows.items():
@@ -53,7 +53,7 @@ def answers(made: Company) -> int:
     return str(notion(made).state()).count("Here you are.")
 
 
-async def test_two_workflows_watch_one_database_and_each_acts_once(tmp_path: Path) -> None:
+async def test_two_workflows_on_one_notion_database_each_act_once_per_change(tmp_path: Path) -> None:
     async with gofer(tmp_path, review=REVIEW, every="{from: Draft}") as made:
         notion(made).people.set_status("Cache", "Ready for review", by=ADA)
         heads = await ended(made, 2)
@@ -71,7 +71,7 @@ async def test_two_workflows_watch_one_database_and_each_acts_once(tmp_path: Pat
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-async def test_late_and_repeated_events_in_any_order_are_one_change(tmp_path: Path, reverse: bool) -> None:
+async def test_late_and_repeated_notion_events_in_any_order_are_one_change(tmp_path: Path, reverse: bool) -> None:
     async with gofer(tmp_path, review=REVIEW, other="{to: 'Ready*'}") as made:
         notion(made).hold()
         for status in ("Done", "Draft", "Ready for review"):
@@ -82,7 +82,7 @@ async def test_late_and_repeated_events_in_any_order_are_one_change(tmp_path: Pa
         assert done(heads) == ["other", "review"]
         assert answers(made) == 2
         reasons = {head.reason for head in heads if head.status == "ignored"}
-        # Newest first, what was set last is told first, and it was not the status.
+        # In reverse order, the event of the last edit comes first, and that edit did not change the status.
         assert reasons == {NO_CHANGE, "Status: the event does not list it"}
         again = notion(made).events[0]
         for attempt in (2, 3):
@@ -90,7 +90,7 @@ async def test_late_and_repeated_events_in_any_order_are_one_change(tmp_path: Pa
         assert len(await ended(made, 8)) == 8
 
 
-async def test_changes_that_notion_gathers_are_one_change_and_there_and_back_is_none(tmp_path: Path) -> None:
+async def test_status_changes_gathered_by_notion_are_one_and_a_reverted_change_is_none(tmp_path: Path) -> None:
     async with gofer(tmp_path, review=REVIEW) as made:
         notion(made).keep_pace(Pace(window=60))
         notion(made).people.set_status("Cache", "Done", by=ADA)
@@ -104,7 +104,7 @@ async def test_changes_that_notion_gathers_are_one_change_and_there_and_back_is_
     assert heads[1].reason == NO_CHANGE
 
 
-async def test_what_gofer_sets_starts_nothing_and_the_next_change_of_a_person_is_found(tmp_path: Path) -> None:
+async def test_status_set_by_gofer_starts_no_run_and_the_next_change_by_a_person_does(tmp_path: Path) -> None:
     database = RFCS.replace("-", "")
     model = Echo([("notion_update_properties", {"page": CACHE, "properties": {"Status": "Done"}})])
     when = f"when: [{{notion.status: {{database: {database}, to: Ready for review}}}}]"
@@ -118,7 +118,7 @@ async def test_what_gofer_sets_starts_nothing_and_the_next_change_of_a_person_is
         assert done(await ended(made, 6)) == ["all", "all", "w", "w"]
 
 
-async def test_a_page_is_created_with_a_status_and_has_not_changed(tmp_path: Path) -> None:
+async def test_notion_page_created_with_a_status_is_no_status_change(tmp_path: Path) -> None:
     async with gofer(tmp_path, review=REVIEW, new="when: [{notion.page_created: {database: RFCs}}]") as made:
         notion(made).people.create_page("RFCs", "Quotas", by=ADA, values={"Status": "Ready for review"})
         assert done(await ended(made, 1)) == ["new"]
@@ -128,7 +128,7 @@ async def test_a_page_is_created_with_a_status_and_has_not_changed(tmp_path: Pat
 
 
 @pytest.mark.parametrize("named", ["RFCs", RFCS, RFCS.replace("-", ""), f"https://www.notion.so/{RFCS}?v=1"])
-async def test_a_database_is_told_by_its_name_its_id_and_its_link(tmp_path: Path, named: str) -> None:
+async def test_notion_database_condition_takes_name_id_or_link(tmp_path: Path, named: str) -> None:
     when = f"when: [{{notion.commented: {{database: '{named}'}}}}, {{notion.content_updated: {{database: '{named}'}}}}]"
     async with gofer(tmp_path, w=when) as made:
         notion(made).people.comment("Cache", "Why?", by=SAM)

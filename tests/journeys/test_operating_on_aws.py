@@ -1,4 +1,4 @@
-"""What an operator does at a terminal with a stage on AWS: publish, roll back, and look after runs. Moto plays AWS."""
+"""An operator's commands for a stage on AWS, played by moto: publish, roll back, and look after runs."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def stage() -> Stage:
 
 @pytest.fixture
 def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small repository as the current folder of an operator with a profile."""
+    """A small repository as the current folder of an operator with an AWS profile."""
     root = tmp_path / "repository"
     (root / "agents").mkdir(parents=True)
     (root / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
@@ -56,7 +56,7 @@ def repository(terminal: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def at(capsys: pytest.CaptureFixture[str], stage: Stage) -> Type:
-    """Types a command for the stage, as somebody who has the policy for it and no other."""
+    """Run commands for the stage as a person with the policy for that command only."""
 
     def typed(*words: str) -> tuple[int, str, str]:
         ASKED.clear()
@@ -84,7 +84,7 @@ def live(stage: Stage) -> str:
 
 
 def worker(stage: Stage, *answers: Answer) -> Worker:
-    """The worker of the stage, which goes by what is published there."""
+    """Return the worker of the stage, which uses the workflows published there."""
     made = MemoryWorker(ListModel(list(answers)))
     services = over(made.worker.services, store=stage.store, blobs=stage.blobs, queue=stage.queue)
     services = replace(services, outside=make_outside(made.clock))
@@ -105,7 +105,7 @@ async def work_once(made: Worker) -> None:
     await asyncio.gather(*(made.answer(queue_message) for queue_message in queue_messages))
 
 
-def test_workflows_are_published_and_followed_and_rolled_back(at: Type, stage: Stage, repository: Path) -> None:
+def test_publish_replaces_workflows_and_schedules_and_rolls_back(at: Type, stage: Stage, repository: Path) -> None:
     tried = published(at("publish", "--dry-run", "--json"))
     assert (tried["workflows"]["added"], tried["before"]) == (["answer-here", "digest"], "")
     assert (stage.schedules(), client("s3").list_objects_v2(Bucket=stage.bucket)["KeyCount"]) == ({}, 0)
@@ -145,7 +145,7 @@ def test_workflows_are_published_and_followed_and_rolled_back(at: Type, stage: S
     assert json.loads(at("publish", "--list", "--json")[1])["current"] == first
 
 
-def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, repository: Path) -> None:
+def test_receiver_and_worker_use_the_published_workflows(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     front = live_front(stage.bundles, SystemClock(), lambda compiled: read_routes(compiled.routes))
     made = worker(stage, says("Hello."))
@@ -163,7 +163,7 @@ def test_front_and_worker_go_by_what_is_published(at: Type, stage: Stage, reposi
     assert asked["messages"][0]["content"].endswith("Be kind.")
 
 
-def test_nothing_is_published_while_there_are_mistakes(at: Type, stage: Stage, repository: Path) -> None:
+def test_publish_refuses_workflows_with_mistakes(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     before = live(stage)
     write(repository, "answer-here", f"{ANSWER}tools: [slack_read_thred]\n", "Be kind.")
@@ -177,7 +177,7 @@ def test_nothing_is_published_while_there_are_mistakes(at: Type, stage: Stage, r
     assert live(stage) == before
 
 
-def test_what_somebody_changed_by_hand_is_set_right(at: Type, stage: Stage, repository: Path) -> None:
+def test_publish_repairs_schedules_that_were_changed_by_hand(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     (digest,) = stage.schedules().values()
     form = {key: digest[key] for key in ("Name", "GroupName", "FlexibleTimeWindow", "Target", "ScheduleExpression")}
@@ -189,7 +189,7 @@ def test_what_somebody_changed_by_hand_is_set_right(at: Type, stage: Stage, repo
     assert (right["State"], right["ScheduleExpressionTimezone"]) == ("ENABLED", "Europe/Berlin")
 
 
-def test_what_is_shown_for_people_while_nothing_was_published(at: Type, stage: Stage, repository: Path) -> None:
+def test_publish_options_print_a_sentence_before_the_first_publish(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish", "--list") == (0, "", "Nothing is published yet.\n")
     code, out, err = at("publish", "--dry-run")
     assert (code, out.splitlines()[:2], err) == (
@@ -206,7 +206,7 @@ def test_what_is_shown_for_people_while_nothing_was_published(at: Type, stage: S
     )
 
 
-def test_who_publishes_the_same_again_is_told_so(at: Type, stage: Stage, repository: Path) -> None:
+def test_publishing_unchanged_workflows_only_repairs_the_schedules(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     (digest,) = stage.schedules().values()
     client("scheduler").delete_schedule(GroupName=stage.name, Name=digest["Name"])
@@ -218,7 +218,9 @@ def test_who_publishes_the_same_again_is_told_so(at: Type, stage: Stage, reposit
     assert at("publish")[1].split()[:2] == ["~", digest["Name"]]
 
 
-def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, repository: Path) -> None:
+def test_runs_on_aws_are_listed_traced_exported_cancelled_kept_and_purged(
+    at: Type, stage: Stage, repository: Path
+) -> None:
     assert at("publish")[0] == 0
     assert at("runs") == (0, "", "There are no runs that may be listed.\n")
     made = worker(stage, says("Hello."), says("Hi."), says("Hey."))
@@ -256,7 +258,7 @@ def test_runs_on_aws_are_looked_after_from_a_terminal(at: Type, stage: Stage, re
     assert (code, "were deleted by retention" in err) == (1, True)
 
 
-def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Stage, repository: Path) -> None:
+def test_abandoned_run_on_aws_is_listed_and_retried(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
     made = worker(stage, says("Hello."))
 
@@ -277,7 +279,7 @@ def test_a_run_that_was_given_up_on_aws_gets_another_chance(at: Type, stage: Sta
     assert at("retry", "aaaa") == (1, "", "Run aaaa01 is done; there is nothing to retry.\n")
 
 
-def test_an_abandoned_private_run_on_aws_is_named_by_its_id_and_gets_another_chance(
+def test_abandoned_private_run_on_aws_is_listed_by_id_only_and_retried(
     at: Type, stage: Stage, repository: Path
 ) -> None:
     assert at("publish")[0] == 0
@@ -299,15 +301,15 @@ def test_an_abandoned_private_run_on_aws_is_named_by_its_id_and_gets_another_cha
     assert at("runs", "--stuck") == (0, "", "No run is stuck.\n")
 
 
-def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, repository: Path) -> None:
+def test_sweep_on_aws_enqueues_a_run_and_lists_runs_that_still_wait(at: Type, stage: Stage, repository: Path) -> None:
     assert at("publish")[0] == 0
 
-    async def lose_bell() -> None:
+    async def lose_queue_message() -> None:
         await accept(stage, "aaaa01")
         for queue_message in await stage.queue.receive(10, 60, 0):
             await stage.queue.acknowledge(queue_message)
 
-    asyncio.run(lose_bell())
+    asyncio.run(lose_queue_message())
     code, out, _ = at("sweep", "--seconds", "1", "--json")
     assert (code, json.loads(out)) == (1, {"ended": [], "waiting": ["aaaa01"], "private": {"ended": 0, "waiting": 0}})
     asyncio.run(work_once(worker(stage, says("Hello."))))
@@ -338,7 +340,7 @@ def test_a_sweep_on_aws_rings_and_says_what_still_waits(at: Type, stage: Stage, 
     ],
 )
 @pytest.mark.usefixtures("repository")
-def test_a_stage_that_cannot_be_asked_is_one_sentence(
+def test_stage_that_cannot_be_looked_up_is_reported_in_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
 ) -> None:
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
@@ -359,7 +361,7 @@ def test_a_stage_that_cannot_be_asked_is_one_sentence(
     ],
 )
 @pytest.mark.usefixtures("repository")
-def test_a_configuration_of_aws_that_is_wrong_is_one_sentence(
+def test_wrong_aws_configuration_is_reported_in_one_sentence(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -385,7 +387,7 @@ def test_a_configuration_of_aws_that_is_wrong_is_one_sentence(
     ],
 )
 @pytest.mark.usefixtures("repository")
-def test_a_variable_that_nobody_set_does_nothing_else_instead(
+def test_option_with_an_empty_value_is_refused(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -394,7 +396,7 @@ def test_a_variable_that_nobody_set_does_nothing_else_instead(
 
 
 @pytest.mark.usefixtures("repository")
-def test_what_the_environment_lacks_is_named(
+def test_publish_names_a_missing_environment_variable(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stage: Stage
 ) -> None:
     for name, value in {**stage.variables, "AWS_PROFILE": "ops", "GOFER_SCHEDULE_ROLE": ""}.items():
@@ -403,7 +405,7 @@ def test_what_the_environment_lacks_is_named(
     assert (code, "GOFER_SCHEDULE_ROLE must be set; name a stage with --stage" in err) == (2, True)
 
 
-def test_the_environment_alone_names_a_stage_too(
+def test_stage_can_be_named_by_environment_variables_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stage: Stage, repository: Path
 ) -> None:
     for name, value in {**stage.variables, "AWS_PROFILE": "ops"}.items():
@@ -420,10 +422,10 @@ for line in sys.argv[1:]:
 """
 
 
-def test_the_sdk_of_aws_is_imported_by_commands_that_need_it_only(stage: Stage, repository: Path) -> None:
+def test_boto3_is_imported_only_by_commands_that_need_aws(stage: Stage, repository: Path) -> None:
     named = f"--stage {stage.name} --profile ops"
     lines = ("runs", "check", f"runs {named}", f"publish {named}")
     done = subprocess.run([sys.executable, "-c", SHOW, *lines], capture_output=True, text=True, check=True)
     told = [line.removeprefix("after ") for line in done.stdout.splitlines() if line.startswith("after ")]
-    # In one process, in which garbage is collected: what the first two do not import is not there before the third.
+    # All in one process: the first two commands do not import boto3, the third does.
     assert told == ["runs 2 False True", "check 0 False True", "runs 0 True True", "publish 0 True True"]

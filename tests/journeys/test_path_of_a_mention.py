@@ -1,4 +1,4 @@
-"""docs/architecture.md lists the functions that a mention passes; a mention is played, and the list is true of it."""
+"""The list of functions in docs/architecture.md, compared with the calls of a real mention."""
 
 import importlib
 import re
@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| `([\w/]+)\.py` \| `([\w.]+)` \|", re.MULTILINE)
 
 
 def listed() -> dict[CodeType, str]:
-    """Return the code of each listed function with its name."""
+    """Return the code of each documented function with its name."""
     section = (ROOT / "docs" / "architecture.md").read_text().partition(HEADING)[2].partition("\n## ")[0]
     found: dict[CodeType, str] = {}
     for path, name in ROW.findall(section):
@@ -47,7 +47,7 @@ def noting(wanted: dict[CodeType, str]) -> Iterator[list[str]]:
         noted += passed
 
 
-async def test_a_mention_passes_the_functions_that_the_page_lists_in_their_order(tmp_path: Path) -> None:
+async def test_mention_calls_the_documented_functions_in_order(tmp_path: Path) -> None:
     wanted = listed()
     async with company(tmp_path) as made:
         with noting(wanted) as passed:

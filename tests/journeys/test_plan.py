@@ -1,4 +1,4 @@
-"""A plan that the model would rather not follow, item by item, and a person who helps with the last of them."""
+"""A required plan that the model tries to skip, done item by item, and finished with a person's reply."""
 
 import re
 from pathlib import Path
@@ -29,7 +29,7 @@ def todo(number: int, status: str, **more: str) -> tuple[str, dict[str, str]]:
 
 
 def tries_to_end(sent: Sent) -> Said:
-    """Ends early in every way there is; does each item only when it is told to, and asks a person for the last."""
+    """Try to end early in every way; do each item only when reminded, and ask a person about the last."""
     file, total = sent.files["invoice.csv"], sum(map(int, re.findall(r"line \d,(\d+)", "\n".join(sent.results))))
     match sent.turns:
         case 0:
@@ -54,7 +54,7 @@ def tries_to_end(sent: Sent) -> Said:
 
 
 def goes_on(sent: Sent) -> Said:
-    """Does what was blocked with what the person said, from the file it had."""
+    """Do the blocked item with the person's reply, from the file of the first run."""
     match sent.turns:
         case 0:
             return [todo(3, "in_progress"), ("file_read", {"file": sent.files["invoice.csv"]})]
@@ -74,7 +74,7 @@ def last_said(sent: Sent) -> str:
     return str(sent.history[-1]["content"])
 
 
-async def test_a_plan_is_done_item_by_item_and_goes_on_with_what_a_person_says(tmp_path: Path) -> None:
+async def test_required_plan_is_done_item_by_item_and_continued_after_a_persons_reply(tmp_path: Path) -> None:
     agents = tmp_path / "repository" / "agents"
     agents.mkdir(parents=True)
     for name, text in (("w.yaml", WORKFLOW), ("w.md", "Help."), ("defaults.yaml", "models: {default: gpt-5.4-mini}\n")):
@@ -91,7 +91,7 @@ async def test_a_plan_is_done_item_by_item_and_goes_on_with_what_a_person_says(t
         assert (first.status, first.reason) == ("done", "")
         assert answer == f"The invoice comes to {sum(LINES)} EUR.\nNeeded from you to go on:\n• {ITEMS[2]}: {NEEDS}"
         tried = list(model.sent)
-        # Slack has the file no more; the run that goes on has it from the one before.
+        # The file is deleted in Slack; the next run reads the stored copy of the first.
         await made.slack.delete_file(next(iter(made.slack.workspace.files)))
         await made.ask("It is order 4711.", thread=asked)
         _, second = await made.ended(2)
@@ -101,17 +101,17 @@ async def test_a_plan_is_done_item_by_item_and_goes_on_with_what_a_person_says(t
         assert started.continues == first.run
     assert len(tried) == 9
     plan = "\n".join(f"[ ] {number} {text}" for number, text in enumerate(ITEMS, 1))
-    # A call before the plan is refused; each early end is told of what is open, by name.
+    # A call before the plan is refused; each early end is answered with the open items by name.
     assert last_said(tried[1]).startswith("Not called: this work needs a plan.")
     for early in (tried[3], tried[4]):
         assert f"Not finished: your plan has open items:\n{plan}\n" in last_said(early)
     assert [message["role"] for message in (tried[3].history[-1], tried[4].history[-1])] == ["tool", "user"]
     assert f"open items:\n[~] 2 {ITEMS[1]}\n[ ] 3 {ITEMS[2]}\n" in last_said(tried[7])
-    # The plan stands at the end of every call, with what comes next.
+    # The plan is at the end of every request, with the next item.
     assert f"Your plan:\n[~] 1 {ITEMS[0]} ← CURRENT\n[ ] 2 {ITEMS[1]}\n[ ] 3 {ITEMS[2]}\nREMINDER:" in tried[5].tail
     assert 'call todo_update(id="2", status="completed"); 1 more to do after it.' in tried[7].tail
     assert "Your plan:" not in tried[1].tail
-    # Whoever goes on begins with the plan as it was left, and with the same file.
+    # The follow-up run begins with the plan of the first run and with the same file.
     begun = model.sent[len(tried)]
     left = f"Your plan:\n[x] 1 {ITEMS[0]}\n[x] 2 {ITEMS[1]}\n[!] 3 {ITEMS[2]} (needs: {NEEDS})\n"
     assert left in begun.tail

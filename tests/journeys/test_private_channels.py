@@ -1,4 +1,4 @@
-"""What was said in a private place stays there, whatever a run of it can reach, unless somebody gave leave."""
+"""Contents of a private place stay there unless a person approves or the workflow allows it."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ from support.app.company import Company, company
 pytestmark = pytest.mark.anyio
 
 CANARY = "canary-5b1d"
-"""Said in the private place, and repeated by the answer there."""
+"""A text in the private place, repeated by the answer there."""
 WORDS = "spoken-77e0"
-"""What the model writes to other places."""
+"""A text that the model writes to other places."""
 RFC = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
 SECRET, PARTNER = "PAY-18", "712020:people"
-"""A Jira issue that only some people see, and one of them."""
+"""A Jira issue with restricted visibility, and a person who sees it."""
 LEADS, CAPTAIN, LEAD = "C0LEADS00", "U0CAPTN0", "U0SUPPT0"
 TOOLS = (
     "slack_post_message",
@@ -66,7 +66,7 @@ SAYS = f"""
     - text: 'That was about {{words}}.'
 """
 CALLS = 9
-"""How many calls of the first script would leave."""
+"""The number of calls of the first script that write to other places."""
 FIXED = f"""description: d
 owner: "#general"
 when: [slack.mention, jira.commented]
@@ -78,14 +78,14 @@ writes: {{jira: [PAY], notion: [{RFC}], github: [acme/shop]}}
 
 @dataclass
 class Search:
-    """Everywhere that something of a run could show, outside the place where it began."""
+    """Everywhere that contents of a run could appear, outside the place where it began."""
 
     made: Company
     folder: Path
     log: pytest.LogCaptureFixture
 
     def on_disk(self) -> dict[str, bytes]:
-        """Every file of the state with its WAL and blobs, and every row of every table, by name."""
+        """Return every file of the state with its WAL and blobs, and every row of every table, by name."""
         state = self.folder / "state"
         found = {str(path.relative_to(state)): path.read_bytes() for path in state.rglob("*") if path.is_file()}
         with sqlite3.connect(f"file:{state / 'gofer.db'}?mode=ro", uri=True) as database:
@@ -96,12 +96,12 @@ class Search:
         return found
 
     def logged(self) -> str:
-        """Every log line, whatever its level, with what it carries for other forms of it; none of our own requests."""
+        """Return the log lines of all levels with all their fields, without the requests of this test."""
         lines = (f"{record.getMessage()} {record.__dict__}" for record in self.log.records)
         return "\n".join(line for line in lines if f"GET {self.made.embedded.url}" not in line)
 
     def outside(self) -> dict[str, str]:
-        """What is in each other system, and in each channel but the private one."""
+        """Return the contents of each other system, and of each channel but the private one."""
         state = cast(dict[str, Any], self.made.embedded.simulated.state())
         channels = cast(dict[str, Any], state.pop("slack")["channels"])
         assert channels.pop("leads")["private"]
@@ -112,12 +112,12 @@ class Search:
         return {**shown, "whispers": str(whispers), "files": str(files)}
 
     async def pages(self, run: str) -> str:
-        """What Gofer's own pages show."""
+        """Return the text of Gofer's own pages."""
         paths = ("/", "/runs", f"/runs/{run}", f"/runs/{run}/trace", "/prompts/spread")
         return "\n".join([(await self.made.get(path)).text for path in paths])
 
     async def found(self, run: str, *needles: str) -> set[str]:
-        """Where one of these can be read."""
+        """Return where one of these texts can be read."""
         places = {**self.outside(), "log": self.logged(), "pages": await self.pages(run)}
         found = {name for name, text in places.items() if any(needle in text for needle in needles)}
         return found | {
@@ -126,7 +126,9 @@ class Search:
 
 
 @asynccontextmanager
-async def house(folder: Path, log: pytest.LogCaptureFixture, keys: str) -> AsyncIterator[tuple[Company, Search]]:
+async def company_with_search(
+    folder: Path, log: pytest.LogCaptureFixture, keys: str
+) -> AsyncIterator[tuple[Company, Search]]:
     """A company with all four systems, and one workflow that can write to each."""
     log.set_level(logging.DEBUG)
     agents = folder / "agents"
@@ -148,7 +150,7 @@ async def begin(made: Company) -> Message:
 
 
 async def waiting(made: Company) -> Head:
-    """The one run, once it waits for somebody."""
+    """Return the run, once it is parked."""
     async with asyncio.timeout(60):
         while True:
             for head in await made.embedded.state.store.heads(9, private=True):
@@ -158,7 +160,7 @@ async def waiting(made: Company) -> Head:
 
 
 async def ended(made: Company) -> Head:
-    """The one run, once it ended and nothing is left of its contents; what started nothing is no run."""
+    """Return the run that was not ignored, once it ended and its contents were deleted."""
     async with asyncio.timeout(60):
         while True:
             found = [one for one in await made.ended() if one.status != "ignored"]
@@ -169,7 +171,7 @@ async def ended(made: Company) -> Head:
 
 
 async def press_all(made: Company, action: str) -> list[Message]:
-    """Gives every question that is asked of the captain alone the same answer; the questions."""
+    """Press the same button on every question to the captain; return the questions."""
     pressed: list[Message] = []
     async with asyncio.timeout(60):
         while len(pressed) < CALLS:
@@ -183,7 +185,7 @@ async def press_all(made: Company, action: str) -> list[Message]:
 
 
 async def listed(folder: Path, run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command line shows of the runs; of this one it shows nothing."""
+    """Return what `gofer runs` prints, and assert that `gofer trace` refuses this run."""
     monkeypatch.setenv("GOFER_DATA", str(folder / "state"))
     assert await asyncio.to_thread(main, ["trace", run]) != 0
     capsys.readouterr()
@@ -192,13 +194,13 @@ async def listed(folder: Path, run: str, monkeypatch: pytest.MonkeyPatch, capsys
 
 
 SPREAD = {"#general", "jira", "notion", "github"}
-"""Where the calls of the first script lead that somebody can read."""
+"""The public places that the calls of the first script write to."""
 
 
 @pytest.mark.parametrize(
     ("policy", "leave"), [("reply_only", "deny"), ("refuse", ""), ("reply_only", "approve"), ("allow", "")]
 )
-async def test_nothing_said_in_a_private_channel_is_anywhere_else(
+async def test_text_of_a_private_channel_appears_nowhere_else(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
@@ -206,7 +208,7 @@ async def test_nothing_said_in_a_private_channel_is_anywhere_else(
     policy: str,
     leave: str,
 ) -> None:
-    async with house(tmp_path, caplog, f"private_channels: {policy}\n") as (made, search):
+    async with company_with_search(tmp_path, caplog, f"private_channels: {policy}\n") as (made, search):
         thread = await begin(made)
         if leave:
             head = await waiting(made)
@@ -228,11 +230,11 @@ async def test_nothing_said_in_a_private_channel_is_anywhere_else(
 
 
 @pytest.mark.parametrize("by", ["requester", "'@leads'"])
-async def test_an_approval_shows_its_arguments_nowhere_but_where_the_run_began(
+async def test_approval_in_a_private_channel_shows_the_arguments_only_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, by: str
 ) -> None:
     keys = f"private_channels: allow\napprove: {{tools: [slack_post_message], by: {by}}}\n"
-    async with house(tmp_path, caplog, keys) as (made, search):
+    async with company_with_search(tmp_path, caplog, keys) as (made, search):
         thread = await begin(made)
         head = await waiting(made)
         (question,) = [one for one in made.answers(thread) if any(b["type"] == "actions" for b in one.blocks)]
@@ -245,14 +247,14 @@ async def test_an_approval_shows_its_arguments_nowhere_but_where_the_run_began(
 
 
 @pytest.mark.parametrize("keys", ["", "approve: {tools: [slack_post_message], by: '@leads'}\n"])
-async def test_a_private_issue_is_answered_there_and_nobody_is_asked_in_slack(
+async def test_private_jira_issue_is_answered_there_and_leads_to_no_slack_question(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     keys: str,
 ) -> None:
-    async with house(tmp_path, caplog, keys) as (made, search):
+    async with company_with_search(tmp_path, caplog, keys) as (made, search):
         jira = made.embedded.simulated.jira
         assert jira is not None
         jira.people.comment(PARTNER, jira.site.issue(SECRET), f"It is about {CANARY}.")

@@ -1,4 +1,4 @@
-"""What is left of a run on the disk: while it is under way, after a private one ended, and after a purge."""
+"""Contents of runs on the disk: during a run, after a private run ended, and after a purge."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -30,25 +30,25 @@ CANARY = "canary-5d1e"
 
 @dataclass
 class Paused:
-    """A run that is stopped right before its model answers, and what is on the disk then."""
+    """A run paused right before its model answers, and the files of its state."""
 
     folder: Path
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     answer: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stored(self) -> dict[str, bytes]:
-        """Every file of the state by its name."""
+        """Return every file of the state by its name."""
         files = [path for path in (self.folder / "state").rglob("*") if path.is_file()]
         return {str(path.relative_to(self.folder / "state")): path.read_bytes() for path in files}
 
     def holding(self, *needles: bytes) -> Sequence[str]:
-        """The files in which one of these stands."""
+        """Return the names of the files that contain one of these bytes."""
         return [name for name, raw in self.stored().items() if any(needle in raw for needle in needles)]
 
 
 @asynccontextmanager
 async def paused(folder: Path) -> AsyncIterator[tuple[Company, Paused]]:
-    """A company whose model answers only when it may."""
+    """A company whose model answers only after `answer` is set."""
     disk = Paused(folder)
 
     async def model(request: Request) -> Response:
@@ -67,7 +67,7 @@ async def paused(folder: Path) -> AsyncIterator[tuple[Company, Paused]]:
 
 
 async def ask(made: Company, disk: Paused, channel: str) -> Head:
-    """A mention in a thread too long for a frame; gives the head of its run once the model is being asked."""
+    """Mention Gofer in a thread too long for a frame; return the head of its run once the model is being asked."""
     thread = await made.ask(f"A thread about the {CANARY}.", channel)
     for n in range(40):
         await made.ask(f"{CANARY} {n} " + "word " * 100, channel, thread)
@@ -85,7 +85,7 @@ async def deleted(made: Company, run: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_of_a_private_run_no_byte_can_be_read_while_it_is_under_way_and_none_is_left_after_it(
+async def test_private_run_is_unreadable_on_disk_while_running_and_deleted_afterwards(
     tmp_path: Path,
 ) -> None:
     async with paused(tmp_path) as (made, disk):
@@ -109,7 +109,7 @@ async def test_of_a_private_run_no_byte_can_be_read_while_it_is_under_way_and_no
     assert disk.holding(CANARY.encode(), first, key) == []
 
 
-async def test_of_a_private_run_that_ends_while_its_database_is_read_no_examiner_finds_anything(tmp_path: Path) -> None:
+async def test_private_run_that_ends_during_a_database_read_leaves_no_readable_byte(tmp_path: Path) -> None:
     words = CANARY.encode()
     async with paused(tmp_path) as (made, disk):
         head = await ask(made, disk, "leads")
@@ -137,7 +137,7 @@ async def test_of_a_private_run_that_ends_while_its_database_is_read_no_examiner
         assert [name for name, raw in left.items() if holding(raw, key, words, *frames)] == []
 
 
-async def test_a_mention_answered_in_a_private_channel_and_deleted_is_not_answered_again(tmp_path: Path) -> None:
+async def test_redelivered_mention_of_a_deleted_private_run_is_not_answered_again(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await made.ask("@Gofer hello", "leads")
         (head,) = await made.ended()
@@ -148,7 +148,7 @@ async def test_a_mention_answered_in_a_private_channel_and_deleted_is_not_answer
         assert len(made.answers(asked)) == 1
 
 
-async def test_a_public_run_is_there_until_it_is_purged_and_then_its_pages_are_absent(tmp_path: Path) -> None:
+async def test_public_run_has_pages_until_a_purge_deletes_the_contents(tmp_path: Path) -> None:
     async with paused(tmp_path) as (made, disk):
         head = await ask(made, disk, "general")
         disk.answer.set()
@@ -167,7 +167,7 @@ async def test_a_public_run_is_there_until_it_is_purged_and_then_its_pages_are_a
         assert disk.holding(head.run.encode()) == []
 
 
-async def test_what_became_due_while_nobody_served_is_deleted_at_the_next_start(tmp_path: Path) -> None:
+async def test_run_due_for_deletion_is_deleted_at_the_next_start(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()

@@ -1,4 +1,4 @@
-"""`gofer run` and `gofer explain` with events of every source, as a person types them."""
+"""`gofer run` and `gofer explain` with events of every source."""
 
 import json
 import shutil
@@ -18,14 +18,14 @@ from support.workflows.every_trigger import every_trigger
 pytestmark = pytest.mark.usefixtures("terminal")
 
 PAGE, RFC = "0b1e6c1a-0000-4000-8000-000000000030", "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
-"""The page that recorded payloads are about, and one of the demo's world."""
+"""The page of the recorded payloads, and one of the demo's world."""
 PULL = "repositories/acme~1shop/pulls/41"
 MENTION = ROOT / "tests" / "events" / "slack_app_mention.json"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
-    """A repository with workflows that everything starts, as the current folder."""
+    """A repository with workflows for every trigger, as the current folder."""
     every_trigger(tmp_path)
     shutil.copy(ROOT / "agents" / "defaults.yaml", tmp_path / "agents")
     shutil.copy(ROOT / "agents" / "preamble.md", tmp_path / "agents")
@@ -45,7 +45,7 @@ def result_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
-def test_every_recorded_payload_is_explained_at_a_terminal(
+def test_explain_gives_workflows_or_a_reason_for_every_recorded_payload(
     capsys: pytest.CaptureFixture[str], folder: Path, event: Path
 ) -> None:
     source = event.stem.partition("_")[0]
@@ -56,9 +56,7 @@ def test_every_recorded_payload_is_explained_at_a_terminal(
     assert bool(told["workflows"]) != bool(told["ignored_because"])
 
 
-def test_webhooks_schedules_and_presses_are_explained_at_a_terminal(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_explain_takes_webhooks_schedules_and_button_presses(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "body.txt").write_text('{"id": 7}')
     (folder / "press.json").write_text(json.dumps(PRESS))
     times = [{"workflow": "called", "scheduled": f"2026-11-2{day}T08:00:00Z"} for day in (3, 4)]
@@ -89,7 +87,7 @@ def test_webhooks_schedules_and_presses_are_explained_at_a_terminal(
         ),
     ],
 )
-def test_a_workflow_runs_on_a_payload_of_any_vendor_and_answers_there(
+def test_run_takes_a_payload_of_any_vendor_and_answers_in_that_system(
     capsys: pytest.CaptureFixture[str], folder: Path, name: str, here: dict[str, str], where: str
 ) -> None:
     event = next(event for event in EVENTS if event.stem == name)
@@ -106,7 +104,7 @@ def test_a_workflow_runs_on_a_payload_of_any_vendor_and_answers_there(
     assert told["answer"] in json.dumps(told["world"]["added"][path], ensure_ascii=False)
 
 
-def test_the_payload_decides_who_sent_it_or_the_person_is_asked(
+def test_run_infers_the_source_of_a_payload_or_asks_for_the_option(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     assert result_of(capsys, "everything", "--event", str(MENTION))["workflow"] == "everything"
@@ -120,7 +118,7 @@ def test_the_payload_decides_who_sent_it_or_the_person_is_asked(
     assert (code, err) == (2, "gofer: Name the sender of this payload (webhook or schedule) with --source.\n")
 
 
-def test_a_webhook_is_run_with_its_body_as_it_is(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_run_takes_any_webhook_body_and_asks_for_the_hook(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "body.txt").write_bytes(b"neither JSON nor a form \xe2\x9c\x93")
     words = ("run", "called", "--event", "body.txt", "--source", "webhook")
     assert "Name the webhook with --hook; there are: alarm, form, new-hire." in gofer(capsys, *words)[2]
@@ -130,7 +128,7 @@ def test_a_webhook_is_run_with_its_body_as_it_is(capsys: pytest.CaptureFixture[s
     assert "body.txt starts nothing: The body is not JSON, so it has no key at /id" in err
 
 
-def test_a_schedule_is_run_now_or_for_a_time(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_run_starts_a_schedule_now_or_for_a_given_time(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert result_of(capsys, "called")["workflow"] == "called"
     time = folder / "time.json"
     time.write_text('{"workflow": "called", "scheduled": "2026-11-23T08:00:00Z"}')
@@ -145,7 +143,7 @@ def test_a_schedule_is_run_now_or_for_a_time(capsys: pytest.CaptureFixture[str],
         assert "--event" in err
 
 
-def test_with_a_world_the_result_says_what_is_different_there(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_run_with_a_world_prints_the_changes_to_that_world(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     words = ("everything", "--event", str(MENTION), "--world", "world.yaml")
     told = result_of(capsys, *words)
     assert (told["status"], list(told)[-1]) == ("done", "world")
@@ -154,19 +152,19 @@ def test_with_a_world_the_result_says_what_is_different_there(capsys: pytest.Cap
     assert (world["removed"], world["more"]) == ({}, 0)
     (path,) = world["added"]
     assert path.startswith("/slack/channels/general/messages/")
-    # What the payload itself speaks of was there before the run.
+    # The thread of the payload existed before the run.
     assert world["added"][path]["thread_ts"] == "1795240812.000300"
     assert told["answer"] in world["added"][path]["text"]
 
 
-def test_a_github_payload_needs_its_header(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_run_of_a_github_payload_needs_the_event_header(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     event = next(event for event in EVENTS if event.stem == "github_push")
     code, _, err = gofer(capsys, "run", "everything", "--event", str(event), "--source", "github")
     assert code == 2
     assert 'for example --header "X-GitHub-Event: push"' in err
 
 
-def test_help_of_both_has_an_example_for_each_source(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_explain_and_run_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("explain", "run"):
         with pytest.raises(SystemExit):
             main([command, "--help"])

@@ -1,4 +1,4 @@
-"""`gofer run --mocks`: workflows on tools that reach nothing, with what a file says of them."""
+"""`gofer run --mocks`: workflows on mocked tools, with results from a file."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ WORKFLOW += "writes: {jira: PAY}\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
-    """A repository with one workflow, `file`, and what the offline model says to it in `script.yaml`."""
+    """A repository with one workflow, `file`, and the script of the offline model in `script.yaml`."""
     agents = tmp_path / "agents"
     agents.mkdir()
     for name in ("defaults.yaml", "preamble.md"):
@@ -45,19 +45,19 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str,
     return code, json.loads(out) if out else {}, err
 
 
-def test_a_workflow_runs_where_nothing_outside_is_there_and_comes_out_the_same_each_time(
+def test_run_on_mocks_gives_the_same_answer_each_time_and_is_not_stored(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     code, first, err = run(capsys)
     assert (code, first["status"], first["tool_calls"]) == (0, "done", 1)
     assert first["answer"].startswith("[offline model] Filed PAY-")
     assert err == "On mocks, with the offline model: a script, not a language model.\n"
-    # Not even what is done once for each message is remembered by those that are not made up.
+    # Not even the calls made once per message are remembered between runs on mocks.
     assert run(capsys)[1]["answer"] == first["answer"]
     assert gofer(capsys, "runs", "--json")[1].count('"run"') == 0
 
 
-def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_mocks_file_sets_the_results_of_a_tool(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     said = {
         "jira_create_issue": [
             {"arguments": {"project": "OPS"}, "refusal": "OPS is closed."},
@@ -79,7 +79,7 @@ def test_a_file_says_what_a_tool_gives(capsys: pytest.CaptureFixture[str], folde
         (None, "mocks.yaml cannot be read (No such file or directory); name a YAML or JSON file of mocks."),
     ],
 )  # fmt: skip
-def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
+def test_wrong_mocks_file_is_reported_in_one_sentence(
     capsys: pytest.CaptureFixture[str], folder: Path, text: str | None, told: str
 ) -> None:
     if text is not None:
@@ -89,12 +89,12 @@ def test_a_file_of_mocks_that_is_wrong_is_one_sentence(
     assert told in err
 
 
-def test_mocks_and_a_world_are_two_ways_of_which_one_is_taken(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_mocks_and_world_options_exclude_each_other(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     code, _, err = run(capsys, "--world", "world.yaml")
     assert (code, err) == (2, "gofer: Use either --mocks or --world: mocks do not use the simulated systems.\n")
 
 
-def test_a_run_that_waits_for_an_approval_says_that_nobody_can_give_it(
+def test_run_on_mocks_that_waits_for_an_approval_needs_attention(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     approve = "approve: {tools: [jira_create_issue], by: requester}\n"

@@ -1,4 +1,4 @@
-"""What a person at a terminal makes, sees, keeps and deletes of runs."""
+"""The commands for runs at a terminal: run, runs, trace, keep, purge, retry, cancel and sweep."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("terminal")
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_by_hand_with_a_busy_model_is_parked_and_names_the_next_attempt(capsys: pytest.CaptureFixture[str]) -> None:
     result = run_json(capsys, code=1)
     assert (result["status"], result["answer"]) == ("parked", "")
     assert re.fullmatch(
@@ -31,14 +31,14 @@ def test_a_run_by_hand_whose_model_is_not_there_says_when_it_goes_on(capsys: pyt
     assert re.search(r"parked .+ until .+Z: The model's provider is busy or failing \(HTTP 503\)", out)
 
 
-def test_runs_are_limited_and_newest_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_command_lists_the_newest_first_up_to_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = run_json(capsys)["run"], run_json(capsys)["run"]
     _, listed, _ = gofer(capsys, "runs", "--limit", "1", "--json")
     assert [row["run"] for row in json.loads(listed)] == [second]
     assert first in gofer(capsys, "runs")[1]
 
 
-def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     result = run_json(capsys)
     assert list(result) == [
         "run",
@@ -58,11 +58,11 @@ def test_a_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]
     assert result["usage"]["input_tokens"] > 0
 
 
-def test_a_run_by_hand_never_collapses_with_an_earlier_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_by_hand_of_one_payload_are_two_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_json(capsys)["run"] != run_json(capsys)["run"]
 
 
-def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_run_is_listed_and_has_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys)["run"]
     _, listed, _ = gofer(capsys, "runs", "--json")
     assert [row["run"] for row in json.loads(listed)] == [run]
@@ -83,7 +83,7 @@ def test_runs_and_traces_can_be_read_afterwards(capsys: pytest.CaptureFixture[st
     assert "✓ slack_post_message" in text
 
 
-def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_private_run_has_no_row_and_no_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     payload = json.loads(Path(EVENT).read_text())
     payload["event"]["channel"] = "C0LEADS00"
     event = tmp_path / "private.json"
@@ -98,9 +98,7 @@ def test_a_run_in_a_private_channel_has_no_row_and_no_trace(capsys: pytest.Captu
         assert "There is no run" in err
 
 
-def test_stuck_runs_are_listed_and_of_private_ones_the_id_alone(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_stuck_runs_are_listed_and_private_ones_by_id_only(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run_json(capsys)
     assert gofer(capsys, "runs", "--stuck") == (0, "", "No run is stuck.\n")
 
@@ -119,7 +117,7 @@ def test_stuck_runs_are_listed_and_of_private_ones_the_id_alone(
     assert json.loads(out)[1:] == [{"run": "aa01"}, {"run": "bb01"}]
 
 
-def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixture[str]) -> None:
     kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
     assert gofer(capsys, "keep", kept[:8]) == (0, f"The contents of run {kept} are kept.\n", "")
     code, out, _ = gofer(capsys, "purge", "--json")
@@ -138,7 +136,7 @@ def test_purged_contents_are_gone_and_kept_ones_are_not(capsys: pytest.CaptureFi
     assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
 
 
-def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_run_explains_why_a_payload_starts_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     event = tmp_path / "bot.json"
     event.write_text(json.dumps({"type": "event_callback", "event": {"type": "app_mention", "user": "USLACKBOT"}}))
     code, _, err = gofer(capsys, "run", "answer-here", "--event", str(event))
@@ -146,12 +144,12 @@ def test_a_payload_that_starts_nothing_says_why(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_a_parked_run_makes_its_next_attempt_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_retry_of_a_parked_run_announces_the_next_attempt(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys, code=1)["run"]
     assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} makes its next attempt now.\n")
 
 
-def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_retry_of_a_finished_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys)["run"]
     code, out, _ = gofer(capsys, "retry", run, "--json")
     told = f"Run {run} is done; there is nothing to retry."
@@ -159,22 +157,22 @@ def test_a_run_that_has_ended_is_not_opened_again(capsys: pytest.CaptureFixture[
     assert gofer(capsys, "retry", "nonsense")[0] == 2
 
 
-def test_a_run_that_has_ended_is_not_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cancel_of_a_finished_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     run = run_json(capsys)["run"]
     code, _, err = gofer(capsys, "cancel", run[:8])
     assert (code, err) == (1, f"Run {run} has ended; there is nothing to cancel.\n")
     assert gofer(capsys, "cancel", "0000")[0] == 2
 
 
-def test_a_sweep_needs_a_slack_to_answer_in(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sweep_needs_a_slack_token(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys, "sweep")
     assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; Gofer needs it to answer in Slack.\n")
 
 
-def test_a_sweep_names_no_private_run(
+def test_sweep_counts_private_runs_and_names_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Runs without a journal are over as soon as anybody looks; those that are parked for years wait."""
+    """Runs without a journal end at the first look; runs parked for years wait."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody")
     refused = "No model is set up; set OPENAI_API_KEY"
     assert refused in gofer(capsys, "sweep", "--seconds", "1")[2]
@@ -205,7 +203,7 @@ def test_a_sweep_names_no_private_run(
     assert "0 runs finished, 3 are still unfinished." in err
 
 
-def test_a_dead_letter_is_shown_beside_the_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_runs_command_shows_dead_letters_on_stderr(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run = run_json(capsys)["run"]
 
     async def abandon() -> None:

@@ -1,4 +1,4 @@
-"""`gofer run --script`: the offline model says what a file holds, whatever else is set up."""
+"""`gofer run --script`: the offline model plays a file, even when a real model is set up."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-real-model")
 
 
-def test_a_script_is_played_in_place_of_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_script_option_plays_the_file_in_place_of_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "look.yaml"
     script.write_text(SCRIPT)
     assert main(["run", "answer-here", "--event", EVENT, "--script", str(script), "--json"]) == 0
@@ -42,7 +42,7 @@ def test_a_script_is_played_in_place_of_the_model(tmp_path: Path, capsys: pytest
     ("text", "sentence"),
     [(None, "look.yaml cannot be read"), (b"\xff", "look.yaml cannot be read"), (b"- steps: []", "has no name")],
 )
-def test_a_script_that_is_none_is_one_sentence(
+def test_wrong_script_file_is_reported_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: bytes | None, sentence: str
 ) -> None:
     script = tmp_path / "look.yaml"

@@ -1,4 +1,4 @@
-"""What an operator sees of `gofer serve` and `gofer manifest`: real processes against the simulated Slack."""
+"""`gofer serve` and `gofer manifest` as an operator runs them: real processes against the simulated Slack."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from support.app.serve_process import SECRET, desk, free_port, log_lines
+from support.app.serve_process import SECRET, free_port, log_lines, operator_folder
 from support.http import loopback
 
 pytestmark = pytest.mark.anyio
@@ -22,8 +22,8 @@ SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulate
 HTTP = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_SIGNING_SECRET": SECRET}
 
 
-async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+async def test_mention_is_answered_through_socket_mode_with_the_scopes_of_the_manifest(tmp_path: Path) -> None:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(made.manifest("--socket")))
         made.write_env(**SOCKET)
         running = await made.start("serve", "--port", "0")
@@ -45,9 +45,9 @@ async def test_a_mention_is_answered_through_socket_mode_with_the_scopes_of_the_
     assert set(ended) == {"at", "level", "logger", "message", "run", "workflow", "status", "seconds"}
 
 
-async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_address(tmp_path: Path) -> None:
+async def test_mention_over_http_is_answered_with_links_to_the_public_address(tmp_path: Path) -> None:
     port = free_port()
-    async with desk(tmp_path) as made, loopback.client() as http:
+    async with operator_folder(tmp_path) as made, loopback.client() as http:
         manifest = json.loads(made.manifest("--url", "https://gofer.example.com/", "--json"))
         made.slack.install(manifest)
         url = manifest["settings"]["event_subscriptions"]["request_url"]
@@ -65,7 +65,7 @@ async def test_a_mention_is_answered_over_http_and_its_links_lead_to_the_public_
 
 
 def own_address() -> str:
-    """An address of this machine that is not loopback; no packet is sent."""
+    """Return an address of this machine that is not loopback; no packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -74,9 +74,9 @@ def own_address() -> str:
         return probe.getsockname()[0]
 
 
-async def test_other_machines_reach_the_receivers_and_the_pages_stay_here(tmp_path: Path) -> None:
+async def test_other_machines_reach_the_receivers_but_not_the_pages(tmp_path: Path) -> None:
     port = free_port()
-    async with desk(tmp_path) as made, loopback.client() as http:
+    async with operator_folder(tmp_path) as made, loopback.client() as http:
         made.write_env(**HTTP, GOFER_URL="https://gofer.example.com")
         running = await made.start("serve", "--port", str(port), "--host", "0.0.0.0")
         await running.says("Network")
@@ -92,15 +92,15 @@ async def test_other_machines_reach_the_receivers_and_the_pages_stay_here(tmp_pa
     assert f"POST http://127.0.0.1:{port}/slack/events" in said
 
 
-async def test_an_address_that_this_machine_does_not_have_is_a_sentence(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+async def test_serve_reports_an_address_that_this_machine_does_not_have(tmp_path: Path) -> None:
+    async with operator_folder(tmp_path) as made:
         made.write_env(**HTTP)
         running = await made.start("serve", "--port", "0", "--host", "192.0.2.1")
         assert await running.ends() == 1
     assert "Cannot listen on 192.0.2.1 port 0" in running.lines[-1]
 
 
-async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_start(tmp_path: Path) -> None:
+async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_restart(tmp_path: Path) -> None:
     asked_model, go_on = asyncio.Event(), asyncio.Event()
     questions: list[object] = []
 
@@ -112,7 +112,7 @@ async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_s
         return JSONResponse({"model": "m", "choices": [{"message": message}], "usage": {}})
 
     model = Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])
-    async with desk(tmp_path) as made, serve(model) as url:
+    async with operator_folder(tmp_path) as made, serve(model) as url:
         made.write_env(**SOCKET, OPENAI_BASE_URL=f"{url}/v1")
         running = await made.start("serve", "--port", "0")
         await running.says("/runs")
@@ -129,12 +129,12 @@ async def test_a_run_under_way_is_handed_over_and_answered_once_after_the_next_s
         assert await again.stop() == 0
         (said,) = made.answers(asked)
     assert said.text == "Said at last."
-    # What the model said to the first process was kept.
+    # The model's answer to the first process was stored.
     assert len(questions) == 1
 
 
-async def test_an_app_with_too_few_scopes_is_told_what_it_lacks(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -> None:
+    async with operator_folder(tmp_path) as made:
         manifest = yaml.safe_load(made.manifest("--socket"))
         manifest["oauth_config"]["scopes"]["bot"].remove("reactions:write")
         made.slack.install(manifest)

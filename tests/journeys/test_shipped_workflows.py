@@ -1,4 +1,4 @@
-"""Each shipped workflow through the whole of Gofer: what people do, the world afterwards, what the journal says."""
+"""Each shipped workflow through the whole of Gofer: what people do, the world afterwards, and the journal."""
 
 import asyncio
 import shutil
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
-    """The runs of a workflow, oldest first, once there are so many and nothing is under way."""
+    """Return the runs of a workflow, oldest first, once there are that many and all runs ended."""
     async with asyncio.timeout(60):
         while True:
             await made.embedded.simulated.settled()
@@ -46,14 +46,14 @@ async def ended(made: Company, workflow: str, runs: int = 1) -> Sequence[Head]:
 
 
 async def answered(made: Company, asked: Message, answers: int) -> None:
-    """Returns when so many answers stand in a thread, all of them as they stay."""
+    """Wait until a thread has that many answers in their final form."""
     async with asyncio.timeout(60):
         while len(found := made.answers(asked)) < answers or not all(answer.edited_ts for answer in found):
             await asyncio.sleep(0.02)
 
 
 async def calls(made: Company, head: Head, tool: str) -> list[str]:
-    """The calls of a tool in a run."""
+    """Return the calls of a tool in a run."""
     return [one.call for one in await made.entries(head.run) if isinstance(one, ToolCall) and one.tool == tool]
 
 
@@ -66,10 +66,10 @@ def pull(made: Company, number: int) -> dict[str, Any]:
     return state["repositories"]["acme/shop"]["pulls"][str(number)]
 
 
-async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alone(tmp_path: Path) -> None:
+async def test_second_person_wanting_a_ticket_gets_the_same_ticket_privately(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped_workflows.two_react(made)
+        about = await shipped_workflows.two_people_react(made)
         first, second = await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         issue = issues(made)[key]
@@ -87,10 +87,10 @@ async def test_two_people_who_want_a_ticket_get_one_and_the_second_reads_so_alon
 
 
 @pytest.mark.parametrize("days", [1, 31])
-async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, days: int) -> None:
+async def test_reaction_days_later_gets_the_same_ticket(tmp_path: Path, days: int) -> None:
     async with company(tmp_path) as made:
         before = set(issues(made))
-        about = await shipped_workflows.two_react(made)
+        about = await shipped_workflows.two_people_react(made)
         await ended(made, "file-ticket", 2)
         (key,) = set(issues(made)) - before
         state, later = made.embedded.state, SetClock(SystemClock().now() + days * 86_400)
@@ -98,10 +98,10 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         assert (purged.deleted > 0) == (days > 30)
         await made.slack.react(NEWCOMER, about.channel, about.ts, "jira")
         if days > 30:
-            # No journal is left to answer from: both calls are made again under their keys.
+            # The journals are deleted, so both calls are made again under their keys.
             await answered(made, about, 2)
         async with asyncio.timeout(60):
-            # The announcement is deleted after the private word.
+            # The status message is deleted after the private message.
             while days <= 30 and (not made.slack.whispers(NEWCOMER) or len(made.answers(about)) > 1):
                 await asyncio.sleep(0.02)
         assert set(issues(made)) - before == {key}
@@ -110,7 +110,7 @@ async def test_who_reacts_days_later_is_told_of_the_same_ticket(tmp_path: Path, 
         assert [key in answer.text for answer in told] == [True] * 2
 
 
-async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) -> None:
+async def test_question_in_a_jira_comment_is_answered_by_a_comment(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before = issues(made)["PAY-17"]["comments"]
         await shipped_workflows.ask_in_jira(made)
@@ -119,28 +119,28 @@ async def test_a_question_in_a_comment_is_answered_by_a_comment(tmp_path: Path) 
         assert asked["author"] == "712020:support"
         assert answer["author"] == "712020:gofer"
         assert "Not yet" in answer["body"]
-        # Its own comment holds no order to itself, and one that names nobody starts nothing.
+        # Neither its own comment nor a comment without a mention starts a run.
         jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "thanks")
         runs = await ended(made, "answer-in-jira")
         assert [one.run for one in runs if one.status == "done"] == [head.run]
         assert len(issues(made)["PAY-17"]["comments"]) == len(before) + 3
 
 
-async def test_the_digest_is_one_message_a_week(tmp_path: Path) -> None:
+async def test_weekly_digest_fired_twice_is_one_message(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         said = len(made.slack.workspace.timeline(GENERAL))
-        await shipped_workflows.strike_nine(made)
-        await shipped_workflows.strike_nine(made)
+        await shipped_workflows.fire_digest(made)
+        await shipped_workflows.fire_digest(made)
         (head,) = await ended(made, "weekly-digest")
         (digest,) = made.slack.workspace.timeline(GENERAL)[said:]
         assert digest.user == BOT
         assert "Incidents" in digest.text
         assert len(await calls(made, head, "slack_read_channel")) == 2
-        # The number it ends with is for the trace.
+        # The last line of the script is for the trace only.
         assert "newest messages of two channels" not in digest.text
 
 
-async def test_a_new_colleague_is_prepared_for_once_however_often_the_hook_is_called(tmp_path: Path) -> None:
+async def test_new_hire_checklist_is_made_once_for_repeated_hook_calls(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         before, said = set(issues(made)), len(made.slack.workspace.timeline(GENERAL))
         assert [await shipped_workflows.hire(made), await shipped_workflows.hire(made)] == [200, 200]
@@ -154,7 +154,7 @@ async def test_a_new_colleague_is_prepared_for_once_however_often_the_hook_is_ca
         assert head.status == "done"
 
 
-async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path: Path) -> None:
+async def test_posted_pull_request_is_marked_when_merged_or_closed(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         address = "<https://github.com/acme/shop/pull/{}>"
         both = await made.slack.say(CHECKOUT, PULLS, f"{address.format(41)} goes before {address.format(42)}")
@@ -181,10 +181,10 @@ async def test_posted_pull_requests_are_marked_when_they_are_done_with(tmp_path:
         assert not [entry for entry in await made.entries(head.run) if isinstance(entry, LlmRequest)]
 
 
-async def test_a_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
+async def test_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         channel = await shipped_workflows.create_a_channel(made)
-        # Whoever made it invites Gofer at once.
+        # The creator invites Gofer at once.
         await made.slack.join(BOT, channel.id, CAPTAIN)
         await ended(made, "welcome-channel", 2)
         (welcome,) = made.slack.workspace.timeline(channel.id)
@@ -203,7 +203,7 @@ async def test_a_new_channel_is_joined_and_welcomed_once(tmp_path: Path) -> None
         assert [message.user for message in made.slack.workspace.timeline(alone.id)] == [BOT]
 
 
-async def test_two_who_know_the_files_are_asked_without_a_model_and_more_are_chosen_from(tmp_path: Path) -> None:
+async def test_single_reviewer_needs_no_subagent_and_one_chooses_among_several(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         people = github(made).people
         few = people.open_pull("acme/shop", "new-colleague", "Retry less", {"src/checkout/retry.py": "x = 1\n"})
@@ -217,7 +217,7 @@ async def test_two_who_know_the_files_are_asked_without_a_model_and_more_are_cho
         assert chosen.status == "ok"
 
 
-async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp_path: Path) -> None:
+async def test_draft_and_pull_request_with_reviewers_get_no_further_reviewers(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         people, changes = github(made).people, {"src/checkout/address.py": "x = 1\n"}
         draft = people.open_pull("acme/shop", "new-colleague", "Not yet", changes, draft=True)
@@ -233,7 +233,7 @@ async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp
         assert len(pull(made, draft.number)["reviewers"]) == 2
 
 
-async def test_a_direct_message_is_answered_there_and_its_run_is_private(tmp_path: Path) -> None:
+async def test_direct_message_is_answered_there_and_the_run_is_private(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         asked = await shipped_workflows.ask_directly(made)
         (head,) = await ended(made, "answer-here")
@@ -243,7 +243,7 @@ async def test_a_direct_message_is_answered_there_and_its_run_is_private(tmp_pat
         assert ONCALL not in made.slack.workspace.channel(asked.channel).members
 
 
-async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_path: Path) -> None:
+async def test_edited_prompt_is_used_and_linked_by_the_next_run(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)
@@ -261,9 +261,9 @@ async def test_an_edited_prompt_is_what_the_next_run_is_told_and_links_to(tmp_pa
     assert told == shown == [False, True]
 
 
-async def test_an_rfc_that_becomes_ready_is_commented_on_where_it_is_weak(tmp_path: Path) -> None:
+async def test_rfc_that_becomes_ready_gets_comments_on_weak_points(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
-        await shipped_workflows.become_ready(made)
+        await shipped_workflows.set_rfc_ready(made)
         (head,) = await ended(made, "review-rfc")
         state: Any = shipped_workflows.notion(made).state()
         texts = [comment["text"] for comment in state[shipped_workflows.RFC]["comments"]]

@@ -1,4 +1,4 @@
-"""A skill is loaded only when it is needed; what it says stands in no prompt before."""
+"""Skills and tools in a run: a skill's text enters the conversation only when loaded."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ async def loaded(made: Company, run: str) -> list[SkillLoaded]:
     return [entry for entry in await made.entries(run) if isinstance(entry, SkillLoaded)]
 
 
-async def test_a_skill_is_loaded_only_when_it_is_needed(tmp_path: Path) -> None:
+async def test_skill_is_loaded_only_when_needed(tmp_path: Path) -> None:
     model = ScriptedModel(load_scripts(SCRIPTS, "here"))
     async with company(tmp_path, model=model) as made:
         plain = await made.ask("@Gofer when is the meeting?")
@@ -56,7 +56,7 @@ async def test_a_skill_is_loaded_only_when_it_is_needed(tmp_path: Path) -> None:
     assert body in after["messages"][-2]["content"]
     assert "is already in this conversation" in again["messages"][-2]["content"]
     assert sum(body in text for text in gave) == 1
-    # What the prompt has of it is one line, the same in every request; the prefix never changes.
+    # The prompt has one line about the skill, the same in every request; the prefix never changes.
     line = "- `incident-runbooks`: How to help while something is broken"
     assert all(line in prompt["messages"][0]["content"] for prompt in prompts(model))
     assert after["messages"][: len(before["messages"]) - 1] == before["messages"][:-1]
@@ -75,7 +75,7 @@ SEARCHES = """\
 """
 
 
-async def test_a_tool_that_the_prompt_does_not_list_is_found_and_called(tmp_path: Path) -> None:
+async def test_tool_outside_the_prompt_is_found_by_search_and_called(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)
@@ -115,7 +115,7 @@ COMPUTES = """\
 """
 
 
-async def test_a_script_of_a_skill_computes_in_the_sandbox(tmp_path: Path) -> None:
+async def test_script_of_a_skill_computes_in_the_sandbox(tmp_path: Path) -> None:
     root = tmp_path / "repository"
     for room in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / room, root / room)

@@ -17,7 +17,7 @@ from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from support.app.company import ROOT
-from support.app.serve_process import SECRET, Desk, desk, free_port
+from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
 
 pytestmark = pytest.mark.anyio
 TEXT = (ROOT / "docs" / "slack-app.md").read_text()
@@ -40,20 +40,20 @@ def table(heading: str, text: str = TEXT) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-def write_env(made: Desk, fence: str, **real: str) -> None:
-    """The lines of the document with real values where it has an ellipsis."""
+def write_env(made: OperatorFolder, fence: str, **real: str) -> None:
+    """Write the lines of the document with real values in place of the ellipses."""
     values = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in fence.split("\n") if line}
     assert set(real) == {name for name, value in values.items() if "…" in value}
     made.write_env(**{**values, **real})
 
 
-def test_its_commands_are_these() -> None:
+def test_slack_app_document_has_exactly_three_commands() -> None:
     assert [shlex.join(words) for words in COMMANDS] == ["manifest --socket", f"manifest --url {PUBLIC}", "serve"]
 
 
-async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
+async def test_following_the_document_for_socket_mode_ends_with_an_answer(tmp_path: Path) -> None:
     manifest, _, serve = COMMANDS
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(await made.read(*manifest)))
         write_env(
             made, SOCKET_ENV, SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", OPENAI_API_KEY="k"
@@ -63,24 +63,24 @@ async def test_following_it_for_socket_mode_ends_with_an_answer(tmp_path: Path) 
         answer = await made.answer(await made.ask("@Gofer hello, what can you do for me here?"))
         run = (await made.read("runs")).split()[0]
         assert "✓ slack_read_thread" in await made.read("trace", run)
-        # The messages tab that the manifest opens takes what people write there.
+        # The messages tab that the manifest opens accepts messages.
         direct = await made.answer(await made.ask("hello", made.slack.workspace.direct("U0CAPTN0").id))
         assert await running.stop() == 0
     shown = next(body for kind, _, body in FENCES if not kind)
-    # The document shows what is printed, with another port and another model.
+    # The document shows the printed lines, with another port and another model.
     labels = [line.split()[0] for line in shown.splitlines()]
     said = [line.split()[0] for line in running.lines if not line.startswith(("{", "Stopping"))]
-    # One line for each workflow that nothing can start.
+    # A line is repeated for each workflow that cannot start.
     assert list(dict.fromkeys(said)) == labels
     assert shown.splitlines()[0] == running.lines[0]
     assert "Hello" in answer.text
     assert "Hello" in direct.text
 
 
-async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_rotated(tmp_path: Path) -> None:
+async def test_following_the_document_for_http_answers_before_and_after_secret_rotation(tmp_path: Path) -> None:
     _, manifest, serve = COMMANDS
     port = free_port()
-    async with desk(tmp_path) as made:
+    async with operator_folder(tmp_path) as made:
         made.slack.install(yaml.safe_load(await made.read(*manifest)))
         values = {"SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_API_KEY": "k"}
         write_env(made, HTTP_ENV, SLACK_SIGNING_SECRET=SECRET, **values)
@@ -94,7 +94,7 @@ async def test_following_it_for_http_ends_with_an_answer_and_the_secret_can_be_r
             assert await running.stop() == 0
 
 
-def test_every_scope_is_explained_with_who_needs_it() -> None:
+def test_scope_table_lists_every_scope_with_the_features_that_need_that_scope() -> None:
     tools = bind_all(SLACK_TOOLS, SlackApi("", Secret("")))
     when = [
         "slack.mention",
@@ -121,16 +121,16 @@ def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
         check_complete(read_settings(read_dotenv(tmp_path / ".env")))
 
 
-def test_every_sentence_of_the_last_table_is_one_that_gofer_says() -> None:
+def test_troubleshooting_table_quotes_sentences_of_the_source() -> None:
     said = "".join(path.read_text() for path in (ROOT / "src" / "gofer").rglob("*.py"))
     phrases = [phrase for row in table("## When it does not start") for phrase in re.findall(r"`([^`]+)`", row[0])]
     assert len(phrases) > 10
-    # Where the system is a value, the code says its name only when it runs.
+    # The code fills in the name of the system at run time.
     said = said.replace("{app.spec.system}", "Slack").replace("{spec.system}", "Slack")
     assert [phrase for phrase in phrases if phrase not in said] == []
 
 
-def test_every_missing_setting_is_in_the_last_table() -> None:
+def test_document_names_every_setting_that_can_be_missing() -> None:
     with pytest.raises(ConfigError) as refused:
         check_complete(read_settings({}))
     named = [line.split(":")[0] for line in str(refused.value).splitlines()[:-1]]

@@ -1,4 +1,4 @@
-"""People stop what they started: by a stop sign, by the Stop button, by deleting what they wrote."""
+"""Cancelling a run in Slack: by a stop sign, by the Stop button, by deleting the message."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ TOOLS = "when: [slack.mention]\ntools: [slack_add_reaction]"
 
 
 def held(*asks: tuple[str, dict[str, object]]) -> Echo:
-    """A model that has been asked and says nothing yet."""
+    """Return a model that does not answer before `go` is set."""
     model = Echo(asks)
     model.go.clear()
     return model
 
 
 async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message | None = None) -> Message:
-    """A mention whose run waits for the model."""
+    """Mention Gofer and wait until the run asks the model."""
     asked = await made.slack.say(CAPTAIN, DEPLOYS, text, thread.ts if thread else None)
     async with asyncio.timeout(60):
         await model.asked.wait()
@@ -33,7 +33,7 @@ async def under_way(made: Company, model: Echo, text: str = ASK, thread: Message
 
 
 async def ended(made: Company, model: Echo) -> Head:
-    """The run, after the model was let go and Slack has told of everything."""
+    """Let the model answer after all deliveries were made; return the run once it ended."""
     await made.slack.settled()
     model.go.set()
     (head,) = await made.ended()
@@ -41,7 +41,7 @@ async def ended(made: Company, model: Echo) -> Head:
 
 
 @pytest.mark.parametrize("reply", [False, True])
-async def test_a_deleted_message_stops_its_run_before_the_next_write_and_takes_back_the_status(
+async def test_deleted_message_cancels_the_run_before_the_next_write_and_the_status(
     tmp_path: Path, reply: bool
 ) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
@@ -55,26 +55,26 @@ async def test_a_deleted_message_stops_its_run_before_the_next_write_and_takes_b
         assert head.status == "cancelled"
         assert made.slack.workspace.find(DEPLOYS, status.ts) is None
         assert [m.text for m in made.slack.workspace.all_messages() if m.user == "U0GOFER0" and m.ts > asked.ts] == []
-        # One question to the model was under way; nothing was asked or written after it.
+        # One request to the model was under way; no request and no write followed.
         assert len(model.bodies) == 1
         # A tombstone stays where there were replies.
         assert (made.slack.workspace.find(DEPLOYS, asked.ts) is None) == reply
 
 
-async def test_a_deleted_message_that_started_nothing_stops_nothing(tmp_path: Path) -> None:
+async def test_deleted_message_that_started_no_run_cancels_no_run(tmp_path: Path) -> None:
     model = held()
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
         other = await made.slack.say(CAPTAIN, DEPLOYS, "oops", asked.ts)
         await made.slack.delete(CAPTAIN, DEPLOYS, other.ts)
         assert (await ended(made, model)).status == "done"
-        # After the end it is too late.
+        # After its end a run is not cancelled.
         await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
         assert [head.status for head in await quiet(made)] == ["done"]
 
 
 @pytest.mark.parametrize("on_status", [False, True])
-async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: Path, on_status: bool) -> None:
+async def test_stop_sign_of_the_requester_cancels_the_run_with_a_notice(tmp_path: Path, on_status: bool) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
@@ -86,7 +86,7 @@ async def test_a_stop_sign_of_who_asked_stops_the_run_and_it_says_so(tmp_path: P
         assert texts(made.answers(asked)) == ["Stopped, as you asked."]
 
 
-async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path: Path) -> None:
+async def test_stop_sign_by_another_person_or_on_another_message_cancels_no_run(tmp_path: Path) -> None:
     model = held()
     async with gofer(tmp_path, TOOLS, model) as made:
         other = await made.slack.say(CAPTAIN, DEPLOYS, "something else")
@@ -97,7 +97,7 @@ async def test_a_stop_sign_of_somebody_else_or_elsewhere_stops_nothing(tmp_path:
         assert texts(made.answers(asked)) == ["Here you are."]
 
 
-async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: Path) -> None:
+async def test_stop_button_cancels_the_run_under_way_in_the_thread(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, "when: [slack.direct]\ntools: [slack_add_reaction]", model) as made:
         direct = made.slack.direct(CAPTAIN)
@@ -109,13 +109,13 @@ async def test_the_stop_button_stops_what_is_under_way_in_its_thread(tmp_path: P
         assert texts(made.answers(asked)) == ["Stopped: cancelled by a press on Stop."]
 
 
-async def test_a_deletion_that_is_told_several_times_is_one_stop(tmp_path: Path) -> None:
+async def test_deletion_delivered_several_times_cancels_the_run(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
         await made.slack.delete(CAPTAIN, DEPLOYS, asked.ts)
         await made.slack.settled()
-        # The same deletion again, as Slack repeats what it got no answer to: still one stop.
+        # The same deletion again, as Slack retries a delivery without a response.
         event = {"type": "message", "subtype": "message_deleted", "channel": DEPLOYS, "deleted_ts": asked.ts}
         envelope = made.slack.envelopes(await made.slack.say(CAPTAIN, DEPLOYS, "x"))[0]
         for number in (1, 2):

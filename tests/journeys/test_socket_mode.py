@@ -1,4 +1,4 @@
-"""Deliveries come through a socket that Gofer opens: Bolt for Python against the simulated Slack."""
+"""Socket Mode: deliveries through a socket that Gofer opens, with Bolt for Python against the simulated Slack."""
 
 import asyncio
 from pathlib import Path
@@ -11,7 +11,7 @@ from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import ConfigError
 from gofer_simulators.slack import Message, Pace
 from support.app.company import ROOT, Company, settings
-from support.app.socket_mode import SECRET, office, slack
+from support.app.socket_mode import SECRET, slack, socket_gofer
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -24,20 +24,20 @@ async def connections(made: Company, count: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_mention_over_the_socket_is_answered_in_its_thread(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_mention_over_the_socket_is_answered_in_the_thread(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         (answer,) = made.answers(asked)
-        # As a mention and as a message of the channel, each acknowledged; and Gofer's own two messages.
+        # The mention and the channel message are acknowledged, and so are Gofer's own two messages.
         delivered = set(made.slack.sockets.acknowledged)
     assert head.status == "done"
     assert "Hello" in answer.text
     assert {envelope["event_id"] for envelope in made.slack.envelopes(asked)} <= delivered
 
 
-async def test_whatever_people_do_comes_over_the_socket_too(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_edits_reactions_uploads_and_deletions_arrive_over_the_socket(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         channel, person = "C0GENERA0", "U0CAPTN0"
         said = await made.slack.say(person, channel, "is it up?")
         await made.slack.edit(person, channel, said.ts, "<@U0GOFER0> hello")
@@ -47,15 +47,15 @@ async def test_whatever_people_do_comes_over_the_socket_too(tmp_path: Path) -> N
         await made.slack.upload(person, channel, "a.txt", b"x")
         await made.slack.delete(person, channel, said.ts)
         await made.slack.settled()
-        # Two messages, an edit and the mention it adds, an emoji, a channel, a deletion; and what Gofer wrote.
+        # Two messages, an edit and the mention it adds, an emoji, a channel, a deletion; and Gofer's own messages.
         assert len(set(made.slack.sockets.acknowledged)) >= 7
         assert len(await made.ended()) == 1
         assert len(made.answers(said)) == 1
     assert head.status == "done"
 
 
-async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+async def test_same_message_over_the_socket_and_over_http_is_one_run(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         made.slack.subscribe(f"{made.embedded.url}/slack/events")
         asked = await made.ask("@Gofer hello", "general")
         for envelope in made.slack.envelopes(asked):
@@ -64,15 +64,15 @@ async def test_the_same_message_over_the_socket_and_over_http_is_one_run(tmp_pat
         assert len(made.answers(asked)) == 1
 
 
-async def test_without_a_signing_secret_there_is_no_http_door(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_slack_http_receiver_is_absent_without_a_signing_secret(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         response = await made.http.post(f"{made.embedded.url}/slack/events", content=b"{}")
     assert response.status_code == 404
 
 
-async def test_an_envelope_is_not_acknowledged_before_frame_1_is_durable(tmp_path: Path) -> None:
+async def test_socket_envelope_is_not_acknowledged_before_frame_1_is_stored(tmp_path: Path) -> None:
     patient = Pace(gap_factor=0, answer_within=30)
-    async with office(tmp_path, patient, refusals=0) as (made, store):
+    async with socket_gofer(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
         async with asyncio.timeout(60):
             while not store.claims:
@@ -87,8 +87,8 @@ async def test_an_envelope_is_not_acknowledged_before_frame_1_is_durable(tmp_pat
         assert len(made.answers(asked)) == 1
 
 
-async def test_an_envelope_that_could_not_be_stored_comes_again(tmp_path: Path) -> None:
-    async with office(tmp_path, refusals=2) as (made, store):
+async def test_socket_envelope_that_could_not_be_stored_is_delivered_again(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path, refusals=2) as (made, store):
         store.open.set()
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
@@ -98,8 +98,8 @@ async def test_an_envelope_that_could_not_be_stored_comes_again(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
-async def test_a_connection_that_slack_ends_is_opened_anew(tmp_path: Path, reason: str) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_socket_connection_ended_by_slack_is_opened_anew(tmp_path: Path, reason: str) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         for n in range(3):
             await made.slack.sockets.disconnect(reason)
             asked = await made.ask(f"@Gofer hello {n}", "general")
@@ -107,9 +107,9 @@ async def test_a_connection_that_slack_ends_is_opened_anew(tmp_path: Path, reaso
             assert len(made.answers(asked)) == 1
 
 
-async def test_nothing_is_lost_when_the_connection_is_cut_while_an_envelope_is_under_way(tmp_path: Path) -> None:
+async def test_mention_is_answered_once_when_the_socket_is_cut_before_acknowledgement(tmp_path: Path) -> None:
     patient = Pace(gap_factor=0, answer_within=10)
-    async with office(tmp_path, patient, refusals=0) as (made, store):
+    async with socket_gofer(tmp_path, patient, refusals=0) as (made, store):
         asked = await made.ask("@Gofer hello", "general")
         async with asyncio.timeout(60):
             while not store.claims:
@@ -122,8 +122,8 @@ async def test_nothing_is_lost_when_the_connection_is_cut_while_an_envelope_is_u
         assert len(made.answers(asked)) == 1
 
 
-async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_failed_socket_connection_is_retried_with_a_new_url(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         made.slack.sockets.refusals = 2
         await made.slack.sockets.cut()
         await connections(made, 0)
@@ -133,8 +133,8 @@ async def test_a_connection_that_fails_is_tried_with_a_new_url(tmp_path: Path) -
         assert len(made.answers(asked)) == 1
 
 
-async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> None:
-    async with office(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
+async def test_each_event_goes_to_one_of_several_socket_connections(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
         async with connected(made.embedded.settings.sources, made.embedded.ingress.receive_verified, ping=0.1):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
@@ -143,8 +143,8 @@ async def test_each_event_goes_to_one_of_several_connections(tmp_path: Path) -> 
         await connections(made, 1)
 
 
-async def test_what_starts_nothing_is_acknowledged(tmp_path: Path) -> None:
-    async with office(tmp_path) as (made, _):
+async def test_socket_event_that_starts_no_run_is_acknowledged(tmp_path: Path) -> None:
+    async with socket_gofer(tmp_path) as (made, _):
         said = await made.ask("no mention at all", "general")
         await made.slack.settled()
         assert made.slack.sockets.acknowledged == [made.slack.envelopes(said)[0]["event_id"]]
@@ -154,7 +154,7 @@ async def test_what_starts_nothing_is_acknowledged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("token", "code"), [("xapp-of-another-app", "invalid_auth"), ("xoxb-simulated", "not_allowed_token_type")]
 )
-async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, code: str) -> None:
+async def test_refused_app_token_is_reported_by_name_and_code(tmp_path: Path, token: str, code: str) -> None:
     async with slack() as (_, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": NO_MODEL}
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
@@ -165,7 +165,7 @@ async def test_a_token_that_slack_refuses_is_named(tmp_path: Path, token: str, c
     assert token not in str(refused.value)
 
 
-async def test_the_press_of_a_button_over_the_socket_reaches_the_run_that_asked(tmp_path: Path) -> None:
+async def test_button_press_over_the_socket_reaches_the_run_that_asked(tmp_path: Path) -> None:
     async with slack() as (simulator, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
         chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)

@@ -13,7 +13,7 @@ from support.app.serve_process import free_port
 from support.guides.checkout import Terminal, checkout
 
 PORT = "8760"
-"""The port that the guide names; here it stands for a free one."""
+"""The port that the guide names; the test replaces it by a free one."""
 DOCUMENTED = "every_source or every_trigger or every_tool or schemas_for_editors"
 """The tests that compare documents with the registries."""
 
@@ -28,24 +28,24 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             os.killpg(group, signal.SIGKILL)
 
 
-def test_the_guide_to_a_source_does_what_it_says(terminal: Terminal) -> None:
+def test_source_guide_works_as_written(terminal: Terminal) -> None:
     guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
     terminal.follow(guide)
-    the_demo_answered_in_tracker(terminal)
+    assert_demo_lists_the_tracker_run(terminal)
     schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()
     assert all(f'"{word}"' in schema for word in ("tracker.issue_created", "tracker.commented", "tracker_add_comment"))
-    the_function_is_packaged(terminal)
+    assert_function_is_packaged(terminal)
     terminal.type(f"python -m pytest -q -k '{DOCUMENTED}' tests/architecture/test_documents.py\n")
 
 
-def the_demo_answered_in_tracker(terminal: Terminal) -> None:
-    """The delivery of the simulated Tracker is in the list of runs of the demo."""
+def assert_demo_lists_the_tracker_run(terminal: Terminal) -> None:
+    """Assert that the demo lists the run of the simulated Tracker's delivery."""
     terminal.type("gofer runs\n")
     assert "triage-tracker" in terminal.says()
 
 
-def the_function_is_packaged(terminal: Terminal) -> None:
-    """The package of the function has its handler and its receiver, and no tool."""
+def assert_function_is_packaged(terminal: Terminal) -> None:
+    """Assert that the package of the function has its handler and its receiver."""
     terminal.type("python deploy/package.py build TrackerFunction --here --without-bytecode\n")
     built = terminal.folder / "build"
     assert (built / "handlers" / "tracker.py").exists()

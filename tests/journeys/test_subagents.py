@@ -1,4 +1,4 @@
-"""Three documents compared by subagents at once, through the whole of Gofer."""
+"""Three documents compared by subagents at the same time, through the whole of Gofer."""
 
 import json
 import shutil
@@ -63,7 +63,7 @@ def contract(name: str, days: int) -> str:
 
 
 @asynccontextmanager
-async def lawyers(folder: Path) -> AsyncIterator[Company]:
+async def contract_company(folder: Path) -> AsyncIterator[Company]:
     root = folder / "repository"
     (root / "agents").mkdir(parents=True)
     shutil.copytree(ROOT / "subagents", root / "subagents")
@@ -75,7 +75,7 @@ async def lawyers(folder: Path) -> AsyncIterator[Company]:
 
 
 async def compared(made: Company) -> str:
-    """The answer to the question which of three contracts has which notice period."""
+    """Ask for the notice periods of three contracts and return the answer."""
     links: list[str] = []
     for name, days in (("North", 30), ("South", 90), ("East", 14)):
         posted = await made.ask(contract(name, days), "general")
@@ -87,7 +87,7 @@ async def compared(made: Company) -> str:
 
 
 async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path) -> None:
-    async with lawyers(tmp_path) as made:
+    async with contract_company(tmp_path) as made:
         assert "North has 30 days, South 90 and East 14." in await compared(made)
         (head,) = await made.ended()
         journal = await made.journal(head.run)
@@ -97,21 +97,21 @@ async def test_three_documents_are_compared_by_subagents_at_once(tmp_path: Path)
         page = await made.get(f"/runs/{head.run}/trace")
     assert {one.name for one in asked} == {"read-file"}
     assert len({one.run for one in asked}) == 3
-    # At once: each had begun before the first of them was through.
+    # Each had begun before the first of them ended.
     assert max(one[0].at for one in below) <= min(one[-1].at for one in below)
-    # No document was ever in the window of the run itself.
+    # No document was in the conversation of the run itself.
     assert not any("notice period is" in prompt for prompt in prompts(journal))
     done = progress.project(journal)
     assert (done.llm_calls, done.tool_calls, done.asking) == (3 + 6, 6 + 3, {})
-    # Whoever looks at the run sees what was done below it.
+    # The trace of the run shows the steps of its subagents.
     spans = page.json()["spans"]
     assert sum(span["kind"] == "agent" for span in spans) == 3
     assert sum(span["name"] == "file_read" for span in spans) == 3
     assert sum("subagent read-file" in line for line in outline(head.run, trace.project(journal))) == 3
 
 
-async def test_of_the_runs_below_nothing_stands_in_the_list(tmp_path: Path) -> None:
-    async with lawyers(tmp_path) as made:
+async def test_subagent_runs_are_absent_from_the_run_list(tmp_path: Path) -> None:
+    async with contract_company(tmp_path) as made:
         await compared(made)
         assert len(await made.embedded.state.store.heads(100, private=True)) == 1
         rows = await made.get("/runs")
@@ -119,5 +119,5 @@ async def test_of_the_runs_below_nothing_stands_in_the_list(tmp_path: Path) -> N
 
 
 def prompts(journal: Sequence[Recorded]) -> list[str]:
-    """What the model of a run was shown, message by message."""
+    """Return the messages to the model of a run."""
     return [json.dumps(json.loads(part)) for part in conversation.project(journal).parts]

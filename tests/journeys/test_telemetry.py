@@ -1,4 +1,4 @@
-"""A run ends, and whoever collects OpenTelemetry has its trace; nobody who asked waits for that."""
+"""Export of traces by OpenTelemetry: after a run, and by `gofer export`."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ async def collected(there: Collector, requests: int = 1) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_an_answered_mention_is_a_trace(tmp_path: Path, there: Collector) -> None:
+async def test_answered_mention_is_exported_as_a_trace_without_contents(tmp_path: Path, there: Collector) -> None:
     where = {"OTEL_EXPORTER_OTLP_ENDPOINT": there.url, "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=test"}
     async with company(tmp_path, **where) as made:
         asked = await ask_about_the_decision(made)
@@ -51,7 +51,7 @@ async def test_an_answered_mention_is_a_trace(tmp_path: Path, there: Collector) 
     root, *others = there.spans
     assert {span.parent_span_id for span in others} == {root.span_id}
     assert values(root)["gofer.run.id"] == head.run
-    # Of the keyed token of the row: a hash of the name could be found by trying.
+    # Derived from the keyed token of the row: a plain hash of the name could be guessed.
     assert {values(span)["session.id"] for span in there.spans} == {session_id(head.conversation)}
     chat = values(there.spans[4])
     assert chat["gen_ai.usage.input_tokens"] > 0
@@ -60,7 +60,7 @@ async def test_an_answered_mention_is_a_trace(tmp_path: Path, there: Collector) 
         assert words not in raw
 
 
-async def test_the_words_go_along_at_full_only(tmp_path: Path, there: Collector) -> None:
+async def test_message_text_is_exported_at_log_level_full(tmp_path: Path, there: Collector) -> None:
     async with company(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=there.url, AGENT_LOG_LEVEL="full") as made:
         await ask_about_the_decision(made)
         await made.ended()
@@ -68,7 +68,7 @@ async def test_the_words_go_along_at_full_only(tmp_path: Path, there: Collector)
     assert b"does what was decided in" in b"".join(there.bodies)
 
 
-async def test_of_a_private_channel_nothing_is_sent_whatever_the_level(tmp_path: Path, there: Collector) -> None:
+async def test_private_run_is_not_exported_even_at_log_level_full(tmp_path: Path, there: Collector) -> None:
     where = {"OTEL_EXPORTER_OTLP_ENDPOINT": there.url, "AGENT_LOG_LEVEL": "full"}
     async with company(tmp_path, **where) as made:
         private = await made.slack.say("U0SUPPT0", LEADS, made.slack.typed("@Gofer hello"))
@@ -82,7 +82,7 @@ async def test_of_a_private_channel_nothing_is_sent_whatever_the_level(tmp_path:
     assert head.run.encode() not in b"".join(there.bodies)
 
 
-async def test_a_collector_that_does_not_answer_keeps_nobody_waiting(
+async def test_answers_do_not_wait_for_a_collector_that_hangs(
     tmp_path: Path, there: Collector, caplog: pytest.LogCaptureFixture
 ) -> None:
     there.free.clear()
@@ -98,7 +98,7 @@ async def test_a_collector_that_does_not_answer_keeps_nobody_waiting(
         await collected(there, 2)
 
 
-async def test_a_collector_that_is_not_there_fails_no_run(
+async def test_failing_collector_fails_no_run(
     tmp_path: Path, there: Collector, caplog: pytest.LogCaptureFixture
 ) -> None:
     there.status = 500
@@ -112,7 +112,7 @@ async def test_a_collector_that_is_not_there_fails_no_run(
     assert there.bodies == []
 
 
-async def test_a_run_that_nobody_meant_is_not_sent(tmp_path: Path, there: Collector) -> None:
+async def test_ignored_run_is_not_exported(tmp_path: Path, there: Collector) -> None:
     narrow = "when: [slack.mention: {channels: ['#deploys']}]"
     async with gofer(tmp_path, narrow, Echo(), environment={"OTEL_EXPORTER_OTLP_ENDPOINT": there.url}) as made:
         await made.slack.say("U0CAPTN0", GENERAL, made.slack.typed("@Gofer hello"))
@@ -131,7 +131,7 @@ async def settled(made: Company) -> None:
 
 @pytest.mark.usefixtures("terminal")
 class TestAtATerminal:
-    def test_a_run_by_hand_is_sent_and_again_it_is_the_same(
+    def test_export_sends_the_same_bytes_as_the_run_by_hand_did(
         self, there: Collector, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", there.url)
@@ -140,7 +140,7 @@ class TestAtATerminal:
         assert (code, err) == (0, f"Sent {len(there.spans) // 2} spans of 1 runs.\n")
         assert there.bodies[0] == there.bodies[1]
 
-    def test_runs_since_a_time_are_printed_as_otlp_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_export_since_a_time_prints_otlp_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         runs = {run_json(capsys)["run"] for _ in range(2)}
         code, out, _ = typed(capsys, "export", "--since", "1h", "--json")
         told = [json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][0] for line in out.splitlines()]
@@ -148,7 +148,7 @@ class TestAtATerminal:
         assert {span["traceId"] for span in told} == {trace_id(run).hex() for run in runs}
         assert typed(capsys, "export", "--since", "2999-01-01", "--json")[1:] == ("", "Printed 0 spans of 0 runs.\n")
 
-    def test_a_collector_that_takes_less_than_all_is_a_failure(
+    def test_export_fails_when_the_collector_rejects_spans(
         self, there: Collector, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         run = run_json(capsys)["run"]
@@ -172,7 +172,7 @@ class TestAtATerminal:
             (("nope", "--json"), "There is no run 'nope'"),
         ],
     )
-    def test_what_cannot_be_exported_is_said_in_a_sentence(
+    def test_export_reports_wrong_input_in_one_sentence(
         self, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
     ) -> None:
         run_json(capsys)

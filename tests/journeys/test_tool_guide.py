@@ -10,27 +10,27 @@ GUIDE = (ROOT / "docs" / "write-a-tool.md").read_text()
 
 
 def company(folder: Path) -> Terminal:
-    """A terminal in the folder of a company that installed Gofer and has nothing in it yet."""
+    """Return a terminal in the empty folder of a company that installed Gofer."""
     folder.mkdir()
     (folder / "src").symlink_to(ROOT / "src")
     return Terminal(folder)
 
 
-def test_the_guide_to_a_tool_does_what_it_says_in_this_repository(tmp_path: Path) -> None:
+def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
     terminal = checkout(tmp_path / "gofer")
     terminal.follow(GUIDE)
     terminal.type("gofer schema\n")
     assert '"oncall_page"' in terminal.says()
 
 
-def test_the_guide_to_a_tool_does_what_it_says_in_an_empty_folder(tmp_path: Path) -> None:
+def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path) -> None:
     terminal = company(tmp_path / "gofer")
     terminal.follow(GUIDE)
-    a_page_without_its_key_is_noticed(terminal)
-    a_write_without_its_place_is_named(terminal)
+    assert_missing_idempotency_key_fails_the_guides_test(terminal)
+    assert_missing_place_is_reported(terminal)
 
 
-def a_page_without_its_key_is_noticed(terminal: Terminal) -> None:
+def assert_missing_idempotency_key_fails_the_guides_test(terminal: Terminal) -> None:
     file = terminal.folder / "tools" / "oncall.py"
     text = file.read_text()
     kept = ', {"Idempotency-Key": call.key}'
@@ -41,7 +41,7 @@ def a_page_without_its_key_is_noticed(terminal: Terminal) -> None:
     file.write_text(text)
 
 
-def a_write_without_its_place_is_named(terminal: Terminal) -> None:
+def assert_missing_place_is_reported(terminal: Terminal) -> None:
     file = terminal.folder / "tools" / "oncall.py"
     file.write_text(file.read_text().replace("    place=team_place,\n", ""))
     assert terminal.exit_code("gofer check --json tools/oncall.py\n") == 1

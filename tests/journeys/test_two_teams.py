@@ -1,4 +1,4 @@
-"""Two teams with mention workflows in one company: the more specific one wins in its channels, the other elsewhere."""
+"""Mention workflows of two teams: the more specific one wins in its channels, the other one elsewhere."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +24,7 @@ EVENTS = Path(__file__).parents[1] / "events"
 Files = Mapping[str, str]
 DESK = 'when: [{slack.mention: {channels: "#deploys"}}]'
 NAMES = ["a-deploy-desk", "deploy-desk"]
-"""In the order of names the second team comes before answer-here, and behind it."""
+"""In the order of names, one comes before answer-here and one behind it."""
 
 
 def write(folder: Path, files: Files) -> Path:
@@ -46,12 +46,12 @@ async def teams(folder: Path, files: Files, *, work: bool = True) -> AsyncIterat
 
 
 async def outcomes(made: Company, runs: int) -> Mapping[str, tuple[str, str]]:
-    """The last outcome of each workflow, once there are so many runs and all of them ended."""
+    """Return the last outcome of each workflow, once there are that many runs and all of them ended."""
     return {head.workflow: (head.status, head.reason) for head in await made.ended(runs)}
 
 
 def explained(made: Company, channel: str) -> Explanation:
-    """What is said of a mention in a channel."""
+    """Return the explanation of a mention in a channel."""
     payload = json.loads((EVENTS / "slack_app_mention.json").read_bytes())
     payload["event"]["channel"] = channel
     (told,) = explain("mention.json", json.dumps(payload).encode(), way(made.embedded.catalog, "slack"))
@@ -59,7 +59,7 @@ def explained(made: Company, channel: str) -> Explanation:
 
 
 @pytest.mark.parametrize("desk", NAMES)
-async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: Path, desk: str) -> None:
+async def test_mention_is_answered_by_the_workflow_that_names_the_channel(tmp_path: Path, desk: str) -> None:
     async with teams(tmp_path, {desk: DESK}) as made:
         told = explained(made, DEPLOYS)
         ranking = f'{desk} (`channels: "#deploys"`), else answer-here (any place)'
@@ -79,7 +79,7 @@ async def test_each_of_two_teams_answers_mentions_in_its_own_channels(tmp_path: 
 
 
 @pytest.mark.parametrize("desk", NAMES)
-async def test_with_a_channel_by_id_explain_names_the_winner_and_the_run_agrees(tmp_path: Path, desk: str) -> None:
+async def test_explain_and_run_agree_on_the_winner_for_a_channel_given_by_id(tmp_path: Path, desk: str) -> None:
     async with teams(tmp_path, {desk: f"when: [{{slack.mention: {{channels: {DEPLOYS}}}}}]"}) as made:
         told = explained(made, DEPLOYS)
         why = "because its trigger names the place more specifically"
@@ -96,7 +96,7 @@ async def test_with_a_channel_by_id_explain_names_the_winner_and_the_run_agrees(
         assert [head.workflow for head in await made.ended(3)][2:] == ["answer-here"]
 
 
-async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path) -> None:
+async def test_exact_channel_name_wins_over_pattern_and_pattern_over_any_channel(tmp_path: Path) -> None:
     files = {
         "exact": 'when: [{slack.mention: {channels: "#deploys"}}]',
         "pattern": "when: [{slack.mention: {channels: '*e*l*'}}]",
@@ -111,7 +111,7 @@ async def test_a_name_a_pattern_and_any_channel_win_in_this_order(tmp_path: Path
     assert won == ["exact", "pattern", "answer-here"]
 
 
-async def test_who_the_winner_is_not_for_is_told_so_by_it_alone(tmp_path: Path) -> None:
+async def test_guest_refused_by_the_winning_workflow_gets_one_notice(tmp_path: Path) -> None:
     async with teams(tmp_path, {"deploy-desk": f"{DESK}\nwho: members"}) as made:
         said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
         found = await outcomes(made, 2)
@@ -121,7 +121,7 @@ async def test_who_the_winner_is_not_for_is_told_so_by_it_alone(tmp_path: Path) 
         assert made.answers(said) == []
 
 
-async def test_a_person_turned_away_by_the_loser_hears_nothing_of_it(tmp_path: Path) -> None:
+async def test_guest_refused_by_the_losing_workflow_gets_no_notice(tmp_path: Path) -> None:
     files = {"answer-here": "when: [slack.mention]\nwho: U0ONCAL0", "deploy-desk": f"{DESK}\nwho: everyone"}
     async with teams(tmp_path, files) as made:
         said = await made.slack.say(GUEST, DEPLOYS, "<@U0GOFER0> hello")
@@ -146,17 +146,17 @@ PLACES: Mapping[str, tuple[dict[str, object], dict[str, object], Sequence[Act], 
     "github.issue": ({"repository": "acme/*"}, {"repository": "acme/shop"}, [report()], [report("acme/app")]),
     "slack.reaction": ({"emoji": "jira"}, {"emoji": "jira", "channels": "dep*"}, [react("jira")], []),
 }
-"""For a trigger: conditions of a wide and a narrow workflow, what happens in the narrow one's place, and elsewhere."""
+"""For each trigger: conditions of a wide and a narrow workflow, events in the narrow one's place, and elsewhere."""
 
 
 @pytest.mark.parametrize("kind", PLACES)
-async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_path: Path, kind: str) -> None:
+async def test_narrower_workflow_wins_for_every_kind_of_trigger(tmp_path: Path, kind: str) -> None:
     wide, narrow, there, elsewhere = PLACES[kind]
     triggers = {"wide": wide, "narrow": narrow}
     files = {name: f"when: [{json.dumps({kind: trigger})}]\nreply: none" for name, trigger in triggers.items()}
     root = write(tmp_path / "repository", files)
     async with company(tmp_path, root=root, world=every_condition.world(), model=Echo()) as made:
-        scene = Scene(made, call=nothing, strike=nothing)
+        scene = Scene(made, call=nothing, fire_schedule=nothing)
         for act in there:
             await act(scene)
             await made.embedded.simulated.settled()
@@ -171,7 +171,7 @@ async def test_the_narrow_workflow_wins_in_its_place_whatever_the_trigger(tmp_pa
 
 
 async def nothing(text: str) -> None:
-    """No webhook is called here and no time comes."""
+    """Do nothing: no webhook is called and no schedule fires here."""
 
 
 CHANGES: Mapping[str, Files] = {
@@ -186,7 +186,7 @@ CHANGES: Mapping[str, Files] = {
 
 
 async def admitted_after_a_publish(folder: Path, before: Mapping[str, str], later: Catalog) -> tuple[str, str]:
-    """Return how the runs of one mention ended that were accepted before a publish and admitted after it."""
+    """Return the statuses of the runs of one mention, accepted before a publish and admitted after it."""
     async with teams(folder, before, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2
@@ -199,7 +199,7 @@ async def admitted_after_a_publish(folder: Path, before: Mapping[str, str], late
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
+async def test_publish_between_acceptance_and_admission_leaves_one_answer(tmp_path: Path, change: str) -> None:
     before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
     later = load_catalog(write(tmp_path / "later", {**before, **CHANGES[change]}) / "agents")
     assert await admitted_after_a_publish(tmp_path, before, later) == ("ignored", "done")
@@ -208,7 +208,7 @@ async def test_a_publish_between_acceptance_and_admission_leaves_one_answer(tmp_
 @pytest.mark.parametrize(
     ("gone", "outcomes_"), [("answer-here", ("ignored", "done")), ("deploy-desk", ("ignored", "failed"))]
 )
-async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won(
+async def test_removed_workflow_reports_a_failure_only_as_the_winner(
     tmp_path: Path, gone: str, outcomes_: tuple[str, str]
 ) -> None:
     before = {"answer-here": "when: [slack.mention]", "deploy-desk": DESK}
@@ -217,7 +217,7 @@ async def test_a_workflow_that_is_taken_away_speaks_only_where_it_would_have_won
     assert await admitted_after_a_publish(tmp_path, before, later) == outcomes_
 
 
-async def test_where_the_thread_cannot_be_read_one_workflow_says_so(tmp_path: Path) -> None:
+async def test_unreadable_thread_is_reported_by_one_of_two_workflows(tmp_path: Path) -> None:
     async with teams(tmp_path, {"deploy-desk": DESK}, work=False) as made:
         asked = await made.ask("@Gofer is the deploy done?", "deploys")
         assert len(await quiet(made)) == 2

@@ -1,4 +1,4 @@
-"""People read an answer with an `output` as text, which pages nobody whatever its values say."""
+"""Answers with an `output`: posted as text, in which no mention pages a person."""
 
 import json
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ VALUE = {"title": "Refunds <!channel>", "team": "@here {title}", "steps": ["call
 
 @dataclass
 class Typed(Echo):
-    """A model that answers with one value."""
+    """A model that always answers with the same value."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         return says(json.dumps(VALUE))
@@ -47,7 +47,7 @@ class Typed(Echo):
         ),
     ],
 )
-async def test_a_typed_answer_is_posted_as_text_that_pages_nobody(
+async def test_typed_answer_is_posted_as_text_without_live_mentions(
     tmp_path: Path, workflow: str, lines: list[str]
 ) -> None:
     async with gofer(tmp_path, workflow, Typed(), within=world()) as made:

@@ -1,4 +1,4 @@
-"""docs/webhooks.md, followed to the letter in the checkout as it ships, with calls to a Gofer that serves."""
+"""docs/webhooks.md, followed literally in a checkout, with calls to a running Gofer."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 from support.guides.checkout import FENCE, checkout
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ def write_files(folder: Path) -> None:
 
 
 async def call(script: str, url: str, secret: str) -> str:
-    """What a call of the guide prints, made to this Gofer."""
+    """Make a call of the guide to this Gofer; return what it prints."""
     environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": secret}
     process = await asyncio.create_subprocess_exec(
         *("sh", "-euc", script.replace("https://gofer.example.com", url)),
@@ -41,14 +41,14 @@ async def call(script: str, url: str, secret: str) -> str:
     return out.decode()
 
 
-async def runs(made: Desk) -> list[str]:
-    """The workflows of the runs that the guide's calls started."""
+async def runs(made: OperatorFolder) -> list[str]:
+    """Return the workflows of the runs that the guide's calls started."""
     listed = json.loads(await made.read("runs", "--json"))
     return sorted(run["workflow"] for run in listed)
 
 
-async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tmp_path: Path) -> None:
-    async with desk(tmp_path) as made:
+async def test_repeated_call_of_the_webhook_guide_starts_one_run(tmp_path: Path) -> None:
+    async with operator_folder(tmp_path) as made:
         write_files(tmp_path)
         made.write_env(**TOKENS, WEBHOOK_SECRET=SECRET)
         running = await made.start("serve", "--port", "0")
@@ -65,7 +65,7 @@ async def test_each_call_of_the_guide_starts_one_run_however_often_it_is_made(tm
         assert await running.stop() == 0
 
 
-def test_the_commands_of_the_guide_come_out_well(tmp_path: Path) -> None:
+def test_commands_of_the_webhook_guide_succeed(tmp_path: Path) -> None:
     terminal = checkout(tmp_path / "gofer")
     write_files(terminal.folder)
     check, tried = (text for text in COMMANDS if "curl" not in text)

@@ -1,4 +1,4 @@
-"""The requests that docs/context.md prints are those that models get."""
+"""The requests printed in docs/context.md, compared with those that models get today."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from generators.what_models_read import PAGE, captured, page, written
 
 pytestmark = pytest.mark.anyio
 FIXED = 2_200
-"""Tokens of the first request of a mention at most, without the words of people."""
+"""The most tokens of the first request of a mention, without the texts of people."""
 
 
-async def test_the_page_prints_what_models_read(tmp_path: Path) -> None:
+async def test_context_document_prints_todays_requests_to_models(tmp_path: Path) -> None:
     requests = await captured(tmp_path)
     assert requests["A mention in Slack"].fixed() <= FIXED
     text = PAGE.read_text()

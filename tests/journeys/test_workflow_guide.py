@@ -1,4 +1,4 @@
-"""The guides, followed to the letter in the checkout as it ships: files written, commands typed, output compared."""
+"""The guides, followed literally in a checkout: files written, commands typed, output compared."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from support.guides.checkout import FENCE, Terminal, checkout
 
 GUIDES = ("write-a-workflow.md", "write-a-script.md", "write-a-skill.md")
 Followed = tuple[list[int], str]
-"""The exit codes of a guide's commands, and what the last of them said."""
+"""The exit codes of a guide's commands, and the output of the last one."""
 
 
 @pytest.fixture
@@ -37,15 +37,15 @@ def follow(guide: str, terminal: Terminal) -> Followed:
     return codes, terminal.says()
 
 
-def test_the_guide_to_a_script_does_what_it_says(terminal: Terminal) -> None:
+def test_script_guide_works_as_written(terminal: Terminal) -> None:
     assert follow("write-a-script.md", terminal)[0] == [1, 0, 0]
 
 
-def test_the_guide_to_a_skill_does_what_it_says(terminal: Terminal) -> None:
+def test_skill_guide_works_as_written(terminal: Terminal) -> None:
     assert follow("write-a-skill.md", terminal)[0] == [1, 0, 0]
     home = terminal.folder / "skills" / "release-notes"
     assert validate(home) == []
-    # Its script runs where scripts of skills run.
+    # The script of the skill runs in the sandbox of scripts.
     script = (home / "scripts" / "next_version.py").read_text()
     with Monty() as pool, pool.checkout() as session:
         said: list[str] = []
@@ -58,17 +58,17 @@ def test_the_guide_to_a_skill_does_what_it_says(terminal: Terminal) -> None:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Followed]:
-    """What the guides came to that were followed one after the other in one checkout, the first of them alone there."""
+    """Follow all guides one after the other in one checkout; return the results of each."""
     terminal = checkout(tmp_path_factory.mktemp("followed") / "gofer")
     return {guide: follow(guide, terminal) for guide in GUIDES}
 
 
-def test_the_guide_to_a_workflow_does_what_it_says(followed: Mapping[str, Followed]) -> None:
+def test_workflow_guide_works_as_written(followed: Mapping[str, Followed]) -> None:
     codes, said = followed[GUIDES[0]]
     assert codes == [1, 0, 0, 0]
     # The last command lists the run that the one before it made.
     assert re.search(r"^[0-9a-f]{24}  done .*  sum-up$", said, re.MULTILINE)
 
 
-def test_the_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: Mapping[str, Followed]) -> None:
+def test_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: Mapping[str, Followed]) -> None:
     assert [codes[:3] for codes, _ in followed.values()] == [[1, 0, 0]] * len(GUIDES)

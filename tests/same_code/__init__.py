@@ -1,1 +1,1 @@
-"""Whether two states of the source are the same code: equal but for places, names, words and layout."""
+"""A comparison of two states of the source that ignores places, names, texts and layout."""

@@ -1,6 +1,6 @@
-"""`python -m same_code BEFORE AFTER`: the map of what was moved, renamed and reworded between two commits.
+"""`python -m same_code BEFORE AFTER`: the map of moves, renames and rewordings between two commits.
 
-Exit code 0 when that is all that changed, 1 when a statement differs in more.
+Exit code 0 when there are no other changes, 1 when a statement differs in more.
 """
 
 import io
@@ -31,7 +31,7 @@ def sources(revision: str) -> Mapping[str, str]:
 
 
 def report(found: Paired) -> Iterator[str]:
-    """Yield the lines of the map: moves, renames, texts, and what is not the same."""
+    """Yield the lines of the map: moves, renames, texts, and other differences."""
     moves = Counter((pair.before.file, pair.after.file) for pair in found.pairs)
     for (was, is_), count in sorted(moves.items()):
         if was != is_:

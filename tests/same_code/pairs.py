@@ -1,4 +1,4 @@
-"""Pairs of statements before and after a change, and what the change renamed or reworded in them."""
+"""Pairs of statements before and after a change, with their renamed and reworded parts."""
 
 import ast
 from collections import Counter, defaultdict
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from same_code.statements import IDENTIFIERS, Statement
 
 Change = tuple[str, str]
-"""What it was and what it is."""
+"""The old and the new word."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Pair:
     before: Statement
     after: Statement
     renamed: Counter[Change]
-    """Every name in it with what became of it, also where that is the same."""
+    """Every name in it with its new name, also where both are the same."""
     reworded: Counter[Change]
     """Texts of strings that differ."""
 
@@ -33,7 +33,7 @@ class Paired:
 
 
 def paired(before: Sequence[Statement], after: Sequence[Statement]) -> Paired:
-    """Pair equal statements; what is left over differs in more than names, words and places.
+    """Pair equal statements; the remaining ones differ in more than names, texts and places.
 
     A statement that says the same may be repeated, or joined with its like, where a file is divided or joined.
     """
@@ -145,7 +145,7 @@ def _walk_text(before: ast.JoinedStr, after: ast.JoinedStr, pair: Pair) -> None:
     old = before.values[1:]
     new = after.values[1:]
     if [*map(ast.dump, old)] != [*map(ast.dump, new)]:
-        # Words may have another order in another sentence.
+        # A reworded sentence may have another word order.
         old = sorted(old, key=ast.dump)
         new = sorted(new, key=ast.dump)
     for one, other in zip(old, new, strict=True):

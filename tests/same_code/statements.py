@@ -1,4 +1,4 @@
-"""The statements of Python files, without what only people read: docstrings, comments, imports and layout."""
+"""The statements of Python files, without docstrings, comments, imports and layout."""
 
 import ast
 import copy
@@ -29,7 +29,7 @@ class Statement:
 
     @cached_property
     def name(self) -> str:
-        """Return what it defines; empty for a statement that defines nothing."""
+        """Return the name that it defines; empty for a statement without a definition."""
         match self.node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 return name
@@ -40,7 +40,7 @@ class Statement:
 
     @property
     def label(self) -> str:
-        """Return where it stands, for people."""
+        """Return its place, for people."""
         return f"{self.file}: {self.name or ast.unparse(self.node)[:60]}"
 
 
@@ -79,7 +79,7 @@ class _WithoutProse(ast.NodeTransformer):
         return ast.JoinedStr([ast.Constant(text), *values])
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        # A text that lost its last value is a plain one.
+        # An f-string without values is a plain string.
         return ast.JoinedStr([node]) if isinstance(node.value, str) else node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
@@ -90,7 +90,7 @@ class _WithoutProse(ast.NodeTransformer):
 
 
 class _Blank(ast.NodeTransformer):
-    """Takes the names and the text of strings away."""
+    """Removes the names and the text of strings."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         values = sorted((self.visit(value) for value in node.values[1:]), key=ast.dump)

@@ -1,4 +1,4 @@
-"""Ordinary classes that stand in for the outside: a clock that is set, HTTP that is scripted, ids that count."""
+"""Replacements of the outside world for tests: a clock that is set, scripted HTTP, counting ids."""
 
 import itertools
 import random
@@ -36,7 +36,7 @@ TOKENS = Tokens(KEY)
 
 
 class SetClock:
-    """A clock that keeps its time until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self, now: float = NOON) -> None:
         self._now = now
@@ -53,7 +53,7 @@ class SetClock:
 
 @dataclass
 class AnsweringHttp:
-    """HTTP answered by a function; `requests` is what was sent."""
+    """HTTP answered by a function; `requests` has the sent requests."""
 
     answer: Callable[[str, bytes], Mapping[str, object] | HttpResponse | Awaitable[HttpResponse]]
     requests: list[tuple[str, bytes]] = field(default_factory=list)
@@ -86,7 +86,7 @@ def make_outside(clock: SetClock | None = None, http: Http | None = None) -> Out
 def mention(
     text: str = "<@U0GOFER0> hello", ts: str = "1795262400.000100", channel: str = "C0DEPLOY0", hops: int = 0
 ) -> Event:
-    """A mention as the Slack receiver translates it."""
+    """Return a mention as the Slack receiver translates it."""
     return Event(
         source="slack",
         kind="slack.mention",
@@ -100,7 +100,7 @@ def mention(
 
 
 async def claimed(store: Store, run: str = "run1", outside: Outside | None = None, owner: str = "ingress") -> Pen:
-    """A run whose frame 1 is written; gives a pen for it."""
+    """Claim a run by writing its frame 1; return a pen for it."""
     pen = Pen(owner, outside or make_outside())
     await claim(run, RunAccepted(mention(), "answer-here"), pen, store, MemoryBlobs())
     return pen
@@ -108,14 +108,14 @@ async def claimed(store: Store, run: str = "run1", outside: Outside | None = Non
 
 @contextmanager
 def any_store(kind: str, folder: Path) -> Iterator[Store]:
-    """A store of one kind: `memory` or `sqlite`."""
+    """Yield a store of one kind: `memory` or `sqlite`."""
     with any_stores(kind, folder, SetClock()) as (store, _):
         yield store
 
 
 @contextmanager
 def any_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store, Queue]]:
-    """A store and a queue of one kind."""
+    """Yield a store and a queue of one kind."""
     if kind == "memory":
         yield MemoryStore(), MemoryQueue(clock)
         return

@@ -15,8 +15,8 @@ from gofer_simulators.demo import demo_world
 from gofer_simulators.offline_model import offline_model
 from gofer_simulators.slack import SlackSimulator
 from support.app.company import ROOT
+from support.crashes.crashing_gofer import live
 from support.crashes.forked_gofer import ended as ended_with
-from support.crashes.mortal_gofer import live
 from support.crashes.spread import spread
 from support.http import loopback
 from support.journal.forensic_examiner import files, holding, opens

@@ -23,8 +23,8 @@ from gofer_simulators.offline_model import offline_model
 from gofer_simulators.slack import SlackSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
+from support.crashes.crashing_gofer import live
 from support.crashes.forked_gofer import ended as ended_with
-from support.crashes.mortal_gofer import live
 from support.crashes.spread import sides, spread
 from support.http import loopback
 

@@ -1,4 +1,4 @@
-"""Commands as a person types them at a terminal, run in this process."""
+"""Commands of the command line, run in this process."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A company for journeys: the whole of Gofer in this process, a simulated Slack, and ways to ask what came of it."""
+"""A company for journeys: the whole of Gofer in this process, a simulated Slack, and access to the results."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def settings(folder: Path, **environment: str) -> Settings:
-    """Settings that know nothing of this machine's environment."""
+    """Return settings without the environment of this machine."""
     return read_settings({"GOFER_DATA": str(folder / "state"), **environment})
 
 
@@ -48,11 +48,11 @@ class Company:
 
     @property
     def slack_url(self) -> str:
-        """Where the simulated Slack has its pages."""
+        """Return the address of the simulated Slack's pages."""
         return self.embedded.simulated.urls["slack"]
 
     async def ask(self, text: str, channel: str = "deploys", thread: Message | None = None) -> Message:
-        """A colleague writes to a channel; `@Gofer` is a mention."""
+        """Write to a channel as a colleague; `@Gofer` is a mention."""
         where = self.slack.workspace.channel_named(channel)
         assert where is not None
         thread_ts = thread.ts if thread else None
@@ -63,12 +63,12 @@ class Company:
         return [parent, *self.slack.workspace.replies(parent)]
 
     def answers(self, message: Message) -> Sequence[Message]:
-        """What Gofer wrote into the thread after the message."""
+        """Return what Gofer wrote in the thread after the message."""
         bot = self.slack.workspace.bot.user
         return [m for m in self.thread(message) if m.user == bot and m.ts > message.ts]
 
     async def ended(self, runs: int = 1) -> Sequence[Head]:
-        """All runs, oldest first, once there are so many and all of them ended."""
+        """Return all runs, oldest first, once there are that many and all of them ended."""
         await self.slack.settled()
         async with asyncio.timeout(60):
             while True:
@@ -102,7 +102,7 @@ async def company(
     scripts: Sequence[Script] | None = None,
     **environment: str,
 ) -> AsyncIterator[Company]:
-    """Gofer over the state in a folder; without `work` it accepts and nobody continues runs."""
+    """Run Gofer over the state in a folder; without `work` it accepts deliveries and continues no run."""
     chosen, world = settings(folder, **environment), world or demo_world()
     async with (
         loopback.client() as http,
@@ -119,14 +119,14 @@ async def company(
 
 
 async def ask_about_the_decision(made: Company) -> Message:
-    """The demo's question: a mention in the thread of a deploy, with a link to another thread."""
+    """Ask the demo's question: a mention in the thread of a deploy, with a link to another thread."""
     deploy, incident = made.slack.workspace.timeline("C0DEPLOY0")[0], made.slack.workspace.timeline("C0INCID00")[0]
     link = made.slack.workspace.permalink(incident)
     return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 def links(message: Message) -> dict[str, str]:
-    """The links under an answer, by their label."""
+    """Return the links under an answer by label."""
     context = next(block for block in message.blocks if block["type"] == "context")
     text = context["elements"][0]["text"]
     return {label: url for url, label in re.findall(r"<([^|>]+)\|([^>]+)>", text)}

@@ -1,4 +1,4 @@
-"""Gofer with one workflow for a journey: the demo's company with guests and strangers, and a model that can be held."""
+"""Gofer with one workflow for a journey: the demo's company with a guest and an outsider, and a held model."""
 
 import asyncio
 import copy
@@ -21,7 +21,7 @@ CAPTAIN, ONCALL, GUEST, STRANGER = "U0CAPTN0", "U0ONCAL0", "U0GUEST00", "U0STRNG
 
 @dataclass
 class Echo:
-    """A model that says the same to everybody, after the tools it was told to call; it can be held."""
+    """A model that calls the given tools and then always gives the same answer; it can be held."""
 
     asks: Sequence[tuple[str, dict[str, object]]] = ()
     go: asyncio.Event = field(default_factory=asyncio.Event)
@@ -40,7 +40,7 @@ class Echo:
 
 
 def world() -> Mapping[str, Any]:
-    """The demo's company with a guest and somebody from elsewhere in two of its channels, and another bot."""
+    """Return the demo's company with a guest and an external person in two of its channels, and another bot."""
     made: dict[str, Any] = copy.deepcopy(dict(demo_world()))
     slack = made["slack"]
     slack["users"] += [
@@ -63,7 +63,7 @@ async def gofer(
     defaults: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Company]:
-    """Gofer with one workflow, given as the lines of its file after description and owner."""
+    """Run Gofer with one workflow, given as the lines of its file after description and owner."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     (agents / "w.yaml").write_text(f'description: d\nowner: "#helpers"\n{workflow}\n')
@@ -79,7 +79,7 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 
 async def quiet(made: Company) -> Sequence[Head]:
-    """What runs there are when nothing is under way."""
+    """Return all runs, once all deliveries were made."""
     await made.slack.settled()
     await asyncio.sleep(0.1)
     return await made.embedded.state.store.heads(100, private=True)

@@ -36,8 +36,8 @@ NO_WORKFLOWS = Catalog({}, Defaults())
 OTHER, BOARD = "U0000006", "C0000009"
 
 
-class Odd(SimulatedHttp):
-    """The simulated Slack, but for methods that answer something odd."""
+class OddSlack(SimulatedHttp):
+    """The simulated Slack with odd answers for some methods."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         super().__init__(http)
@@ -78,7 +78,7 @@ class Browser:
     slack_web: httpx2.AsyncClient
     slack: SlackSimulator
     clock: SetClock
-    http: Odd
+    http: OddSlack
     store: Store
     counted: list[str]
     """Codes of refusals that the operator must mend."""
@@ -93,18 +93,18 @@ class Browser:
         return await self.gofer.post("/sign-out", data={"token": token} | changed, headers={"origin": PAGES})
 
     def become(self, user: str, **changed: object) -> None:
-        """Let Slack say something else of a person from now on."""
+        """Change what Slack says of a person from now on."""
         people = self.slack.workspace.users
         people[user] = replace(people[user], **changed)  # pyright: ignore[reportArgumentType]
 
     async def begin(self, to: str = "/runs") -> str:
-        """Where Slack would be asked."""
+        """Begin a sign-in; return the address at Slack."""
         answer = await self.get(f"/sign-in?to={to}")
         assert answer.status_code == 303
         return answer.headers["location"]
 
     async def agree(self, url: str, user: str = ADA) -> str:
-        """Somebody says yes on Slack's page; gives where Slack sends them."""
+        """Consent on Slack's page; return the address that Slack redirects to."""
         answer = await self.slack_web.get(f"{url}&as={user}")
         assert answer.status_code == 302, answer.text
         return answer.headers["location"].removeprefix(PAGES)
@@ -139,7 +139,7 @@ async def browser(catalog: Catalog = NO_WORKFLOWS) -> AsyncIterator[Browser]:
         slack.openid.redirect_urls.add(f"{PAGES}/sign-in/callback")
         to_slack = httpx2.ASGITransport(app=slack.app)
         async with httpx2.AsyncClient(transport=to_slack, base_url="https://slack.test") as slack_web:
-            odd = Odd(slack_web)
+            odd = OddSlack(slack_web)
             people = SlackPeople(SlackWeb("https://slack.test/api/", Secret("xoxb-simulated"), odd))
             openid = SlackOpenId(people, slack.openid.client_id, Secret(slack.openid.client_secret), PAGES)
             counted: list[str] = []

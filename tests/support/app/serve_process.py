@@ -1,4 +1,4 @@
-"""`gofer serve` as an operator runs it: a folder with agents/ and .env, a process, and a Slack it is pointed to."""
+"""`gofer serve` as an operator runs it: a folder with agents/ and .env, a process, and a simulated Slack."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ from support.processes.forked_command import ForkedCommand, start_command
 
 SECRET = "simulated-signing-secret"
 PATIENCE = 120.0
-"""Seconds after which something that was waited for will not happen."""
+"""The most seconds that a test waits for an event."""
 
 
 def free_port() -> int:
@@ -41,7 +41,7 @@ class Running:
     lines: list[str] = field(default_factory=list)
 
     async def says(self, words: str, after: int = 0) -> None:
-        """Returns when a line of stderr, after so many lines, holds the words."""
+        """Wait until a line of stderr behind the first `after` lines contains the words."""
         async with asyncio.timeout(PATIENCE):
             while not any(words in line for line in self.lines[after:]):
                 line = await self.process.stderr.readline()
@@ -60,8 +60,8 @@ class Running:
 
 
 @dataclass
-class Desk:
-    """Where an operator sits: a folder to start in, a Slack, a model."""
+class OperatorFolder:
+    """An operator's folder with a simulated Slack and the offline model."""
 
     folder: Path
     slack: SlackSimulator
@@ -70,7 +70,7 @@ class Desk:
     started: list[ForkedCommand] = field(default_factory=list[ForkedCommand])
 
     def write_env(self, **values: str) -> None:
-        """The `.env` file, pointed to the simulators."""
+        """Write the `.env` file, with the addresses of the simulators."""
         given = {"SLACK_API_URL": self.api, "OPENAI_BASE_URL": self.model, **values}
         (self.folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
 
@@ -81,21 +81,21 @@ class Desk:
         return Running(process)
 
     async def end(self) -> None:
-        """Ends what a test that failed left running: the next one would be told of it."""
+        """Kill the processes that a failed test left running."""
         for process in self.started:
             if process.returncode is None:
                 process.kill()
                 await process.communicate()
 
     async def read(self, *words: str) -> str:
-        """What a command that comes out well prints."""
+        """Run a command that must succeed; return its output."""
         process = (await self.start(*words)).process
         out, err = await process.communicate()
         assert process.returncode == 0, err.decode()
         return out.decode()
 
     def manifest(self, *words: str) -> str:
-        """What `gofer manifest` prints in the folder, without a process of its own."""
+        """Return what `gofer manifest` prints in the folder, without a process of its own."""
         with contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO()) as out:
             assert main(["manifest", *words]) == 0
         return out.getvalue()
@@ -104,7 +104,7 @@ class Desk:
         return await self.slack.say("U0CAPTN0", channel, self.slack.typed(text))
 
     async def answer(self, asked: Message) -> Message:
-        """The answer to a message, once it stands there."""
+        """Return the answer to a message, once it has replaced the status message."""
         async with asyncio.timeout(PATIENCE):
             while not (answers := self.answers(asked)) or answers[0].edited_ts is None:
                 await asyncio.sleep(0.02)
@@ -115,8 +115,8 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[Desk]:
-    """A folder as a repository has it, with a simulated Slack and the offline model beside it."""
+async def operator_folder(folder: Path, world: Mapping[str, object] | None = None) -> AsyncIterator[OperatorFolder]:
+    """Yield a copy of the shipped repository, with a simulated Slack and the offline model."""
     for name in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / name, folder / name)
     async with loopback.client() as http:
@@ -125,7 +125,7 @@ async def desk(folder: Path, world: Mapping[str, object] | None = None) -> Async
             serve(slack.app, websockets=True) as url,
             serve(offline_model(demo_scripts())) as model,
         ):
-            made = Desk(folder, slack, f"{url}/api", f"{model}/v1")
+            made = OperatorFolder(folder, slack, f"{url}/api", f"{model}/v1")
             try:
                 yield made
             finally:
@@ -134,5 +134,5 @@ async def desk(folder: Path, world: Mapping[str, object] | None = None) -> Async
 
 
 def log_lines(running: Running) -> list[dict]:
-    """The structured lines among what a process said."""
+    """Return the structured lines of a process's stderr."""
     return [json.loads(line) for line in running.lines if line.startswith("{")]

@@ -1,4 +1,4 @@
-"""What people and other systems do in the demo's company so that the shipped workflows have something to do."""
+"""Events in the demo's company that trigger the shipped workflows."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,89 +43,89 @@ def notion(made: Company) -> NotionSimulator:
 
 
 def last(made: Company, channel: str, words: str) -> Message:
-    """The newest message of a channel's timeline with these words."""
+    """Return the newest message of a channel's timeline with these words."""
     return [message for message in made.slack.workspace.timeline(channel) if words in message.text][-1]
 
 
 async def ask_about_the_decision(made: Company) -> Message:
-    """A mention in a thread, with a link to another thread."""
+    """Mention Gofer in a thread, with a link to another thread."""
     link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
     deploy = made.slack.workspace.timeline(DEPLOYS)[0]
     return await made.ask(f"@Gofer does what was decided in {link} block this deploy?", "deploys", deploy)
 
 
 async def ask_directly(made: Company) -> Message:
-    """The same question, written to Gofer alone."""
+    """Ask the same question in a direct message."""
     link = made.slack.workspace.permalink(made.slack.workspace.timeline(INCIDENTS)[0])
     text = made.slack.typed(f"Does what was decided in {link} block our deploy?")
     return await made.slack.say(CAPTAIN, made.slack.direct(CAPTAIN).id, text)
 
 
-async def two_react(made: Company) -> Message:
-    """Two people put :jira: on the message about refunds."""
+async def two_people_react(made: Company) -> Message:
+    """Let two people put :jira: on the message about refunds."""
     about = last(made, GENERAL, "refund")
     for person in (SUPPORT, CHECKOUT):
         await made.slack.react(person, about.channel, about.ts, "jira")
-        # In this order: what they are told names who came first.
+        # In this order, because the answer names the first person.
         await made.slack.settled()
     return about
 
 
 async def ask_in_jira(made: Company) -> None:
-    """Somebody asks under an issue."""
+    """Ask in a comment on an issue."""
     jira(made).people.comment("712020:support", jira(made).site.issue("PAY-17"), "@gofer may this go out today?")
 
 
-async def strike_nine(made: Company, nominal: datetime = MONDAY) -> None:
-    """The time of the digest comes."""
+async def fire_digest(made: Company, nominal: datetime = MONDAY) -> None:
+    """Fire the schedule of the digest."""
     await Outsiders(made.embedded).fire("weekly-digest", nominal)
 
 
 async def hire(made: Company, body: Mapping[str, object] = HIRE) -> int:
-    """The HR system calls; gives the status."""
+    """Call the hook as the HR system does; return the status."""
     return await Outsiders(made.embedded).call("new-hire", json.dumps(body).encode())
 
 
 async def merge(made: Company) -> None:
-    """A pull request that somebody posted is merged."""
+    """Merge a pull request that was posted in Slack."""
     github(made).people.merge(github(made).issue("acme/shop", 41), "checkout-owner")
 
 
 async def create_a_channel(made: Company) -> Channel:
-    """Somebody creates a channel for a project."""
+    """Create a channel for a project."""
     return await made.slack.create_channel(CAPTAIN, "proj-refunds")
 
 
 async def invite(made: Company) -> None:
-    """Somebody creates a channel of another kind, and invites Gofer."""
+    """Create a channel of another kind, and invite Gofer."""
     channel = await made.slack.create_channel(CAPTAIN, "lunch")
     await made.slack.join(BOT, channel.id, CAPTAIN)
 
 
 async def open_a_pull_request(made: Company) -> None:
-    """Somebody changes a file that three others have worked on."""
+    """Open a pull request with a file that three others have worked on."""
     changes = {"src/checkout/address.py": "def address(form):\n    return dict(form or {}, checked=True)\n"}
     github(made).people.open_pull(
         "acme/shop", "new-colleague", "Say that an address was checked", changes, head="check"
     )
 
 
-async def become_ready(made: Company) -> None:
-    """An RFC becomes ready for review."""
+async def set_rfc_ready(made: Company) -> None:
+    """Set an RFC to ready for review."""
     notion(made).people.set_status(RFC, "Ready for review", by="Checkout Owner")
 
 
 ACTS: Mapping[str, tuple[str, Act]] = {
     "a mention": ("answer-here", ask_about_the_decision),
     "a direct message": ("answer-here", ask_directly),
-    "two reactions": ("file-ticket", two_react),
+    "two reactions": ("file-ticket", two_people_react),
     "a comment in Jira": ("answer-in-jira", ask_in_jira),
-    "a schedule": ("weekly-digest", strike_nine),
+    "a schedule": ("weekly-digest", fire_digest),
     "a webhook": ("new-hire-checklist", hire),
     "a merge": ("mark-merged", merge),
     "a new channel": ("welcome-channel", create_a_channel),
     "an invitation": ("welcome-channel", invite),
     "a pull request": ("assign-reviewers", open_a_pull_request),
-    "a status": ("review-rfc", become_ready),
+    "a status": ("review-rfc", set_rfc_ready),
 }
-"""By what happens: which workflow is started by it, and how it comes about."""
+"""By event: the workflow that it starts, and the act that causes it."""

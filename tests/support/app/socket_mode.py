@@ -1,4 +1,4 @@
-"""Gofer with a socket to a simulated Slack that is nobody's part, and a store that may be reluctant."""
+"""Gofer with a socket to a separate simulated Slack, and a store whose claims can be held or refused."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,8 +25,8 @@ IMPATIENT = Pace(gap_factor=0, answer_within=0.5)
 
 
 @dataclass
-class Reluctant:
-    """A store that claims nothing before it is let; it refuses the first claims altogether."""
+class HeldStore:
+    """A store that refuses the first claims, and holds the others until `open` is set."""
 
     store: Store
     refusals: int = 0
@@ -46,7 +46,7 @@ class Reluctant:
 
 @asynccontextmanager
 async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, str]]:
-    """A simulated Slack that is nobody's part, and where its Web API is."""
+    """Yield a simulated Slack apart from the embedded stack, and the address of its Web API."""
     async with loopback.client() as http:
         simulator = SlackSimulator(demo_world(), clock=SystemClock().now, http=http, pace=pace)
         async with serve(simulator.app, websockets=True) as url:
@@ -55,10 +55,10 @@ async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, s
 
 
 @asynccontextmanager
-async def office(
+async def socket_gofer(
     folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
-) -> AsyncIterator[tuple[Company, Reluctant]]:
-    """Gofer with a socket to a simulated Slack; its store is reluctant when `refusals` is given."""
+) -> AsyncIterator[tuple[Company, HeldStore]]:
+    """Run Gofer with a socket to a simulated Slack; with `refusals`, its store refuses and holds claims."""
     async with (
         slack(pace) as (simulator, api),
         serve(offline_model(demo_scripts())) as model,
@@ -68,7 +68,7 @@ async def office(
         given = {"SLACK_API_URL": api, "OPENAI_BASE_URL": f"{model}/v1", **tokens}
         chosen = settings(folder, **given, **environment)
         async with open_embedded(chosen, ROOT) as embedded:
-            store = Reluctant(embedded.state.store, refusals or 0)
+            store = HeldStore(embedded.state.store, refusals or 0)
             if refusals is None:
                 store.open.set()
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))

@@ -12,7 +12,7 @@ KEY = "ab" * 32
 
 @dataclass
 class Context:
-    """What the runtime says of an invocation."""
+    """The context object of an invocation."""
 
     function_name: str = "gofer-test"
     memory_limit_in_mb: str = "1024"

@@ -14,11 +14,11 @@ from support.aws.template import ROOT
 
 LIBRARIES = Path(sysconfig.get_paths()["purelib"])
 RUNTIME = ("awslambdaric", "simplejson", "snapshot-restore-py")
-"""What Lambda's own image has and no package brings: the runtime client."""
+"""The distributions of the runtime client, which Lambda's image has and no package contains."""
 
 
 def program() -> ModuleType:
-    """deploy/package.py, which is no module of ours."""
+    """Load deploy/package.py, which is outside the package."""
     spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
     assert spec is not None
     assert spec.loader is not None
@@ -31,9 +31,9 @@ PACKAGE = program()
 
 
 def packages(folder: Path) -> Mapping[str, Path]:
-    """The package of each handler, in a folder of its own, with the bytecode that is here already.
+    """Build the package of each handler in a folder of its own, with the existing bytecode.
 
-    Packages of one kind differ by their handler alone; all else of them is the same files.
+    Packages of one kind differ only in their handler; all other files are shared.
     """
     made: dict[str, Path] = {}
     first: dict[str, str] = {}
@@ -51,18 +51,18 @@ def packages(folder: Path) -> Mapping[str, Path]:
 
 
 def linked(source: str, target: str) -> None:
-    """Puts a file that nobody changes to another place: as the same file where disks allow it, which is much faster."""
+    """Link a file that is never changed to another place, or copy it where links are impossible."""
     try:
         os.link(source, target)
     except FileExistsError:
-        # Some libraries list a file twice; to copy over it would be to write into the installed one.
+        # Some libraries list a file twice; a copy over the link would overwrite the installed file.
         return
     except OSError:
         shutil.copy2(source, target)
 
 
 def borrow_bytecode(package: Path) -> None:
-    """Gives a package the bytecode that is here already: to compile all of it anew takes a minute."""
+    """Copy existing bytecode into a package: compiling it again takes a minute."""
     tag = sys.implementation.cache_tag
     for folder in {path.parent for path in package.rglob("*.py")}:
         below = folder.relative_to(package)
@@ -71,12 +71,12 @@ def borrow_bytecode(package: Path) -> None:
         for compiled in cache.glob(f"*.{tag}.pyc"):
             if (folder / f"{compiled.name.split('.')[0]}.py").exists():
                 here.mkdir(exist_ok=True)
-                # With its times, so that it is taken for what it is.
+                # With its timestamps, so that Python accepts it.
                 linked(str(compiled), str(here / compiled.name))
 
 
 def runtime(folder: Path) -> Path:
-    """Lambda's runtime client, in a folder with nothing else."""
+    """Return a folder with Lambda's runtime client and nothing else."""
     for name in RUNTIME:
         for file in importlib.metadata.distribution(name).files or ():
             if ".." not in PurePath(file).parts:

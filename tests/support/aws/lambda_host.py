@@ -1,8 +1,8 @@
-"""Lambda without AWS: the real runtime client in a process of its own, and the unkind things that Lambda does to it.
+"""Lambda without AWS: the real runtime client in a process of its own, with Lambda's timeouts, kills and throttling.
 
-One event at a time for each environment, a clean one after a crash, SIGKILL at the deadline, no more environments than
-are allowed. A function is told its deadline as Lambda tells it. The test says when it comes (`Host.expire`), so that a
-slow machine changes nothing. What runs is `awslambdaric` on the folder of a package, with nothing of the shell's.
+Each environment handles one event at a time, is replaced after a crash, and gets SIGKILL at the deadline. Concurrency
+is limited. A function gets its deadline as from Lambda. The test decides when it has passed (`Host.expire`), so that a
+slow machine changes nothing. The process is `awslambdaric` on the folder of a package, without the shell's environment.
 """
 
 import itertools
@@ -31,12 +31,12 @@ _RUNTIME = "/2018-06-01/runtime"
 
 
 class ThrottledError(Exception):
-    """All environments that are allowed are busy."""
+    """All allowed environments are busy."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """What Lambda is told of one function."""
+    """The configuration of one function."""
 
     name: str
     handler: str
@@ -45,13 +45,13 @@ class Function:
     """What there is besides its package: put behind it on the path."""
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 30.0
-    """Seconds until the deadline that it is told."""
+    """Seconds until the deadline that the function is given."""
     concurrency: int = 2
 
 
 @dataclass
 class Outcome:
-    """What came of one invocation."""
+    """The outcome of one invocation."""
 
     payload: Any = None
     error: Mapping[str, Any] | None = None
@@ -71,7 +71,7 @@ class _Invocation:
 
 
 class Environment:
-    """One process that answers one event at a time."""
+    """One process that handles one event at a time."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -122,7 +122,7 @@ class Environment:
         }
 
     def answer(self, body: bytes) -> Outcome:
-        """What comes of one event; the process is killed when it does not answer in time."""
+        """Return the outcome of one event; the process is killed when its deadline passes."""
         cold, self.used = not self.used, True
         if cold and (error := self._not_begun()):
             return Outcome(error=error, cold=True, init_seconds=self.init_seconds)
@@ -144,7 +144,7 @@ class Environment:
         return self.init_error or {"errorType": "Runtime.InitError"}
 
     def begun(self) -> None:
-        """The process asks for its first event."""
+        """Wait until the process asks for its first event."""
         if not self.ready.is_set():
             self.init_seconds = time.monotonic() - self._began
             self.ready.set()
@@ -154,14 +154,14 @@ class Environment:
         return self.process.poll() is None
 
     def kill(self) -> None:
-        """As Lambda does it: no handler, no `finally`."""
+        """Kill the process as Lambda does: no handler, no `finally`."""
         if self.alive:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._watching.join(INIT_SECONDS)
 
     def expire(self) -> None:
-        """The deadline of the event under way has come."""
+        """Let the deadline of the event under way pass."""
         if invocation := self.current:
             invocation.error = {"errorType": "Sandbox.Timedout"}
         self.kill()
@@ -200,24 +200,24 @@ class Host:
             environment.kill()
 
     def expire(self, name: str) -> None:
-        """The deadline comes of what a function is at."""
+        """Let the deadline of a function's events under way pass."""
         for environment in self._every:
             if environment.function.name == name and environment.current is not None:
                 environment.expire()
 
     def retire(self, name: str) -> None:
-        """The next invocation of a function begins cold."""
+        """End a function's environments, so that its next invocation begins cold."""
         for environment in self._idle.pop(name, []):
             environment.kill()
 
     def peak_mb(self, name: str) -> list[float]:
-        """The most memory that each living process of a function ever had, in megabytes (Linux alone tells)."""
+        """Return the peak memory of each living process of a function in megabytes (on Linux only)."""
         alive = [one for one in self._every if one.function.name == name and one.alive]
         told = [Path(f"/proc/{one.process.pid}/status").read_text() for one in alive]
         return [int(status.split("VmHWM:", 1)[1].split()[0]) / 1024 for status in told]
 
     def log(self, *names: str) -> str:
-        """All that functions wrote; they begin cold afterwards, as only a process that ended has written everything."""
+        """Return everything that functions logged; their processes end first, so that all output is written."""
         for name in names or list(self._idle):
             self.retire(name)
         return "".join(
@@ -225,7 +225,7 @@ class Host:
         )
 
     def invoke(self, name: str, event: object) -> Outcome:
-        """One synchronous invocation. Raises ThrottledError."""
+        """Invoke a function synchronously. Raise ThrottledError when no environment is free."""
         function = self.functions[name]
         with self._lock:
             if self._busy.get(name, 0) >= function.concurrency:
@@ -255,7 +255,7 @@ class Host:
 
 
 def _runtime_api(environment: Environment) -> type[Requests]:
-    """The Runtime API as the client uses it."""
+    """Return a request handler that plays the Runtime API as the client uses it."""
     numbers = itertools.count(1)
 
     class RuntimeApi(Requests):

@@ -1,6 +1,6 @@
-"""A stage of Gofer on AWS without AWS: moto's tables and queues, the real runtime client, a simulated Slack, a model.
+"""A stage of Gofer without AWS: moto's tables and queues, the real runtime client, a simulated Slack, a model.
 
-HTTP comes in as API Gateway passes it on, queue messages as the event source mapping does.
+HTTP requests arrive as from API Gateway, queue messages as from the event source mapping.
 """
 
 import asyncio
@@ -51,8 +51,8 @@ WORKERS = {
 }
 """Handlers of workers by name.
 
-A `brief` one is not cut off before its deadline, however slow the machine. A `stuck` one waits two minutes for what was
-sent, and its lease ends soon after it. A `hasty` one comes after it and waits for nothing late.
+A `brief` one is not cut off before its deadline, even on a slow machine. A `stuck` one waits two minutes for sent
+calls, and its lease ends soon afterwards. A `hasty` one follows it and waits for no late call.
 """
 _WORKER = """
 from gofer.app.functions.foundation import stand
@@ -67,16 +67,16 @@ _TEXT = ("application/json", "text/")
 
 @dataclass(frozen=True)
 class Code:
-    """What functions run."""
+    """The code of the functions."""
 
     packages: Mapping[str, Path]
     """The folder that is unpacked for each."""
     besides: Path
-    """What stands behind it on the path."""
+    """The folders behind it on the path."""
 
 
 def packaged(folder: Path) -> Code:
-    """Each function in the package that is deployed, and beside it nothing but the runtime client."""
+    """Build each function's deployed package, with nothing beside it but the runtime client."""
     made, besides = packages(folder / "packages"), runtime(folder / "runtime")
     for name, handler in WORKERS.items():
         (besides / f"{name}.py").write_text(f"{_WORKER}{handler}\n")
@@ -84,7 +84,7 @@ def packaged(folder: Path) -> Code:
 
 
 def together(folder: Path) -> Code:
-    """All functions in one folder, beside the libraries of this interpreter, so that their bytecode is everywhere."""
+    """Put all functions in one folder, beside the libraries of this interpreter, so that bytecode exists."""
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src" / "gofer", folder / "gofer", ignore=skipped)
     shutil.copytree(ROOT / "handlers", folder / "handlers", ignore=skipped)
@@ -102,7 +102,7 @@ def together(folder: Path) -> Code:
 
 
 def as_event(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, object]:
-    """A request as an HTTP API hands it to a function: payload format 2.0."""
+    """Return a request as an HTTP API passes it to a function: payload format 2.0."""
     parts = urlsplit(url)
     names = {name.lower(): value for name, value in headers.items()}
     cookies = [one.strip() for one in names.pop("cookie", "").split(";") if one.strip()]
@@ -126,7 +126,7 @@ def as_event(method: str, url: str, headers: Mapping[str, str], body: bytes) -> 
 
 
 def function_at(path: str) -> str:
-    """Which function API Gateway sends a path to."""
+    """Return the function that API Gateway routes a path to."""
     for name, where in PATHS.items():
         if path.startswith(where.rpartition("/")[0] + "/"):
             return name
@@ -134,7 +134,7 @@ def function_at(path: str) -> str:
 
 
 def gateway(host: Host) -> type[Requests]:
-    """An HTTP API before the functions."""
+    """Return a request handler that plays an HTTP API in front of the functions."""
 
     class Gateway(Requests):
         def take(self) -> None:
@@ -167,7 +167,7 @@ def _cloud() -> Json:
 
 @dataclass
 class Stage:
-    """A deployed Gofer and the world around it."""
+    """A deployed Gofer with its simulated systems."""
 
     host: Host
     url: str
@@ -178,16 +178,16 @@ class Stage:
     http: httpx2.AsyncClient
     code: Code
     batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
-    """How many queue messages each batch had, and what came of it; None when it was throttled."""
+    """The number of queue messages of each batch, and its outcome; None when it was throttled."""
 
     def set(self, **parameters: str) -> None:
-        """Writes parameters of the stage."""
+        """Write parameters of the stage."""
         for name, value in parameters.items():
             place = {"Name": f"{self.path}{name}", "Value": value, "Type": "SecureString", "Overwrite": True}
             moto_server.client("ssm").put_parameter(**place)
 
     def deploy(self, name: str, **changes: Any) -> None:
-        """Adds a function, or changes it."""
+        """Add or change a function."""
         handler = f"{name}.handler" if name in WORKERS else f"handlers/{name}.handler"
         folder = self.code.packages[name]
         environment = self.environment() | {"AWS_ACCESS_KEY_ID": self.key(name)}
@@ -195,11 +195,11 @@ class Stage:
         self.host.retire(name)
 
     def key(self, name: str) -> str:
-        """The access key of a function's role."""
+        """Return the access key of a function's role."""
         return f"{name}-{self.path.strip('/').replace('/', '-')}"
 
     def refused(self, name: str) -> Sequence[str]:
-        """What a function asked of AWS although template.yaml does not let it."""
+        """Return the requests of a function to AWS that template.yaml does not allow."""
         allowed = permissions(_cloud(), f"{'Worker' if name in WORKERS else name.capitalize()}Role")
         names = {
             f"dynamodb:{self.cloud.table._name}": "Table.Arn",
@@ -213,7 +213,7 @@ class Stage:
         return [f"{one.action} {one.resource}" for one in asked if refused(one, allowed, names)]
 
     def environment(self) -> dict[str, str]:
-        """What template.yaml gives every function."""
+        """Return the environment that template.yaml gives every function."""
         return {
             "GOFER_STAGE": "test",
             "GOFER_TABLE": self.cloud.table._name,
@@ -226,7 +226,7 @@ class Stage:
         }
 
     async def ask(self, text: str, channel: str = "C0GENERA0", thread: str | None = None) -> Message:
-        """A colleague writes to a channel, and Slack delivers it until somebody takes it."""
+        """Write to a channel as a colleague; Slack delivers it until it is accepted."""
         asked = await self.slack.say("U0CAPTN0", channel, self.slack.typed(text), thread_ts=thread)
         await self.slack.settled()
         return asked
@@ -237,7 +237,7 @@ class Stage:
         return [m for m in self.slack.workspace.replies(parent) if m.user == bot and m.ts > asked.ts]
 
     async def poll(self, worker: str = "worker", most: int = 10) -> int:
-        """One batch of the event source mapping; gives how many queue messages it had."""
+        """Invoke the worker with one batch of the queue; return the number of its messages."""
         return await asyncio.to_thread(self._poll, worker, most)
 
     def _poll(self, worker: str, most: int) -> int:
@@ -250,7 +250,7 @@ class Stage:
         try:
             outcome = self.host.invoke(worker, {"Records": [_record(message) for message in messages]})
         except ThrottledError:
-            # The mapping gives them back.
+            # The event source mapping makes them visible again.
             for message in messages:
                 place = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
                 sqs.change_message_visibility(**place, VisibilityTimeout=0)
@@ -264,7 +264,7 @@ class Stage:
         return len(messages)
 
     async def work(self, runs: int = 1, worker: str = "worker") -> Sequence[Head]:
-        """Batch after batch until so many runs ended; all heads, oldest first."""
+        """Process batches until that many runs ended; return all heads, oldest first."""
         async with asyncio.timeout(_PATIENCE):
             while True:
                 await self.poll(worker)
@@ -278,11 +278,11 @@ class Stage:
         return [recorded.entry for recorded in journal]
 
     async def later(self, seconds: float) -> None:
-        """Time passes for what waits in the queues."""
+        """Move the clock of the queues forward."""
         self.cloud.clock.advance(seconds)
 
     def metrics(self, name: str) -> Mapping[str, list[object]]:
-        """The values of embedded metrics that a function wrote, by name."""
+        """Return the values of embedded metrics that a function wrote, by name."""
         found: dict[str, list[object]] = {}
         for line in self.host.log(name).splitlines():
             written = json.loads(line) if line.startswith('{"') else {}
@@ -308,7 +308,7 @@ def _record(message: Mapping[str, Any]) -> dict[str, object]:
 
 @asynccontextmanager
 async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterator[Stage]:
-    """A stage of Gofer; `model` is an ASGI application, the demo's scripted one when there is none."""
+    """Yield a stage of Gofer; `model` is an ASGI application, by default the demo's scripted model."""
     clock = moto_server.MotoClock(time.time())
     host, path = Host(), f"/gofer/{uuid.uuid4().hex[:8]}/"
     front = serve(gateway(host))

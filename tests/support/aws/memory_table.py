@@ -1,4 +1,4 @@
-"""DynamoDB in memory: conditional writes, transactions, pages, an index that lags, and what each request is billed."""
+"""DynamoDB in memory: conditional writes, transactions, pages, a lagging index, and the billed units of requests."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +111,7 @@ class MemoryTable:
         return self._items[key.pk].get(key.sk)
 
     def _do(self, write: Write) -> int:
-        """Writes, and gives what it is billed beside the index."""
+        """Write, and return the billed units without those of the index."""
         before = self._standing(write.key)
         after = _written(write, before)
         _check(after)
@@ -169,7 +169,7 @@ def _holds(when: Condition | None, item: Item | None) -> bool:
 
 
 def _written(write: Write, before: Item | None) -> Item | None:
-    """What stands there afterwards."""
+    """Return the item after the write."""
     match write:
         case Put(item=item):
             return dict(item)

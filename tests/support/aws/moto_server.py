@@ -1,4 +1,4 @@
-"""AWS on loopback: moto's server, once for all tests, with a table, a bucket and two queues for whoever asks."""
+"""AWS on loopback: moto's server, started once for all tests, with new tables, buckets and queues on request."""
 
 import contextlib
 import io
@@ -32,16 +32,16 @@ from support.stand_ins import SetClock, any_stores
 
 REGION = "eu-central-1"
 RECEIVES = 5
-"""How often a queue message is received before SQS itself makes a dead letter of it."""
+"""The number of receives after which SQS itself makes a queue message a dead letter."""
 ASKED: set[Asked] = set()
 """All that was ever asked of this server."""
 _numbers = itertools.count(1)
 
 
 class OneAtATime:
-    """An application that answers one request after the other: conditions are atomic on AWS, and not in moto's threads.
+    """An application that answers requests one by one: conditions are atomic on AWS, but not in moto's threads.
 
-    Whoever waits for a message lets the others through.
+    A request that waits for a queue message lets the others pass.
     """
 
     def __init__(self, app: Any) -> None:
@@ -67,7 +67,7 @@ class OneAtATime:
 
 @cache
 def server() -> str:
-    """The address of moto; its thread ends with the process."""
+    """Start moto once and return its address; its thread ends with the process."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     moto = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     moto.start()
@@ -79,7 +79,7 @@ def server() -> str:
 
 @cache
 def client(name: str) -> Any:
-    """A client of boto3 that speaks with moto."""
+    """Return a boto3 client for moto."""
     return build_client(_session(), name, server(), 25)
 
 
@@ -90,12 +90,12 @@ def _session() -> boto3.Session:
 
 @cache
 def aws() -> Aws:
-    """Counts what all tests ask of AWS."""
+    """Return the shared AWS access of all tests, which counts requests."""
     return Aws()
 
 
 def new_table() -> DynamoTable:
-    """An empty table as a template makes it, with the one of keys."""
+    """Create an empty table as the template defines it, with the table of keys."""
     number = next(_numbers)
     client("dynamodb").create_table(TableName=f"table{number}", **TABLE)
     client("dynamodb").create_table(TableName=f"keys{number}", **KEYS_TABLE)
@@ -103,14 +103,14 @@ def new_table() -> DynamoTable:
 
 
 def new_bucket() -> str:
-    """The name of an empty bucket."""
+    """Create an empty bucket and return its name."""
     name = f"bucket{next(_numbers)}"
     client("s3").create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
     return name
 
 
 def new_queues() -> tuple[str, str]:
-    """The URLs of a queue and of where its dead letters go."""
+    """Create a queue and its dead-letter queue and return their URLs."""
     number, sqs = next(_numbers), client("sqs")
     dead = sqs.create_queue(QueueName=f"dead{number}")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
@@ -119,7 +119,7 @@ def new_queues() -> tuple[str, str]:
 
 
 class MotoClock(SetClock):
-    """A clock that moves moto's queues along: a message waits for seconds that nobody has to wait."""
+    """A clock that moves moto's queues forward, so that no test waits for a visibility timeout."""
 
     def advance(self, seconds: float) -> None:
         super().advance(seconds)
@@ -132,7 +132,7 @@ class MotoClock(SetClock):
 
 @dataclass
 class MotoCloud:
-    """The three stores of a Gofer on AWS, all of them empty."""
+    """The three stores of a Gofer on AWS, all empty."""
 
     clock: SetClock
 
@@ -146,13 +146,13 @@ class MotoCloud:
 
 
 def new_clock(kind: str) -> SetClock:
-    """A clock for stores of one kind."""
+    """Return a clock for stores of one kind."""
     return MotoClock() if kind == "aws" else SetClock()
 
 
 @contextmanager
 def all_stores(kind: str, folder: Path, clock: SetClock) -> Iterator[tuple[Store, Queue]]:
-    """A store and a queue of one kind: `memory`, `sqlite`, `table` (DynamoDB in memory) or `aws`."""
+    """Yield a store and a queue of one kind: `memory`, `sqlite`, `table` (DynamoDB in memory) or `aws`."""
     if kind == "table":
         yield DynamoStore(MemoryTable()), MemoryQueue(clock)
         return

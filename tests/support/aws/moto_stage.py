@@ -1,4 +1,4 @@
-"""A stage on AWS as a deploy leaves it, on moto: parameters, stores and a group of schedules."""
+"""A deployed stage on moto: parameters, stores and a group of schedules."""
 
 import itertools
 import json
@@ -18,12 +18,12 @@ from support.stand_ins import SetClock
 _numbers = itertools.count(1)
 SCHEDULER = "arn:aws:iam::123456789012:role/scheduler"
 OPERATOR = "operator"
-"""The access key of whoever signed in."""
+"""The access key of the operator."""
 FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:gofer-schedule"
 
 
 class Stage:
-    """A stage of its own, empty."""
+    """An empty stage with resources of its own."""
 
     def __init__(self, clock: SetClock) -> None:
         self.name = f"stage{next(_numbers)}"
@@ -37,7 +37,7 @@ class Stage:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What a deploy says of the stage."""
+        """Return the environment variables that name the stage."""
         return {
             "GOFER_TABLE": self.table._name,
             "GOFER_KEYS_TABLE": self.table._keys,
@@ -50,7 +50,7 @@ class Stage:
         }
 
     def refused(self, policy: str) -> Sequence[str]:
-        """What was asked of AWS at a terminal although a policy of template.yaml does not let it."""
+        """Return the requests of commands that a policy of template.yaml does not allow."""
         names = {
             f"dynamodb:{self.table._name}": "Table.Arn",
             f"dynamodb:{self.table._keys}": "KeysTable.Arn",
@@ -65,7 +65,7 @@ class Stage:
         return [f"{one.action} {one.resource}" for one in asked if refused(one, _allowed(policy), names)]
 
     def schedules(self) -> Mapping[str, Any]:
-        """The schedules that stand in EventBridge, by the workflow each is for."""
+        """Return the schedules in EventBridge by workflow."""
         listed = client("scheduler").list_schedules(GroupName=self.name)["Schedules"]
         found = [client("scheduler").get_schedule(GroupName=self.name, Name=one["Name"]) for one in listed]
         return {json.loads(one["Target"]["Input"])["workflow"]: one for one in found}
@@ -79,7 +79,7 @@ def _allowed(policy: str) -> Mapping[str, set[str]]:
 
 
 def sign_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """An operator's terminal: a profile in AWS' own configuration, and nothing else of this machine."""
+    """Set up an operator's AWS profile, without the AWS configuration of this machine."""
     (folder / "credentials").write_text(f"[ops]\naws_access_key_id = {OPERATOR}\naws_secret_access_key = testing\n")
     (folder / "config").write_text(f"[profile ops]\nregion = {REGION}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(folder / "credentials"))

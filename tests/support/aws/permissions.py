@@ -1,4 +1,4 @@
-"""What was asked of AWS, and by whom? Actions and resources as the policies of template.yaml name them."""
+"""The permissions that requests to AWS need: actions and resources as the policies of template.yaml name them."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Asked:
 
 
 def permissions_of(environ: Mapping[str, Any], body: bytes) -> Iterator[Asked]:
-    """What a request needs, by its WSGI environment."""
+    """Yield the permissions that a request needs, from its WSGI environment."""
     signed = _SIGNED.search(environ.get("HTTP_AUTHORIZATION", ""))
     if not signed:
         return
@@ -39,7 +39,7 @@ def permissions_of(environ: Mapping[str, Any], body: bytes) -> Iterator[Asked]:
     action = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
     told = json.loads(body) if action else {}
     if action == "TransactWriteItems":
-        # There is no such permission: each part needs its own.
+        # There is no permission for transactions: each part needs its own.
         parts = [part for item in told["TransactItems"] for part in item.items()]
         for kind, part in parts:
             yield Asked(key, f"dynamodb:{kind}Item", f"dynamodb:{part['TableName']}")
@@ -84,7 +84,7 @@ def _scheduler(environ: Mapping[str, Any], body: bytes) -> Iterator[tuple[str, s
 
 
 def refused(asked: Asked, allowed: Mapping[str, set[str]], names: Mapping[str, str]) -> bool:
-    """Whether a policy does not let it happen; `names` says what the template calls a resource."""
+    """Return whether a policy refuses a permission; `names` maps resources to their names in the template."""
     known = next((name for name in sorted(names, key=len, reverse=True) if asked.resource.startswith(name)), "")
     spelled = names[known] + asked.resource.removeprefix(known) if known else asked.resource
     return not any(fnmatchcase(spelled, pattern) for pattern in allowed.get(asked.action, ()))

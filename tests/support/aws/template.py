@@ -1,4 +1,4 @@
-"""template.yaml for tests: as it is written, as CloudFormation gets it, and what its policies let each function do."""
+"""template.yaml for tests: as written, as CloudFormation gets it, and the permissions of each function."""
 
 import copy
 import json
@@ -24,12 +24,12 @@ def _written() -> Json:
 
 
 def written() -> Json:
-    """A copy of the template as it is written."""
+    """Return a copy of the template as written."""
     return copy.deepcopy(_written())
 
 
 def transformed(template: Json | None = None, stage: str = "test") -> Json:
-    """What CloudFormation gets of a template; of the one that is here, if none is given."""
+    """Return a template as CloudFormation gets it; by default template.yaml of this repository."""
     source = template or written()
     source.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
     for resource in source["Resources"].values():
@@ -42,13 +42,13 @@ def transformed(template: Json | None = None, stage: str = "test") -> Json:
 
 
 def of_type(template: Json, kind: str) -> dict[str, Json]:
-    """The properties of all resources of one type, by logical id."""
+    """Return the properties of all resources of one type by logical id."""
     resources = template["Resources"].items()
     return {name: resource.get("Properties", {}) for name, resource in resources if resource["Type"] == kind}
 
 
 def mentions(value: object) -> set[str]:
-    """Every logical id that a value refers to."""
+    """Return every logical id that a value refers to."""
     found: set[str] = set()
     match value:
         case {"Ref": str(name)}:
@@ -69,7 +69,7 @@ def mentions(value: object) -> set[str]:
 
 
 def spelled(value: object) -> str:
-    """A value as one word: `Table.Arn` for `{"Fn::GetAtt": ["Table", "Arn"]}`."""
+    """Return a value as one word: `Table.Arn` for `{"Fn::GetAtt": ["Table", "Arn"]}`."""
     match value:
         case {"Ref": str(name)}:
             return name
@@ -83,12 +83,12 @@ def spelled(value: object) -> str:
 
 
 def listed(value: object) -> list[Any]:
-    """A list, also of what stands alone."""
+    """Return a value as a list; a single value becomes a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def documents(template: Json) -> Iterator[tuple[str, Json]]:
-    """Every policy in a template, with the resource it stands in."""
+    """Yield every policy document of a template with the resource that contains it."""
     for name, resource in template["Resources"].items():
         properties = resource.get("Properties", {})
         for key in ("PolicyDocument", "AssumeRolePolicyDocument"):
@@ -99,7 +99,7 @@ def documents(template: Json) -> Iterator[tuple[str, Json]]:
 
 
 def permissions(template: Json, role: str) -> Mapping[str, set[str]]:
-    """What a role may do: resources, spelled, by action."""
+    """Return the permissions of a role: resources as words, by action."""
     resources = template["Resources"]
     properties = resources[role]["Properties"]
     attached = [spelled(policy) for policy in properties.get("ManagedPolicyArns", ())]
@@ -126,9 +126,9 @@ MOTO_HAS_NOT = (
 
 
 def for_moto(template: Json) -> Json:
-    """What moto's CloudFormation can make of it: without what it does not know, and without what refers to that.
+    """Return a template that moto's CloudFormation can deploy: without unsupported resources and references to them.
 
-    The mapping of the queue goes too, for moto would call Docker: it is polled by whoever plays Lambda.
+    The event source mapping is removed too, because moto would call Docker; tests poll the queue themselves.
     """
     resources = template["Resources"]
     left_out = {name for name, resource in resources.items() if resource["Type"].startswith(MOTO_HAS_NOT)}

@@ -1,4 +1,4 @@
-"""What has to hold for the template as CloudFormation gets it. Each rule gives its violations, as sentences."""
+"""Rules for the template as CloudFormation gets it. Each rule returns its violations as sentences."""
 
 import json
 import re
@@ -12,19 +12,19 @@ RUNBOOK = ROOT / "docs" / "runbook.md"
 BELOW = re.compile(
     r"Bucket\.Arn/(blobs|bundles)/\*|ssm:parameter/gofer/Stage/(WEBHOOK_SECRET|MODEL_KEY)_\*|scheduler:schedule/(ScheduleGroup|\*)/\*"
 )
-"""Where a star may stand: at the end of what is Gofer's own and has no names that a template could know."""
+"""The allowed wildcards: at the end of Gofer's own resources whose names a template cannot know."""
 LOGGED = {"requestId", "requestTimeEpoch", "routeKey", "status", "integration.status", "responseLatency"}
-"""What the access log may say of a request: none of it is the sender's own words."""
+"""The fields of the access log, none of which has contents of the sender."""
 KEPT = {"AWS::DynamoDB::Table", "AWS::S3::Bucket"}
 
 
 def functions(template: Json) -> dict[str, Json]:
-    """The functions by logical id."""
+    """Return the functions by logical id."""
     return of_type(template, "AWS::Lambda::Function")
 
 
 def role(function: Json) -> str:
-    """The logical id of a function's role."""
+    """Return the logical id of a function's role."""
     return spelled(function["Role"]).removesuffix(".Arn")
 
 
@@ -42,7 +42,7 @@ def no_policy_has_a_wildcard(template: Json) -> list[str]:
     return found
 
 
-def no_role_has_a_policy_of_somebody_else(template: Json) -> list[str]:
+def roles_have_only_policies_of_the_template(template: Json) -> list[str]:
     own = of_type(template, "AWS::IAM::ManagedPolicy")
     return [
         f"{name} has {policy}"
@@ -83,7 +83,7 @@ def each_function_has_an_alarm_on_its_errors(template: Json) -> list[str]:
     return sorted(set(functions(template)) - heard)
 
 
-def each_alarm_tells_somebody_and_names_its_section(template: Json) -> list[str]:
+def each_alarm_notifies_the_topic_and_names_a_runbook_section(template: Json) -> list[str]:
     found: list[str] = []
     for name, alarm in of_type(template, "AWS::CloudWatch::Alarm").items():
         told = [*map(spelled, alarm.get("AlarmActions", ())), *map(spelled, alarm.get("OKActions", ()))]
@@ -100,7 +100,7 @@ def each_alarm_tells_somebody_and_names_its_section(template: Json) -> list[str]
 
 
 def section_of(alarm: Json) -> str:
-    """The section of the runbook that an alarm's description names."""
+    """Return the section of the runbook that an alarm's description names."""
     found = re.search(r"See docs/runbook\.md#([a-z0-9-]+)\.$", alarm.get("AlarmDescription", ""))
     return found.group(1) if found else ""
 
@@ -159,8 +159,8 @@ def _denies_plain_http(statement: Json, bucket: str) -> bool:
     return whom == ("Deny", "*", "s3:*") and resources == {f"{bucket}.Arn", f"{bucket}.Arn/*"} and plain
 
 
-def nothing_asynchronous_is_lost(template: Json) -> list[str]:
-    """Queues, mappings, schedules and functions that nobody waits for all have somewhere to give up to."""
+def asynchronous_work_has_a_dead_letter_destination(template: Json) -> list[str]:
+    """Require a dead-letter queue or failure destination of queues, mappings, schedules and asynchronous functions."""
     found: list[str] = []
     queues = of_type(template, "AWS::SQS::Queue")
     for name, mapping in of_type(template, "AWS::Lambda::EventSourceMapping").items():
@@ -185,7 +185,7 @@ def nothing_asynchronous_is_lost(template: Json) -> list[str]:
     return found + [f"{name} forgets what it could not do" for name in asynchronous - given]
 
 
-def the_front_is_throttled_and_logs_no_words(template: Json) -> list[str]:
+def http_api_is_throttled_and_logs_no_contents(template: Json) -> list[str]:
     found: list[str] = []
     for name, stage in of_type(template, "AWS::ApiGatewayV2::Stage").items():
         settings = stage.get("DefaultRouteSettings", {})
@@ -197,7 +197,7 @@ def the_front_is_throttled_and_logs_no_words(template: Json) -> list[str]:
     return found
 
 
-def functions_run_where_they_were_built_for(template: Json) -> list[str]:
+def functions_run_on_the_runtime_of_their_packages(template: Json) -> list[str]:
     return [
         name
         for name, properties in functions(template).items()
@@ -211,7 +211,7 @@ def functions_run_where_they_were_built_for(template: Json) -> list[str]:
 GITHUB = "token.actions.githubusercontent.com"
 
 
-def only_those_that_are_meant_take_a_role(template: Json) -> list[str]:
+def roles_are_assumed_only_by_intended_principals(template: Json) -> list[str]:
     found: list[str] = []
     used = {role(function) for function in functions(template).values()}
     for name, properties in of_type(template, "AWS::IAM::Role").items():
@@ -236,17 +236,17 @@ RULES: Mapping[str, Rule] = {
     rule.__name__: rule
     for rule in (
         no_policy_has_a_wildcard,
-        no_role_has_a_policy_of_somebody_else,
+        roles_have_only_policies_of_the_template,
         each_function_has_a_role_and_a_log_group_of_its_own,
         log_lines_are_deleted_in_time,
         each_function_has_an_alarm_on_its_errors,
-        each_alarm_tells_somebody_and_names_its_section,
+        each_alarm_notifies_the_topic_and_names_a_runbook_section,
         the_runbook_has_a_section_for_each_alarm,
         state_is_kept,
         state_is_encrypted_and_closed,
-        nothing_asynchronous_is_lost,
-        the_front_is_throttled_and_logs_no_words,
-        functions_run_where_they_were_built_for,
-        only_those_that_are_meant_take_a_role,
+        asynchronous_work_has_a_dead_letter_destination,
+        http_api_is_throttled_and_logs_no_contents,
+        functions_run_on_the_runtime_of_their_packages,
+        roles_are_assumed_only_by_intended_principals,
     )
 }

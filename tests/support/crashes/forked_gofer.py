@@ -1,7 +1,7 @@
-"""Gofers that kill themselves, as real processes that cost no start: forked from one that has read every module.
+"""Gofers that kill themselves, as real processes forked from one that has imported every module.
 
-Each accepts what happened outside, works until all of it is dealt with, and dies by SIGKILL right before or right after
-one of its writes to the journal: frames of all its runs, and the claims of calls that are made once for all runs.
+Each accepts its events, works until all runs ended, and dies by SIGKILL right before or right after one of its writes
+to the journal: frames of all its runs, and the claims of calls that are made once for all runs.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
 from support.app.company import PATIENCE, ROOT
-from support.crashes.mortal_gofer import MortalStore
+from support.crashes.crashing_gofer import CrashingStore
 from support.processes.forks import exit_code, start
 from support.runtime.worker_parts import over
 from support.tools.declared_tools import hurried
@@ -25,8 +25,8 @@ from support.tools.declared_tools import hurried
 _T = TypeVar("_T")
 
 
-class CountingStore(MortalStore):
-    """Counts what is written to journals, whichever run it belongs to, and dies at one of those writes."""
+class CountingStore(CrashingStore):
+    """A store that counts the writes to journals of all runs, and dies at one of them."""
 
     def __init__(self, store: Store, when: str, n: int) -> None:
         super().__init__(store, when, n)
@@ -49,13 +49,13 @@ class CountingStore(MortalStore):
 async def gofer(
     data: Path, environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str = "never", n: int = 0
 ) -> int:
-    """Runs a Gofer; gives its exit code, which is 0 when everything ended. Leaves the number of its writes behind."""
+    """Run a Gofer and return its exit code, 0 when all runs ended; store the number of its writes."""
     given = {**environment, "GOFER_DATA": str(data)}
     return await ended(_live, given, list(accepted), when, n)
 
 
 async def ended(life: Callable[..., None], *arguments: object) -> int:
-    """How a process with that life ends: its exit code, negative for a signal."""
+    """Run a process and return its exit code, negative for a signal."""
     process = start(_brief, life, *arguments)
     try:
         async with asyncio.timeout(60):
@@ -66,13 +66,13 @@ async def ended(life: Callable[..., None], *arguments: object) -> int:
 
 
 def _brief(life: Callable[..., None], *arguments: object) -> None:
-    # What it was forked with is no garbage, and looking for some would copy all of that memory.
+    # The inherited memory has no garbage, and a collection would copy all of it.
     gc.disable()
     life(*arguments)
 
 
 def writes(data: Path) -> int:
-    """How often the last Gofer that ended well over this state wrote to a journal."""
+    """Return the number of journal writes of the last Gofer that finished over this state."""
     return int((data / "writes").read_text())
 
 
@@ -85,7 +85,7 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
         store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
         ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
-        # Nothing is late in simulators; only this machine may be slow.
+        # Calls of simulators are never late; only this machine may be slow.
         tools = {name: hurried(tool) for name, tool in before.tools.items()}
         patience = replace(PATIENCE, inflight=10.0)
         services = replace(over(before, store=store), tools=tools, patience=patience)

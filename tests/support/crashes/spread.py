@@ -1,4 +1,4 @@
-"""The places at which tests break something: a spread of them, or with `--everywhere` each."""
+"""The places at which tests inject a crash or damage: a sample of them, or with `--everywhere` all."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeVar

@@ -1,4 +1,4 @@
-"""Documents of every format, made by hand: small, real, and as odd as a test needs them."""
+"""Documents of every format, written by hand: small, valid, and with the oddities that tests need."""
 
 import random
 import struct
@@ -18,7 +18,7 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006/"
 
 
 def package(parts: Mapping[str, str | bytes], *, stored: Sequence[str] = ()) -> bytes:
-    """A ZIP with these entries, in this order."""
+    """Return a ZIP with these entries, in this order."""
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, body in parts.items():
@@ -28,7 +28,7 @@ def package(parts: Mapping[str, str | bytes], *, stored: Sequence[str] = ()) -> 
 
 
 def relations(*targets: tuple[str, str, str]) -> str:
-    """A part that says what another refers to: (id, kind, target); a target with :// lies outside."""
+    """Return a relationships part from (id, kind, target); a target with :// is external."""
     rows = "".join(
         f'<Relationship Id="{name}" Type="{RELATIONS}/{kind}" Target="{target}"'
         f"{' TargetMode=' + chr(34) + 'External' + chr(34) if '://' in target else ''}/>"
@@ -38,9 +38,9 @@ def relations(*targets: tuple[str, str, str]) -> str:
 
 
 def docx(body: str, **parts: str) -> bytes:
-    """A Word document; other parts by name, such as `footnotes`, are what stands in their root element.
+    """Return a Word document; other parts by name, such as `footnotes`, give the contents of their root element.
 
-    `rels` and `footnotes_rels` are what a part refers to, `chart1` is a whole chart.
+    `rels` and `footnotes_rels` are relationships, `chart1` is a whole chart.
     """
     roots = {"header1": "hdr", "footer1": "ftr"}
     made: dict[str, str | bytes] = {
@@ -72,7 +72,7 @@ def paragraph(text: str, style: str = "", more: str = "") -> str:
 
 
 def word_table(rows: Sequence[Sequence[str]]) -> str:
-    """Cells are texts, or XML that begins with <w:tcPr."""
+    """Return a table; cells are texts, or XML that begins with <w:tcPr."""
     made = ""
     for row in rows:
         made += "<w:tr>"
@@ -84,7 +84,7 @@ def word_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def pptx(slides: Sequence[str], order: Sequence[int] = (), **parts: str) -> bytes:
-    """A presentation; `slides` is what stands in each shape tree. Parts by their path below ppt, `/` as `__`."""
+    """Return a presentation; `slides` has the contents of each shape tree. Parts by path below ppt, `/` as `__`."""
     order = order or range(1, len(slides) + 1)
     shown = "".join(f'<p:sldId id="{255 + at}" r:id="r{at}"/>' for at in order)
     made: dict[str, str | bytes] = {
@@ -130,7 +130,7 @@ def slide_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def xlsx(sheets: Mapping[str, str], *, shared: str = "", hidden: Sequence[str] = (), **parts: str) -> bytes:
-    """A workbook; each sheet is what stands in its sheetData. Style 1 is a date, style 2 a moment."""
+    """Return a workbook from the sheetData of each sheet. Style 1 is a date, style 2 a date with time."""
     listed = "".join(
         f"<sheet name='{name}' sheetId='{at}' r:id='r{at}'{_HIDDEN if name in hidden else ''}/>"
         for at, name in enumerate(sheets, 1)
@@ -162,7 +162,7 @@ _HIDDEN = " state='hidden'"
 
 
 def row(number: int, *cells: str) -> str:
-    """A row of a sheet: texts, numbers as they are written, or whole cells."""
+    """Return a row of a sheet: texts, numbers as written, or whole cells."""
     made = ""
     for at, cell in enumerate(cells):
         place = f'r="{chr(ord("A") + at)}{number}"'
@@ -187,7 +187,7 @@ def ods(table: str) -> bytes:
 
 
 def odt(body: str, kind: str = "text", *, styles: str = "", **objects: str) -> bytes:
-    """A text or a presentation; `styles` is what stands in its styles, an object is a chart of its own."""
+    """Return a text or a presentation; `styles` has the contents of its styles, an object is an embedded chart."""
     made: dict[str, str | bytes] = {
         "mimetype": f"application/vnd.oasis.opendocument.{kind}",
         "content.xml": _open_document(kind, body),
@@ -218,7 +218,7 @@ _OPEN = " ".join(
 
 
 def pdf(pages: Sequence[bytes], *, more: bytes = b"", compress: bool = False) -> bytes:
-    """A PDF whose pages have these content streams; /F1 is Helvetica, /F2 a font for any character."""
+    """Return a PDF with these content streams as pages; /F1 is Helvetica, /F2 a font for any character."""
     objects: list[bytes] = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"",
@@ -240,7 +240,7 @@ def pdf(pages: Sequence[bytes], *, more: bytes = b"", compress: bool = False) ->
 
 
 def noise(pages: int = 1) -> bytes:
-    """A PDF whose pages are one image that no codec makes small."""
+    """Return a PDF whose pages are one incompressible image."""
     pixels = random.Random(1).randbytes(1_200 * 900)
     head = b"<< /Type /XObject /Subtype /Image /Width 1200 /Height 900 /ColorSpace /DeviceGray /BitsPerComponent 8"
     shown = b"/Resources << /XObject << /I 3 0 R >> >> /Contents 4 0 R"
@@ -257,7 +257,7 @@ def noise(pages: int = 1) -> bytes:
 
 
 def assembled(objects: Sequence[bytes], more: bytes = b"") -> bytes:
-    """The bytes of a PDF with these objects; `more` stands in its trailer."""
+    """Return a PDF with these objects; `more` is added to its trailer."""
     out = bytearray(b"%PDF-1.7\n")
     places: list[int] = []
     for number, body in enumerate(objects, 1):
@@ -300,18 +300,18 @@ _ANY_FONT_DESCRIBED = (
 
 
 def lines(texts: Sequence[str], *, x: int = 72, y: int = 720, lead: int = 14) -> bytes:
-    """Lines of text one below the other."""
+    """Return a content stream with lines of text one below the other."""
     shown = b" ".join(b"(%s) Tj T*" % _escaped(text) for text in texts)
     return b"BT /F1 11 Tf %d TL %d %d Td %s ET\n" % (lead, x, y, shown)
 
 
 def any_line(text: str, *, x: int = 72, y: int = 600) -> bytes:
-    """One line in any script."""
+    """Return a content stream with one line of any characters."""
     return b"BT /F2 12 Tf %d %d Td <%s> Tj ET\n" % (x, y, text.encode("utf-16-be").hex().encode())
 
 
 def cells(rows: Sequence[Sequence[str]], columns: Sequence[int], *, y: int = 500, lead: int = 16) -> bytes:
-    """Texts that stand in rows and columns."""
+    """Return a content stream with texts in rows and columns."""
     placed = b" ".join(
         b"1 0 0 1 %d %d Tm (%s) Tj" % (columns[at], y - down * lead, _escaped(text))
         for down, texts in enumerate(rows)
@@ -327,7 +327,7 @@ def _escaped(text: str) -> bytes:
 
 
 def compound(streams: Mapping[str, bytes]) -> bytes:
-    """An OLE compound file, as old Office formats are."""
+    """Return an OLE compound file, the container of old Office formats."""
     sectors: list[bytes] = []
     entries = [_entry("Root Entry", 5, 1, -2, 0)]
     starts: list[tuple[int, int]] = []
@@ -360,7 +360,7 @@ def _entry(name: str, kind: int, child: int, start: int, size: int, right: int =
 
 
 def xls(rows: Sequence[Sequence[str | float]]) -> bytes:
-    """A workbook of Excel 97 with one sheet named Old."""
+    """Return a workbook of Excel 97 with one sheet named Old."""
     begin = _record(0x809, struct.pack("<HHHHII", 0x600, 5, 0, 0, 0, 6))
     name = b"Old"
     place = len(begin) + 4 + 8 + len(name) + 4

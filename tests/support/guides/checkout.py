@@ -1,4 +1,4 @@
-"""A copy of the checkout as it ships, with a shell in it, so that a guide can be followed to the letter."""
+"""A copy of the repository with a shell, in which a guide can be followed literally."""
 
 import os
 import re
@@ -21,21 +21,21 @@ UNREAD = ("broken", "frozen", "unit", "decisions")
 
 @dataclass
 class Terminal:
-    """A shell in a repository; what is left running in the background goes on saying things."""
+    """A shell in a repository; background processes may continue to print."""
 
     folder: Path
     left_running: list[int] = field(default_factory=list)
     read: int = 0
 
     def type(self, commands: str) -> None:
-        """Types commands that have to come out well."""
+        """Type commands that must succeed."""
         code = self.exit_code(commands)
         assert code == 0, f"{commands}\n{self.says()}\n{self.complaints.read_text()}"
 
     def exit_code(self, commands: str) -> int:
-        """Types commands and returns how the last of them, or the first that failed, came out."""
+        """Type commands and return the exit code of the last one, or of the first that failed."""
         self.read = self.output.stat().st_size if self.output.exists() else 0
-        # No variable of this machine's, so that no account is used; `python` and `gofer` are those of this test.
+        # Without this machine's variables, so that no account is used; `python` and `gofer` are those of this test.
         environment = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(self.folder / "src"),
@@ -67,11 +67,11 @@ class Terminal:
                     file.write_text(text)
 
     def says(self) -> str:
-        """What was said since the last commands were typed."""
+        """Return the output since the last commands were typed."""
         return self.output.read_bytes()[self.read :].decode()
 
     def will_have_said(self, text: str) -> bool:
-        """Whether it says so, at once or soon."""
+        """Return whether the output has this text, now or soon."""
         until = time.monotonic() + 20
         while self.says() != text and time.monotonic() < until:
             time.sleep(0.02)
@@ -87,7 +87,7 @@ class Terminal:
 
 
 def edit(file: Path, change: str) -> None:
-    """Makes a change that is shown as lines with +, - and the lines around them, which have to stand there once."""
+    """Apply a change given as lines with +, - and context, which must occur exactly once."""
     lines = change.splitlines(keepends=True)
     before = "".join(line[1:] for line in lines if line[0] in " -\n")
     after = "".join(line[1:] for line in lines if line[0] in " +\n")
@@ -97,12 +97,12 @@ def edit(file: Path, change: str) -> None:
 
 
 def checkout(folder: Path) -> Terminal:
-    """A terminal in a copy of this repository, which is made in a folder that does not exist."""
+    """Copy this repository into a new folder and return a terminal there."""
     folder.mkdir()
     for name in CHECKED_OUT:
         if (ROOT / name).is_file():
             shutil.copy(ROOT / name, folder)
         else:
-            # With bytecode, as a checkout that was used before has it: else each command compiles all of it again.
+            # With bytecode, like a checkout in use: otherwise each command would compile everything again.
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))
     return Terminal(folder)

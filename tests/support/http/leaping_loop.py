@@ -1,4 +1,4 @@
-"""An event loop on real sockets whose timers a test brings forward, so that no test waits and none is too slow."""
+"""An event loop on real sockets whose clock a test moves forward, so that no test waits for a timeout."""
 
 import asyncio
 
@@ -16,11 +16,11 @@ class LeapingLoop(asyncio.SelectorEventLoop):
 
 
 def leap(seconds: float) -> None:
-    """Moves the running loop's clock on; timers that are due then fire with its next turn."""
+    """Move the running loop's clock forward; timers that are due fire in its next iteration."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, LeapingLoop)
     loop.leapt += seconds
 
 
 LEAPING: Backend = ("asyncio", {"loop_factory": LeapingLoop})
-"""The backend of a module whose tests use `leap`."""
+"""The anyio backend of modules whose tests use `leap`."""

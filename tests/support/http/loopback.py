@@ -1,4 +1,4 @@
-"""The HTTP clients of tests: whom they would trust is read once for all of them."""
+"""The HTTP clients of tests, which share the trusted certificates, read once."""
 
 import httpx2
 
@@ -6,5 +6,5 @@ from gofer.app.http import trusted
 
 
 def client() -> httpx2.AsyncClient:
-    """A client for servers of this machine; whoever makes it closes it."""
+    """Return a client for servers of this machine; the caller closes it."""
     return httpx2.AsyncClient(verify=trusted(), trust_env=False)

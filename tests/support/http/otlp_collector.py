@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry on loopback: it decodes what it is sent as the real ones do, or fails as they may."""
+"""An OpenTelemetry collector on loopback: it decodes requests like a real one, or fails on demand."""
 
 import gzip
 import threading
@@ -19,14 +19,14 @@ from support.http.threaded_server import Requests, serving
 
 @dataclass
 class Collector:
-    """What came in, and how it answers."""
+    """The received requests and the configured responses."""
 
     url: str = ""
     status: int = 200
     rejects: int = 0
     """Spans that each answer says were not taken."""
     free: threading.Event = field(default_factory=threading.Event)
-    """Until it is set, nobody gets an answer."""
+    """No request is answered before this is set."""
     answer: bytes | None = None
     """What it says instead of OTLP."""
     paths: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Collector:
 
 @contextmanager
 def collector() -> Iterator[Collector]:
-    """A collector that listens."""
+    """Serve a collector."""
     made = Collector()
 
     made.free.set()
@@ -85,7 +85,7 @@ def collector() -> Iterator[Collector]:
 
 
 def values(of: Any) -> dict[str, Any]:
-    """The attributes of a span or a resource as plain values."""
+    """Return the attributes of a span or a resource as plain values."""
     return {pair.key: _plain(pair.value) for pair in of.attributes}
 
 

@@ -1,4 +1,4 @@
-"""HTTP servers of the standard library for tests: quiet about clients that left, and over when they are closed."""
+"""HTTP servers of the standard library for tests: silent about disconnected clients, and fully stopped when closed."""
 
 import socket
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Requests(BaseHTTPRequestHandler):
-    """HTTP/1.1 whose answers leave in one piece: two would wait for each other for 40 ms."""
+    """An HTTP/1.1 handler that sends each response in one piece: two pieces would cost a delay of 40 ms."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -22,7 +22,7 @@ class Requests(BaseHTTPRequestHandler):
         self.take()
 
     def take(self) -> None:
-        """Answers a request, with `reply` or by hand."""
+        """Answer a request, with `reply` or by hand."""
         raise NotImplementedError
 
     def log_message(self, *_: object) -> None:
@@ -54,7 +54,7 @@ class Requests(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Its close waits for every answer: none may speak up in the middle of the next test."""
+    """A server whose close waits for every response, so that none fails in the middle of the next test."""
 
     daemon_threads = False
 
@@ -68,7 +68,7 @@ class Server(ThreadingHTTPServer):
 
     def server_close(self) -> None:
         for connection in self._taken:
-            # Whoever keeps it for later requests would be waited for; one that is gone is an error.
+            # An idle keep-alive connection would delay the close; a closed one raises OSError.
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RD)
         super().server_close()
@@ -76,7 +76,7 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(handler: type[Requests]) -> Iterator[str]:
-    """A server on a free port of loopback; gives its URL."""
+    """Run a server on a free port of loopback; yield its URL."""
     with Server(handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -88,7 +88,7 @@ def serving(handler: type[Requests]) -> Iterator[str]:
 
 
 def serve(handler: type[Requests]) -> ThreadingHTTPServer:
-    """A server on a free port of loopback, in threads that end with the process."""
+    """Start a server on a free port of loopback, in threads that end with the process."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A model's provider over HTTP that decides from the bytes of one request at a time, and keeps each as it was sent."""
+"""A model provider over HTTP that decides each answer from the bytes of that request alone, and keeps every request."""
 
 import json
 import re
@@ -23,7 +23,7 @@ Said = str | Sequence[Call]
 
 @dataclass(frozen=True)
 class Sent:
-    """One request: all that a model knows."""
+    """One request, with everything that a model knows."""
 
     body: bytes
 
@@ -33,7 +33,7 @@ class Sent:
 
     @property
     def first(self) -> str:
-        """What the run is about."""
+        """Return the first message, which says what the run is about."""
         return _text(self.messages[1])
 
     @property
@@ -42,27 +42,27 @@ class Sent:
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """What stands between the first message and the tail."""
+        """Return the messages between the first one and the tail."""
         return self.messages[2:-1]
 
     @property
     def results(self) -> list[str]:
-        """What tools gave, in order, as far as it is in view."""
+        """Return the tool results in the request, in order."""
         return [message["content"] for message in self.messages if message["role"] == "tool"]
 
     @property
     def turns(self) -> int:
-        """How often a model was heard, as far as it is in view."""
+        """Return the number of model answers in the request."""
         return sum(message["role"] == "assistant" for message in self.messages)
 
     @property
     def files(self) -> dict[str, str]:
-        """The ids of the files in the tail, by name."""
+        """Return the ids of the files in the tail by name."""
         return {name: file for file, name in re.findall(r'^- (\w+) "(.*?)": ', self.tail, re.MULTILINE)}
 
     @property
     def sums_up(self) -> bool:
-        """Whether it is asked what has to stay of a conversation that has become too long."""
+        """Return whether this is the request for a summary of a conversation that has become too long."""
         return "too long for its window" in self.tail
 
     @property
@@ -72,7 +72,7 @@ class Sent:
 
 @dataclass
 class Provider:
-    """What it was sent, in order."""
+    """The provider, with the requests that it got in order."""
 
     decide: Callable[[Sent], Said]
     before: Callable[[Sent], Awaitable[None]] | None = None
@@ -112,7 +112,7 @@ def _text(message: dict[str, Any]) -> str:
 async def deciding(
     decide: Callable[[Sent], Said], before: Callable[[Sent], Awaitable[None]] | None = None
 ) -> AsyncIterator[tuple[Provider, str]]:
-    """The provider, and what OPENAI_BASE_URL is to be."""
+    """Serve the provider; yield it with the value for OPENAI_BASE_URL."""
     made = Provider(decide, before)
     app = Starlette(routes=[Route("/v1/chat/completions", made.answer, methods=["POST"])])
     async with serve(app) as url:

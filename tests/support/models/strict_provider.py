@@ -1,4 +1,4 @@
-"""What would a strict provider refuse in a Chat Completions request? It names every rule that is broken."""
+"""The rules of a strict provider for Chat Completions requests, and the rules that a request breaks."""
 
 import json
 import re
@@ -10,7 +10,7 @@ _ID = re.compile("[!-~]{1,64}")
 
 
 def complaints(body: bytes) -> list[str]:
-    """Everything that is wrong with the body of a request; empty when nothing is."""
+    """Return every broken rule of a request body; empty for a valid one."""
     try:
         request = _strict(body.decode())
     except ValueError as error:
@@ -53,7 +53,7 @@ def _call(call: Mapping[str, Any]) -> list[str]:
 
 
 def _pairs(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Each call has exactly one tool message, directly after the assistant message that made it."""
+    """Require exactly one tool message for each call, directly after its assistant message."""
     found: list[str] = []
     waiting: list[str] = []
     for message in messages:
@@ -74,7 +74,7 @@ def _twins(messages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _strict(text: str) -> Any:
-    """JSON as a strict parser takes it: no NaN, no infinity, no half characters, no key twice."""
+    """Parse JSON strictly: no NaN, no infinity, no lone surrogates, no duplicate keys."""
     value = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
     json.dumps(value, ensure_ascii=False).encode()
     return value

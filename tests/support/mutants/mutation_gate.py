@@ -1,4 +1,4 @@
-"""The mutation gate: each mutant is a copy of the source without one rule, which a test with a name misses.
+"""The mutation gate: each mutant is a copy of the source without one rule, and a named test must fail on it.
 
 A mutant is caught when its named test fails on the changed copy; on an unchanged copy all of them pass.
 """
@@ -363,7 +363,7 @@ MUTANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What pytest said of a copy: its exit code, 1 for tests that failed, and its last lines."""
+    """The result of pytest on a copy: its exit code, 1 for failed tests, and its last lines."""
 
     code: int
     said: str
@@ -372,7 +372,7 @@ class Verdict:
 def copied(folder: Path, mutant: Mutant | None = None) -> Path:
     """Return a copy of the source in `folder`, changed by the mutant. Raise ValueError as `without_its_rule` does."""
     copy = folder / "src"
-    # Compiled modules come along: a file that is as old as its compiled one is not compiled again, a changed one is.
+    # Bytecode is copied too: only changed files are compiled again.
     for package in ("gofer", "gofer_simulators"):
         shutil.copytree(ROOT / "src" / package, copy / package)
     (copy / f"{PROBE}.py").write_text(_PROBE_SOURCE)
@@ -390,7 +390,7 @@ def without_its_rule(mutant: Mutant) -> str:
 
 
 def judged(copy: Path, tests: Sequence[str]) -> Verdict:
-    """Runs tests on a copy of the source, in a process of its own."""
+    """Run tests on a copy of the source, in a process of its own."""
     nodes = [f"{ROOT / 'tests'}/{test}" for test in tests]
     options = ["-p", PROBE, "-p", "no:cacheprovider", "-W", "ignore", "--no-header"]
     path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
@@ -407,7 +407,7 @@ def judged(copy: Path, tests: Sequence[str]) -> Verdict:
 
 
 def verdicts(folder: Path) -> Mapping[str, Verdict]:
-    """What its named test said of each mutant, by rule; two processes at a time."""
+    """Return the verdict of the named test on each mutant by rule; two processes at a time."""
 
     def judge(numbered: tuple[int, Mutant]) -> Verdict:
         number, mutant = numbered
@@ -419,5 +419,5 @@ def verdicts(folder: Path) -> Mapping[str, Verdict]:
 
 
 def caught(folder: Path) -> list[str]:
-    """The rules whose mutants fail their test, in the order of the table."""
+    """Return the rules whose mutants fail their test, in the order of the table."""
     return [rule for rule, verdict in verdicts(folder).items() if verdict.code == 1]

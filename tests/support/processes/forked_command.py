@@ -63,7 +63,7 @@ async def start_command(words: Sequence[str], folder: Path, environment: Mapping
 def _live(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: Connection, stderr: Connection
 ) -> None:
-    # What it was forked with is no garbage, and looking for some would copy all of that memory.
+    # The inherited memory has no garbage, and a collection would copy all of it.
     gc.freeze()
     sys.stdout, sys.stderr = _opened(stdout, 1), _opened(stderr, 2)
     os.chdir(folder)
@@ -80,7 +80,7 @@ def _opened(pipe: Connection, number: int) -> TextIO:
 
 
 async def _reader(pipe: Connection) -> asyncio.StreamReader:
-    """Return the stream of what is written into a pipe."""
+    """Return a reader of the bytes written into a pipe."""
     reader = asyncio.StreamReader()
     file = os.fdopen(os.dup(pipe.fileno()), "rb", buffering=0)
     pipe.close()

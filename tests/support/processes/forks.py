@@ -1,4 +1,4 @@
-"""The fork server of the tests: its processes are real and cost no start, as it has read every module of Gofer."""
+"""The fork server of the tests: real processes that start fast, because it has imported every module of Gofer."""
 
 import asyncio
 import multiprocessing
@@ -8,14 +8,14 @@ from multiprocessing.process import BaseProcess
 from gofer.cli.main import COMMANDS
 
 FORKS = multiprocessing.get_context("forkserver")
-# The last two are what the first imports only when it is opened.
+# The last two are imported by the first only when it is opened.
 FORKS.set_forkserver_preload(
     ["gofer.app.embedded.stack", *(f"gofer.cli.{name}" for name in COMMANDS), "httpcore2", "anyio._backends._asyncio"]
 )
 
 
 def start(life: Callable[..., None], *arguments: object) -> BaseProcess:
-    """Start a process that lives that life."""
+    """Start a process that runs the function."""
     process = FORKS.Process(target=life, args=arguments)
     process.start()
     return process
@@ -24,7 +24,7 @@ def start(life: Callable[..., None], *arguments: object) -> BaseProcess:
 async def exit_code(process: BaseProcess) -> int:
     """Wait for the end of a process and return its exit code, negative for a signal."""
     loop, over = asyncio.get_running_loop(), asyncio.Event()
-    # No thread joins it: how a process ended can be read once, and starting another one reads it as well.
+    # Not joined in a thread: an exit status can be read only once, and starting another process reads it as well.
     loop.add_reader(process.sentinel, over.set)
     try:
         await over.wait()

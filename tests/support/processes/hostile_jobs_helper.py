@@ -26,7 +26,7 @@ def environment(packet: Packet) -> Packet:
             descriptors.append(number)
         except OSError:
             pass
-    environment = ctypes.CDLL(None).getenv  # the real one, not what Python remembers
+    environment = ctypes.CDLL(None).getenv  # the real environment, not Python's copy
     environment.restype = ctypes.c_char_p
     names = [name for name in ("PATH", "HOME", "GOFER_SECRET") if environment(name.encode())]
     core = resource.getrlimit(resource.RLIMIT_CORE)[0]

@@ -1,4 +1,4 @@
-"""Jobs without a helper: what they do and say is the same, and a test can look inside."""
+"""Jobs without a helper process, with the same work and texts inside the process of the test."""
 
 from gofer.files.child import Job
 from gofer.files.child_wire import Packet
@@ -8,7 +8,7 @@ from gofer.values.errors import ToolError
 
 
 class InThisProcess:
-    """Stands in for `Children`; for nothing that is made to hurt."""
+    """A replacement for `Children`, for harmless documents only."""
 
     async def run(self, job: Job) -> Packet:
         packet = done(JOBS, Packet({"job": job.name, **job.fields}, job.data))
@@ -18,4 +18,4 @@ class InThisProcess:
         return packet
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is no process to close."""

@@ -1,4 +1,4 @@
-"""Did only happen what the right people agreed to? The journal of a run against what they pressed."""
+"""The judge of approvals: the journal of a run against the presses of people."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ Name = tuple[str, str]
 
 
 def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: People) -> list[str]:
-    """What is wrong with how one run asked, decided and acted."""
+    """Return the violations in how one run asked, decided and acted."""
     found: list[str] = []
     event = next(r.entry.event for r in journal if isinstance(r.entry, e.RunAccepted))
     requested: dict[Name, e.ApprovalRequested] = {}
@@ -31,9 +31,9 @@ def approvals(run: str, journal: Sequence[e.Recorded], plan: Plan, people: Peopl
                 found += ["a request was decided twice"] if (about, call) in decided else []
                 found += _decision(run, one, requested[about, call], recorded.at, clicks, words, people)
                 decided[about, call] = one
-            # Branches of a script wait one after the other: a press for the second is looked at after the first.
+            # Branches of a script wait one after the other: a press for the second is read after the first.
             case e.RunParked(reason="approval") if not plan.script:
-                # What another run did meanwhile needs nobody's decision any more.
+                # A call that another run made meanwhile needs no decision any more.
                 waiting = [name for name in requested if name not in decided and name[1] not in answered]
                 counting = [item for name in waiting for item in _counting(run, name, clicks, people)]
                 found += [] if words >= set(counting) else ["it waits although somebody decided"]
@@ -61,7 +61,7 @@ def _decision(
     words: set[str],
     people: People,
 ) -> list[str]:
-    """The first press that counts decides; without one, only time does, or that nobody could be asked."""
+    """Check that the first valid press decided; without one, only expiry or a missing approver may decide."""
     counting = _counting(run, (decided.about, decided.call), clicks, people)
     if decided.item:
         (click,) = [one for one in clicks if one.item == decided.item]
@@ -69,7 +69,7 @@ def _decision(
         if before is None or click.decision != decided.decision:
             return ["a press that does not count decided"]
         return [] if all(item in words for item in before) else ["another press than the first that counts decided"]
-    # Whoever could not be looked up was told to press again.
+    # A person who could not be looked up was asked to press again.
     overlooked = [item for item in counting if item not in words]
     match decided.decision:
         case "expired" if at < requested.until or overlooked:
@@ -81,13 +81,13 @@ def _decision(
 
 
 def _counting(run: str, name: Name, clicks: Sequence[e.ApprovalClicked], people: People) -> list[str]:
-    """Items of the presses for one request that count, in the order in which they were journaled."""
+    """Return the items of the valid presses for one request, in the order of the journal."""
     own = [(click.item, people.press_of(run, click)) for click in clicks if (click.about, click.call) == name]
     return [item for item, press in own if press is not None and press.counts]
 
 
 def _told(journal: Sequence[e.Recorded], decided: dict[Name, e.ApprovalDecided]) -> list[str]:
-    """What was denied, or expired, is told to whoever asked for the call, as refused."""
+    """Check that a denied or expired call was answered as refused."""
     against = {call for (_, call), one in decided.items() if one.decision != "approved"}
     outcomes = [r.entry for r in journal if isinstance(r.entry, e.ToolResult | e.ToolUnknown)]
     wrong = [one for one in outcomes if one.call in against and getattr(one, "status", "") != "refused"]
@@ -95,7 +95,7 @@ def _told(journal: Sequence[e.Recorded], decided: dict[Name, e.ApprovalDecided])
 
 
 def _lost(run: str, journal: Sequence[e.Recorded], clicks: Sequence[e.ApprovalClicked], people: People) -> list[str]:
-    """A press that was taken is journaled, unless the run was over."""
+    """Check that an accepted press was journaled, unless the run had ended."""
     if any(isinstance(r.entry, e.RunFinished) for r in journal):
         return []
     known = {(run, one.about, one.call, one.decision, one.actor, one.at) for one in clicks}

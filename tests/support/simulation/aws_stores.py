@@ -1,4 +1,4 @@
-"""Stores as AWS has them, in virtual time: a table whose every request may fail, and a queue that doubles messages."""
+"""Stores like those of AWS, in virtual time: a table with failing requests, and a queue that duplicates messages."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ RECEIVES = 5
 
 
 class SharedTable(MemoryTable):
-    """The table of a schedule. Its index lags, mostly by moments; what is a frame is also copied to `copy`."""
+    """The table of a schedule. Its index lags, mostly by moments; frames are also copied to `copy`."""
 
     def __init__(self, faults: Faults, clock: VirtualClock) -> None:
         super().__init__(clock.monotonic, self._lagging)
@@ -53,7 +53,7 @@ class SharedTable(MemoryTable):
 
 
 class MachineTable:
-    """A table as one machine sees it: it may die, or lose an answer, between any two requests of one method."""
+    """A table as one machine sees it: death or a lost response between any two requests of a method."""
 
     def __init__(self, machine: Machine, table: Table) -> None:
         self._io = machine.io
@@ -85,16 +85,16 @@ class MachineTable:
 
 
 class StandardQueue(MemoryQueue):
-    """As SQS standard: every enqueue is a message, none is delayed for long, and an unacknowledged one goes away."""
+    """A queue like SQS standard: each enqueue adds a message, delays are short, and receives are limited."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
-        self._rings_made = 0
+        self._enqueued = 0
 
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        self._rings_made += 1
-        # Under a name of its own: then no message that waits is one of the same run.
-        await super().enqueue(f"{self._rings_made}/{run}", min(delay, LONGEST_DELAY))
+        self._enqueued += 1
+        # Under a unique name, so that no waiting message is replaced by one of the same run.
+        await super().enqueue(f"{self._enqueued}/{run}", min(delay, LONGEST_DELAY))
 
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         found = await super().receive(limit, visibility, wait)

@@ -1,4 +1,4 @@
-"""Runs whose window is small, whose results are long and who hand work to subagents, for the simulation."""
+"""Runs with a small window, long results and subagents, for the simulation."""
 
 import json
 import re
@@ -31,7 +31,7 @@ HELPER = LoadedSubagent(
     _SYSTEM,
     served("m", "n"),
 )
-"""A subagent in a run of its own, which may do what its run may."""
+"""A subagent in a run of its own, with the permissions of the parent run."""
 
 Arguments = Callable[[str, str], Mapping[str, object]]
 """What a call is made with, from some words and the newest file."""
@@ -76,23 +76,23 @@ BELOW: Sequence[Turn] = (
 
 
 def delegating(workflow: Workflow) -> Workflow:
-    """A workflow whose runs do so."""
+    """Return the workflow of such runs."""
     return workflow.model_copy(update={**_VIEW, "subagents": ("s",)})
 
 
 def base_tools() -> dict[str, Tool]:
-    """The tools that such runs have besides."""
+    """Return the further tools of such runs."""
     return {tool.name: tool for tool in bind_all((file_read, peek_file, *PLAN_TOOLS, *SUBAGENT_TOOLS), None)}
 
 
 def given(name: str, words: str) -> str:
-    """What a tool says of a call."""
+    """Return the result of a call."""
     text = f"{name} {words}"
     return "\n".join(f"{text} {line}" for line in range(_LINES)) if words.startswith(LONG) else text
 
 
 def answer(request: Mapping[str, object], tokens: int, words: Callable[[], str]) -> Answer:
-    """What a model says that knows how far it is from nothing but what it is shown."""
+    """Return the answer of a model that knows its progress from the request alone."""
     messages = [(str(one["role"]), str(one.get("content"))) for one in request["messages"]]  # type: ignore[index,attr-defined]
     usage = Usage(tokens, 20, 0)
     turns, last = BELOW if messages[0][1] == _SYSTEM else TURNS, messages[-1][1]
@@ -108,7 +108,7 @@ def answer(request: Mapping[str, object], tokens: int, words: Callable[[], str])
 
 
 def _turn(messages: Sequence[tuple[str, str]]) -> int:
-    """How many answers were given: those that a summary tells of, and those since."""
+    """Return the number of answers so far: those counted by a summary, and those since."""
     told = [
         int(found) for role, text in messages if role == "user" for found in re.findall(r"^turn (\d+)$", text, re.M)
     ]

@@ -1,4 +1,4 @@
-"""Did every promise hold? The journals of a schedule against what the world saw and what people pressed."""
+"""The judge of a schedule: its journals against the effects in the world and the presses of people."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ Journal = Sequence[e.Recorded]
 
 @dataclass
 class Report:
-    """What one schedule came to."""
+    """The result of one schedule."""
 
     violations: list[str]
     faults: Counter[str]
     runs: int
     duplicates: int = 0
-    """Deliveries of what was delivered before."""
+    """Repeated deliveries."""
     journals: list[bytes] = field(default_factory=list)
     unknown: int = 0
     calls: int = 0
@@ -33,19 +33,19 @@ class Report:
     handovers: int = 0
     cancelled: int = 0
     needless: int = 0
-    """Calls whose outcome nobody can tell, although nothing went wrong while they were under way."""
+    """Calls with an unknown outcome, although no fault happened while they were under way."""
     asked: int = 0
     """Questions that people were asked."""
     decided: Counter[str] = field(default_factory=Counter)
     """What came of them."""
     ignored: int = 0
-    """Presses of buttons that did not count: of the wrong person, too late, forged, or after somebody had decided."""
+    """Presses without effect: by the wrong person, too late, forged, or after the decision."""
     stopped: int = 0
-    """Runs that somebody stopped while they waited for a decision."""
+    """Runs that were cancelled while they waited for a decision."""
     scripted: int = 0
     """Calls of scripts that have an outcome."""
     told: int = 0
-    """Calls that were answered from what another one did for the same message."""
+    """Calls that were answered from the result of another call for the same message."""
     waited: int = 0
     """Times that a run was parked because a vendor was away."""
     delegated: int = 0
@@ -56,19 +56,19 @@ class Report:
 
 @dataclass
 class Judge:
-    """What is known of a schedule besides its journals."""
+    """What is known of a schedule apart from its journals."""
 
     world: World
     people: People
     faults: Faults
     plan: Plan
     cancelled: set[str]
-    """Runs of which somebody was told that they stop."""
+    """Runs whose cancel was accepted."""
 
     def judge(self, journals: Mapping[str, Journal], report: Report) -> None:
-        """Adds what the journals come to, by run, to a report."""
+        """Add the findings in the journals, by run, to a report."""
         entries = [recorded.entry for journal in journals.values() for recorded in journal]
-        # What was refused may be done later by another run under the same key, with its own words.
+        # After a refusal, another run may make the call later under the same key, with its own text.
         lent = {entry.key for entry in entries if isinstance(entry, e.ToolCall)}
         for run, journal in journals.items():
             self._judge(run, journal, lent, report)
@@ -91,17 +91,17 @@ class Judge:
         report.violations += _after_cancel(entries, accepted=run in self.cancelled)
         report.needless += self._needless(journal)
         report.violations += self._effects(run, journal, lent, report)
-        # Entry by entry, and so over every beginning of the journal that anybody looked at; so does the progress.
+        # Both projections fold entry by entry, so this covers every prefix of the journal.
         trace.project(journal)
 
     def _needless(self, journal: Journal) -> int:
-        """Unknown outcomes of calls during which nothing happened to any machine that had the run."""
+        """Count unknown outcomes of calls during which no machine of the run had a fault."""
         begun = {r.entry.call: r for r in journal if isinstance(r.entry, e.ToolCall)}
         needless = 0
         for ended in (r for r in journal if isinstance(r.entry, e.ToolUnknown)):
             call = begun.get(ended.entry.call)
             if call is None or call.entry.key:
-                # What another run did or tried, that nobody can tell about any more.
+                # A call that another run made or tried, whose outcome cannot be determined any more.
                 continue
             between = {r.owner for r in journal if call.n <= r.n <= ended.n}
             machines = {int(owner[1:].partition("-")[0]) for owner in between}
@@ -112,7 +112,7 @@ class Judge:
         return needless
 
     def _effects(self, run: str, journal: Journal, lent: set[str], report: Report) -> list[str]:
-        """What the journal says of each call against what the world saw of it."""
+        """Compare the journaled outcome of each call with its effects in the world."""
         found: list[str] = []
         state = progress.project(journal)
         asked = _asked(journal)
@@ -141,14 +141,14 @@ class Judge:
         return found
 
     def _stray(self, journals: Mapping[str, Journal]) -> list[str]:
-        """Everything that was sent has an intent, in the journal of the run whose key it bears or of one after it."""
+        """Check that every sent call has an intent, in the journal of the run of its key or of a later run."""
         entries = [(run, recorded.entry) for run, journal in journals.items() for recorded in journal]
         known = {_key(run, entry) for run, entry in entries if isinstance(entry, e.ToolCall)}
         stray = [key for key in self.world.sent if key not in known]
         return [f"{len(stray)} effects without an intent"] if stray else []
 
     def _once(self, journals: Mapping[str, Journal]) -> list[str]:
-        """What is done once for a message happened at most once, and once where a journal says that it did."""
+        """Check that a once-per-message call happened at most once, and exactly once where a journal records it."""
         keys: dict[str, set[str]] = {}
         done: set[str] = set()
         for run, journal in journals.items():
@@ -176,7 +176,7 @@ def _key(run: str, call: e.ToolCall) -> str:
 
 
 def _event(journal: Journal) -> Event:
-    """What a run began with."""
+    """Return the event of a run."""
     (accepted,) = [r.entry for r in journal if isinstance(r.entry, e.RunAccepted)]
     return accepted.event
 
@@ -187,7 +187,7 @@ def _message(journal: Journal) -> str:
 
 
 def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
-    """Tool and words of every call the model or the script asked for, by call id."""
+    """Return tool and text of every call of the model or the script, by call id."""
     wanted: dict[str, tuple[str, str]] = {}
     state = conversation.Conversation()
     for recorded in journal:
@@ -200,7 +200,7 @@ def _wanted(journal: Journal) -> dict[str, tuple[str, str]]:
 
 
 def _scripted(call: str) -> bool:
-    """Whether a script asked for a call: its id names the branch; what a run does by itself has a slash."""
+    """Return whether a script made a call: its id names the branch; a run's own calls have a slash."""
     return ":" in call and "/" not in call
 
 
@@ -209,7 +209,7 @@ def _asked(journal: Journal) -> dict[str, str]:
 
 
 def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
-    """Nothing new begins after a cancel but telling so; an accepted one is journaled unless the run was over."""
+    """Check that only notices follow a cancel, and that an accepted one is journaled unless the run had ended."""
     found = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunCancelled)]
     concluded = [place for place, entry in enumerate(entries) if isinstance(entry, e.RunConcluded)]
     if not found:
@@ -218,8 +218,8 @@ def _after_cancel(entries: Sequence[e.Entry], *, accepted: bool) -> list[str]:
     if concluded and concluded[0] < found[0]:
         return []
     later = [entry for entry in entries[found[0] :] if isinstance(entry, e.ToolCall | e.LlmRequest | e.SubagentStarted)]
-    # Told where the answer goes, and where people were asked; the announcement is deleted.
-    # A subagent that is found again did begin before.
+    # Notices are posted in the thread and at open questions, and the status message is deleted.
+    # A resumed subagent began before.
     begun = [one for one in later if not (isinstance(one, e.ToolCall) and one.call.startswith(NOTICES))]
     begun = [one for one in begun if not (isinstance(one, e.SubagentStarted) and one.resumed)]
     ends = [entry.status for entry in entries if isinstance(entry, e.RunFinished)]

@@ -1,4 +1,4 @@
-"""Machines that crash, freeze and lose answers, and the stores and queues they see through that."""
+"""Machines that crash, freeze and lose responses, and stores and queues as such machines see them."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass
 class Faults:
-    """How often what goes wrong, per boundary. All of it stops when `over` is set."""
+    """The probability of each fault per boundary. All faults stop when `over` is set."""
 
     chance: random.Random
     crash: float = 0.012
@@ -37,7 +37,7 @@ class Faults:
 
 
 class Machine:
-    """One process: it can be killed or frozen at any boundary between two of its outside calls."""
+    """One process, which can be killed or frozen at any boundary between two of its outside calls."""
 
     def __init__(self, faults: Faults) -> None:
         faults.machines += 1
@@ -46,7 +46,7 @@ class Machine:
         self.dead = asyncio.Event()
 
     def suffers(self, what: str) -> bool:
-        """Rolls the dice for one kind of fault."""
+        """Draw whether one kind of fault happens now."""
         faults = self.faults
         if faults.over or faults.chance.random() >= getattr(faults, what):
             return False
@@ -54,12 +54,12 @@ class Machine:
         return True
 
     def notes(self, what: str) -> None:
-        """Remembers that something went wrong here now."""
+        """Record a fault of this machine at this time."""
         self.faults.seen[what] += 1
         self.faults.when.setdefault(self.number, []).append(asyncio.get_running_loop().time())
 
     async def boundary(self) -> None:
-        """Time passes; or the machine freezes for minutes; or it is dead, and nothing it does ever returns."""
+        """Let time pass; the machine may freeze for minutes or die, and then no call of it returns."""
         if self.suffers("crash"):
             self.dead.set()
         if self.suffers("pause"):
@@ -70,7 +70,7 @@ class Machine:
             await self.faults.limbo[-1]
 
     async def io(self, call: Callable[[], Awaitable[T]]) -> T:
-        """One call to a store, as an SDK makes it: throttled calls and lost answers are tried again blindly."""
+        """Make one call to a store as an SDK does: throttled calls and lost responses are retried blindly."""
         for attempt in range(6):
             await self.boundary()
             if self.suffers("throttle"):
@@ -193,7 +193,7 @@ class MachineStore:
 
 
 class MachineQueue:
-    """A queue as one machine sees it; now and then two receive the same message."""
+    """A queue as one machine sees it; sometimes two machines receive the same message."""
 
     def __init__(self, machine: Machine, queue: Queue) -> None:
         self._machine = machine

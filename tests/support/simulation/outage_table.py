@@ -1,4 +1,4 @@
-"""The table of outages: what people and operators see when a system is away right before any call of a run."""
+"""The table of outages: what people and operators see when a system fails right before any call of a run."""
 
 import asyncio
 import itertools
@@ -64,7 +64,7 @@ FACTS: Mapping[str, Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One way in which runs begin."""
+    """One source of runs."""
 
     name: str
     trigger: object
@@ -133,7 +133,7 @@ SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One outage, and what was seen of it."""
+    """One outage, and what people and operators saw."""
 
     source: str
     call: str
@@ -156,8 +156,8 @@ class Colleague:
         return says(ANSWER)
 
 
-class Telling(MemoryStore):
-    """A store that notes what the run list shows, in order."""
+class StatusRecorder(MemoryStore):
+    """A store that records the states shown in the run list, in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class Telling(MemoryStore):
             self.shown.append(line)
 
 
-class Lines(logging.Handler):
+class WarningLog(logging.Handler):
     """The warnings of the log, each once."""
 
     def __init__(self) -> None:
@@ -185,9 +185,9 @@ class Lines(logging.Handler):
 
 
 @contextmanager
-def log_lines() -> Iterator[Lines]:
-    """The log of Gofer while the block runs."""
-    handler, logger = Lines(), logging.getLogger("gofer")
+def log_lines() -> Iterator[WarningLog]:
+    """Record the warnings of Gofer during the block."""
+    handler, logger = WarningLog(), logging.getLogger("gofer")
     logger.addHandler(handler)
     before = logger.propagate
     logger.propagate = False
@@ -199,13 +199,13 @@ def log_lines() -> Iterator[Lines]:
 
 
 class Run:
-    """One run of a source in virtual time; its system goes away right before the first attempt of one call."""
+    """One run of a source in virtual time, with an outage that begins right before the first attempt of one call."""
 
     def __init__(self, source: Source, call: str = "", seconds: float = 0.0) -> None:
         self.loop = VirtualLoop()
         self.clock = VirtualClock(self.loop)
         self.network = Network(self.clock)
-        self.store = Telling()
+        self.store = StatusRecorder()
         self.blobs = MemoryBlobs()
         self.queue = MemoryQueue(self.clock)
         self.source, self.call, self.seconds = source, call, seconds
@@ -258,7 +258,7 @@ class Run:
         return head is None or head.status in UNFINISHED
 
     async def _message(self) -> str:
-        """Let a colleague write what a run of Slack is about; return its ts."""
+        """Post the message of a Slack run as a colleague; return its ts."""
         channel = self.source.place.get("channel")
         if channel is None:
             return ""
@@ -293,7 +293,7 @@ class Run:
 
 
 def calls_of(source: Source) -> Sequence[str]:
-    """Return the calls of systems outside that an undisturbed run makes."""
+    """Return the calls to outside systems that an undisturbed run makes."""
     run = Run(source)
     run.play()
     return list(run.calls)
@@ -341,7 +341,7 @@ def _cell(lines: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return what people read of a text, without its links and the marker by which it is found."""
+    """Return a text as people read it, without its links and its search marker."""
     said = re.split(r"\n*(?:<sub>|<!--|w prompt)", text)[0]
     return " ".join(said.split())
 

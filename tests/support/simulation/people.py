@@ -1,4 +1,4 @@
-"""People who are asked for a decision: some answer, some too late or twice, some are the wrong ones, some forge."""
+"""People who are asked for a decision: some answer late or twice, some may not decide, some forge a press."""
 
 import asyncio
 import random
@@ -15,13 +15,13 @@ from gofer.values.secret import Secret
 
 LEAD, REQUESTER, STRANGER = "U0LEAD000", "U0NEWCO0", "U0NOBODY0"
 PATIENCE = 3
-"""How often somebody presses a button that does nothing."""
+"""The number of presses on a button that gives no response."""
 FORGER = Secret("not the key")
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """One press of a button, as only the person who pressed it knows it."""
+    """One press of a button, as the person who pressed it knows it."""
 
     run: str
     about: str
@@ -36,7 +36,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What somebody is going to press, and how many seconds after the one before it."""
+    """A planned press, and its delay in seconds after the one before it."""
 
     after: float
     actor: str
@@ -46,15 +46,15 @@ class _Wish:
 
 
 class People:
-    """Those who see questions in Slack, and what they pressed."""
+    """The people who see questions in Slack, and their presses."""
 
     def __init__(self, chance: random.Random, clock: Clock, deliver: Callable[[Click], Awaitable[str]]) -> None:
         self.made: dict[tuple[str, str, str, str, str, int], Press] = {}
-        """Every press by what a journal has of it; forged ones are none of them."""
+        """Every genuine press by its entry in a journal."""
         self.heard: set[tuple[str, str, str, str, str, int]] = set()
         """Those that Gofer said it took."""
         self.asked: set[tuple[str, str, str]] = set()
-        """Run, subject and call of every question that anybody saw."""
+        """Run, subject and call of every question that was seen."""
         self.forged = 0
         self._chance, self._clock, self._deliver = chance, clock, deliver
         self._tasks: list[asyncio.Task[None]] = []
@@ -62,22 +62,22 @@ class People:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody is going to press something."""
+        """Return whether presses are still planned."""
         return any(not task.done() for task in self._tasks)
 
     def see(self, key: str, asked: Question) -> None:
-        """A question stands in Slack, put by the call with this key; seen once, however often it stands there."""
+        """React to a question that the call with this key posted; further copies of the question are ignored."""
         run, _, about, call, _ = key.split("/")
         if (run, about, call) not in self.asked:
             self.asked.add((run, about, call))
             self._tasks.append(asyncio.create_task(self._react(run, call, asked)))
 
     def press_of(self, run: str, click: ApprovalClicked) -> Press | None:
-        """The press that a journal tells of, if anybody made it."""
+        """Return the press that a journal records, if a person made it."""
         return self.made.get((run, click.about, click.call, click.decision, click.actor, click.at))
 
     def approved(self, run: str, about: str, call: str) -> bool:
-        """Whether the right person allowed it in time."""
+        """Return whether a person who may decide approved in time."""
         name = run, about, call, "approved"
         return any(one.counts and (one.run, one.about, one.call, one.decision) == name for one in self.made.values())
 
@@ -109,7 +109,7 @@ class People:
         return [wish for wish in moods[chance.choices(range(7), (4, 3, 4, 2, 2, 1, 1))[0]] if wish]
 
     async def _press(self, run: str, call: str, asked: Question, wish: _Wish) -> bool:
-        """Presses once, delivered maybe twice; whether there was an answer."""
+        """Press once, with a delivery that may be repeated; return whether there was a response."""
         at = int(self._clock.now() * 1000)
         value = asked.approve if wish.decision == "approved" else asked.deny
         what = run, asked.about, call, wish.decision, wish.actor, at
@@ -123,7 +123,7 @@ class People:
         click = Click(value, Actor(wish.actor), at)
         delivered = [asyncio.create_task(self._deliver(click)) for _ in range(wish.copies)]
         self._deliveries += delivered
-        # A machine that died never answers; what it was about to do may still happen.
+        # A dead machine never responds, but effects that it sent may still happen.
         await asyncio.wait(delivered, timeout=10)
         said = [task.result() for task in delivered if task.done() and not task.exception()]
         if "" in said:

@@ -1,4 +1,4 @@
-"""What a seed's runs may do: which workflow, which mentions, who has to agree, and what is done once for a message."""
+"""The plan of a seed: workflow, mentions, approvers, and calls that happen once per message."""
 
 import random
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ WORKFLOW = Workflow(
     description="d", owner="#o", when=("slack.mention",), tools=TOOLS, limits=LIMITS, private_channels="allow"
 )
 APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
-"""Tools whose calls somebody has to approve, one choice for a schedule."""
+"""Tools whose calls need an approval, one choice for a schedule."""
 PRIVATE = replace(mention(ts="1.0"), private=True)
 """The mention whose run is deleted as soon as it ended."""
 CODE = """
@@ -64,7 +64,7 @@ ASKED = LoadedSubagent(Subagent(description="d"), "Be brief.", served("m", "n"))
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one schedule is about."""
+    """The plan of one schedule."""
 
     workflow: Workflow
     events: Sequence[Event]
@@ -73,7 +73,7 @@ class Plan:
     once: str = ""
     """The tool that has one effect for each message; empty for none."""
     stopped: int = 1
-    """The number of the event whose run somebody may stop."""
+    """The number of the event whose run may be cancelled."""
     delegates: bool = False
     """Whether its runs have long results, a small window and subagents in runs of their own."""
 
@@ -90,18 +90,18 @@ class Plan:
 
     @property
     def asks(self) -> bool:
-        """Whether people are asked for something."""
+        """Return whether people are asked for approvals."""
         return self.workflow.approve is not None or self.workflow.private_channels == "reply_only"
 
     def gates(self, event: Event, tool: str, effect: str) -> list[str]:
-        """What has to be agreed to before a call: what it does, and what it takes out of a private channel."""
+        """Return the approvals that a call needs: for the call, and for leaving a private channel."""
         approve = self.workflow.approve
         leaves = self.workflow.private_channels == "reply_only" and event.private and effect != "read"
         return ["call"] * (approve is not None and tool in approve.tools) + ["leaving"] * bool(leaves)
 
 
 def plan(seed: int) -> Plan:
-    """What a seed is about; one of seventeen hands work to subagents, whatever else it does."""
+    """Return the plan of a seed; one of seventeen uses subagents in addition."""
     made = _plan(seed)
     return replace(made, workflow=delegating(made.workflow), delegates=True) if seed % 17 == 2 else made
 
@@ -122,7 +122,7 @@ def _plan(seed: int) -> Plan:
             once = chance.choice(("page", "ticket"))
             return Plan(_workflow(once=once), events, script, once)
         case 4:
-            # The first of the two may be private, and so be deleted before the other one asks what became of it.
+            # The first of the two may be private, and so be deleted before the other one looks for its result.
             first = chance.choice(events[:2])
             events[2] = replace(events[2], place=first.place, conversation="slack:elsewhere")
             once = chance.choice(("page", "ticket", "mail"))

@@ -1,4 +1,4 @@
-"""One schedule: a seed decides every delivery, fault and delay; afterwards the world and the journals are compared."""
+"""One schedule: a seed decides every delivery, fault and delay; the judge compares world and journals afterwards."""
 
 import asyncio
 import itertools
@@ -70,17 +70,17 @@ class InlineDatabase:
         return work(self._connection)
 
     async def empty_log(self) -> None:
-        """There is none in memory."""
+        """Do nothing: a database in memory has no log."""
 
     def sync_first(self, sync: Callable[[], None]) -> None:
-        """There is no file to sync."""
+        """Do nothing: a database in memory has no file to sync."""
 
     def close(self) -> None:
         self._connection.close()
 
 
 class Archive:
-    """A store that hands on what it is asked, and copies frames and keys to where nothing is ever deleted."""
+    """A store that copies frames and keys to an archive from which they are never deleted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -102,7 +102,7 @@ class Archive:
 
 @dataclass
 class Rules:
-    """What keeps a schedule safe; a mutant replaces one of them."""
+    """The safety rules of a schedule; a mutant replaces one of them."""
 
     tools: Callable[[], dict[str, Tool]] = make_tools
     patience: Patience = field(default_factory=lambda: Patience(permit=20, inflight=INFLIGHT, skew=10))
@@ -145,7 +145,7 @@ class Schedule:
         self.deliveries = 0
         self.serving: list[Machine] = []
         """Machines with a worker that lives."""
-        # One schedule in three lives in short invocations, and in one of three somebody cancels a run.
+        # One schedule in three has short invocations, and in one of three a person cancels a run.
         self.invocations = seed % 3 == 1
         self.cancels = seed % 3 == 2
         self.plan = plan(seed)
@@ -179,7 +179,7 @@ class Schedule:
         return report
 
     async def _provider(self, event: Event) -> None:
-        """Slack: four deliveries over six minutes, some of them doubled."""
+        """Deliver as Slack does: four deliveries over six minutes, some of them doubled."""
         for gap in (0.0, 3.0, 57.0, 240.0):
             await asyncio.sleep(gap + self.faults.chance.random())
             copies = 1 + (self.faults.chance.random() < 0.5)
@@ -204,7 +204,7 @@ class Schedule:
         return await self._ingress(Machine(self.faults)).press(click)
 
     async def _somebody_stops(self, event: Event) -> None:
-        """Somebody wants a run to stop that waits for a decision, or the whole conversation, and says so twice."""
+        """Stop a run that waits for a decision, or the whole conversation, with a repeated request."""
         for _ in range(60):
             await asyncio.sleep(10)
             (run,) = self.accepted.get(event.identity) or {""}
@@ -225,7 +225,7 @@ class Schedule:
             self.cancelled.update(task.result())
 
     async def _somebody_cancels(self, event: Event) -> None:
-        """Somebody asks for a run to stop, soon or much later, and once more because no answer came."""
+        """Cancel a run, soon or much later, and again when no response came."""
         await asyncio.sleep(self.faults.chance.choice((1, 20, 90, 300)))
         (run,) = self.accepted.get(event.identity) or {""}
         for _ in range(2 if run else 0):
@@ -237,7 +237,7 @@ class Schedule:
             await asyncio.sleep(120)
 
     async def _serve(self, worker: Worker) -> None:
-        """Receives queue messages; on a machine of short invocations each message has a time of its own."""
+        """Receive queue messages; on a machine of short invocations each message has a deadline of its own."""
         if not self.invocations:
             await worker.serve()
         while True:
@@ -245,7 +245,7 @@ class Schedule:
                 await worker.answer(queue_message, Deadline(self.clock, self.faults.chance.uniform(30, 400)))
 
     async def _keep_a_worker(self) -> None:
-        """A worker; when its machine dies, another takes its place after a while."""
+        """Run a worker; when its machine dies, another one replaces it after a while."""
         while True:
             machine = Machine(self.faults)
             self.serving.append(machine)
@@ -253,12 +253,12 @@ class Schedule:
             await machine.dead.wait()
             self.serving.remove(machine)
             self.graves.append(serving)
-            # What the dead machine had under way stays where it is; nothing of it is cleaned up.
+            # Tasks of the dead machine stay suspended; nothing of them is cleaned up.
             serving.add_done_callback(lambda task: task.cancelled() or task.exception())
             await asyncio.sleep(self.faults.chance.uniform(1, 60))
 
     async def _sweep(self) -> None:
-        """A sweeper and a purger, started anew by a schedule, as on AWS: one that fails is followed by the next."""
+        """Run a sweeper and a purger by a schedule, as on AWS: a failed one is followed by the next."""
         while True:
             machine = Machine(self.faults)
             store, queue = self._seen_by(machine)
@@ -287,7 +287,7 @@ class Schedule:
         return Worker(services, FixedCatalog(self.catalog), self.rules.alone, WorkerLimits(concurrency=2))
 
     def _seen_by(self, machine: Machine) -> tuple[Store, Queue]:
-        """The stores as one machine has them. On DynamoDB each request may fail, elsewhere each method."""
+        """Return the stores as one machine sees them. On DynamoDB each request may fail, elsewhere each method."""
         store = DynamoStore(MachineTable(machine, self.table)) if self.table else MachineStore(machine, self.store)
         return store, MachineQueue(machine, self.queue)
 
@@ -302,7 +302,7 @@ class Schedule:
         )
 
     async def _all_through(self) -> bool:
-        """Whether every run ended, or waits for somebody for longer than a schedule takes, and nobody presses more."""
+        """Return whether every run ended or waits beyond the schedule's end, with no planned press left."""
         runs = {run for found in self.accepted.values() for run in found}
         try:
             through = not self.people.busy and all(
@@ -319,7 +319,7 @@ class Schedule:
             case e.RunParked(reason="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
                 told = head is not None and head.status == "parked" and head.wakes_at == until
-                # The row of a private run does not say what it waits for.
+                # The row of a private run does not show the reason of its wait.
                 said = head is not None and bool(head.reason) is not head.private
                 under_way = await running_subagents(run, self.store)
                 return told and said and not await has_inbox_items(run, under_way, self.store)
@@ -327,28 +327,28 @@ class Schedule:
                 return False
 
     async def _shown(self, run: str) -> bool:
-        """Whether lists show the end of a run that ended; a worker may be lost before it writes the head."""
+        """Return whether the run list shows the end of a run; a worker may crash before it writes the head."""
         head = await self.store.head(run)
         return head is None or head.ended or not isinstance(await self._last(run), e.RunFinished)
 
     async def _last(self, run: str) -> e.Entry | None:
-        """How a run stands, by the last of its frames: the judge reads them all."""
+        """Return the state of a run from its last frame; the judge reads them all."""
         stored = await self.copy.frames(run)
         if self.seen.get(run, (0, None))[0] != len(stored):
             frame = open_alone(len(stored), stored[-1], await seal_of(run, self.copy))
             place = len(frame.entries) - 1
-            # What is so long that it stands beside its frame says neither that a run ended nor that it waits.
+            # An entry with a body outside its frame is neither an end nor a wait.
             long = place in {body.i for body in frame.bodies}
             self.seen[run] = len(stored), None if long else from_json(frame.entries[place])
         return self.seen.get(run, (0, None))[1]
 
     def _private(self) -> list[str]:
-        """Private runs that ended."""
+        """Return the private runs that ended."""
         runs = self.accepted.get(PRIVATE.identity, set())
         return [run for run in runs if isinstance(self.seen.get(run, (0, None))[1], e.RunFinished)]
 
     async def _left(self, run: str) -> bool:
-        """Whether there is anything of a run's contents in the store."""
+        """Return whether the store still has contents of a run."""
         return bool(await self.store.key(run)) or any(await self.store.frames(run))
 
     async def _report(self) -> Report:

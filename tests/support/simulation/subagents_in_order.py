@@ -1,4 +1,4 @@
-"""The judge of what is below a run: its subagents, its files, and the requests to its models."""
+"""The judge of subagent runs, of files of runs, and of the requests to models."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from support.simulation.judge import Journal, Report
 
 
 def below(journals: Mapping[str, Journal], report: Report) -> list[str]:
-    """What is wrong with the subagents of some runs; `journals` are those of all."""
+    """Return the violations in the subagents of some runs; `journals` are those of all runs."""
     found: list[str] = []
     for run, journal in journals.items():
         state = progress.project(journal)
@@ -32,7 +32,7 @@ def below(journals: Mapping[str, Journal], report: Report) -> list[str]:
 
 
 def _ended(asked: e.SubagentStarted, settled: e.SubagentFinished | None, child: Journal) -> list[str]:
-    """A subagent that is settled ended, with all that it used, and that is not more than it might."""
+    """Check that a settled subagent run ended, with its usage recorded and within its limits."""
     state = progress.project(child)
     if settled is None or state.finished is None:
         return ["a subagent is left at work"]
@@ -47,14 +47,14 @@ def _ended(asked: e.SubagentStarted, settled: e.SubagentFinished | None, child: 
 
 
 def _in_order(journal: Journal) -> list[str]:
-    """A model that is shown all that it needs does each of its turns once."""
+    """Check that the model made each of its turns once."""
     answers = [r.entry for r in journal if isinstance(r.entry, e.LlmResponse)]
     asked = [tuple(ask.id for ask in answer.tool_calls) for answer in answers]
     return ["a model lost its thread"] if len(set(asked)) != len(asked) else []
 
 
 def unasked(journals: Mapping[str, Journal], asked: Sequence[bytes]) -> list[str]:
-    """Every question that a model got stands in a journal, byte for byte but for what is told in it."""
+    """Find requests to models that no journal has, byte for byte except for the texts in them."""
     requests = [r.entry for journal in journals.values() for r in journal if isinstance(r.entry, e.LlmRequest)]
     known = {(one.prefix_sha256, one.tail) for one in requests}
     tails = {one.tail.encode() for one in requests}
@@ -68,7 +68,7 @@ def unasked(journals: Mapping[str, Journal], asked: Sequence[bytes]) -> list[str
 
 
 async def unread(journals: Mapping[str, Journal], read: Callable[[str, str], Awaitable[bytes]]) -> list[str]:
-    """Files of runs whose contents are not what was given."""
+    """Find files of runs with other contents than were given."""
     found: list[str] = []
     for run, journal in journals.items():
         for added in (r.entry for r in journal if isinstance(r.entry, FileAdded) and r.entry.body):
@@ -85,7 +85,7 @@ async def unread(journals: Mapping[str, Journal], read: Callable[[str, str], Awa
 
 
 def _whole(added: FileAdded, text: str) -> bool:
-    """Whether a file of a long result is all of it."""
+    """Return whether a file of a long result is complete."""
     name, _, rest = text.partition(" ")
     words = " ".join(rest.partition("\n")[0].split(" ")[:-1])
     return not added.file.startswith("result_") or text == given(name, words)

@@ -1,4 +1,4 @@
-"""Slack, Jira, Notion and GitHub as simulators without sockets, in virtual time, each of which can be away."""
+"""Simulated Slack, Jira, Notion and GitHub without sockets, in virtual time, each with possible outages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ PULL = 41
 
 @dataclass
 class Network:
-    """What a worker reaches, and what people read there."""
+    """The systems that a worker calls, and the texts that people read there."""
 
     clock: VirtualClock
     away: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Network:
 
     def __post_init__(self) -> None:
         world = demo_world()
-        # Nothing is delivered: events begin at the receivers.
+        # No webhook is delivered: events begin at the receivers.
         http = loopback.client()
         self.slack = SlackSimulator(world, clock=self.clock.now, http=http)
         self.jira = JiraSimulator(as_object(world["jira"]), clock=self.clock.now, http=http)
@@ -64,7 +64,7 @@ class Network:
         )
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """See Http.send; a system that is away answers HTTP 503."""
+        """Send a request; a system with an outage answers HTTP 503."""
         name, client = self._clients[urlsplit(request.url).netloc]
         begins, ends = self.away.get(name, (0.0, 0.0))
         if begins <= self.clock.monotonic() < ends:
@@ -82,7 +82,7 @@ class Network:
                 self.read.append(text)
 
     def _written(self) -> Sequence[str]:
-        """Return all texts of Gofer that stand in the systems now."""
+        """Return all texts of Gofer in the systems."""
         bot = self.slack.workspace.bot.user
         messages = [
             one.text for one in self.slack.workspace.all_messages() if one.user == bot and float(one.ts) > START

@@ -1,4 +1,4 @@
-"""An event loop whose time is virtual: nothing waits, everything happens in an order that one seed decides.
+"""An event loop in virtual time: no call waits, and one seed decides the order of events.
 
 Timers fire in order of their time; between them the clock jumps. There are no sockets and no threads, so the same seed
 gives the same schedule.
@@ -22,11 +22,11 @@ START = 1_795_262_400.0
 
 
 class Stuck(Exception):
-    """Nothing can ever happen any more, and the work is not done."""
+    """The loop has no timer and no ready callback left, but the work is not done."""
 
 
 class _Due:
-    """A callback that somebody may take back."""
+    """A callback that can be cancelled."""
 
     __slots__ = ("_at", "callback")
 
@@ -45,7 +45,7 @@ class _Due:
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """As much of an asyncio loop as tasks, futures and timers need, in virtual time."""
+    """The part of an asyncio loop that tasks, futures and timers need, in virtual time."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -69,7 +69,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Any:
         due = _Due(partial((copy_context() if context is None else context).run, callback, *args), when)
-        # Those of one time in the order in which they were asked for.
+        # Timers of one time fire in the order in which they were set.
         heapq.heappush(self._timers, (when, next(self._order), due))
         return due
 
@@ -92,7 +92,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._closed = True
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Told by what is thrown away unfinished, or with an error that nobody asked for."""
+        """Log a task that was dropped unfinished or whose error was not retrieved."""
         logging.getLogger(__name__).error("%s", context["message"], exc_info=context.get("exception"))
 
     def run_until_complete(self, future: Any) -> Any:
@@ -109,7 +109,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return task.result()
 
     def _leap(self) -> None:
-        """Goes to the next moment at which anything happens: all of its timers are due."""
+        """Advance to the next time with a timer and make all its timers due."""
         timers = self._timers
         while timers and timers[0][2].callback is None:
             heapq.heappop(timers)
@@ -136,13 +136,13 @@ class VirtualClock:
 
 
 def play(loop: VirtualLoop, work: Coroutine[Any, Any, T]) -> T:
-    """Runs one coroutine to its end in virtual time and drops whatever else is left."""
-    # Most of what a schedule makes stays until its end: to look through it again and again for garbage finds little.
+    """Run one coroutine to its end in virtual time and drop all other tasks."""
+    # Most objects of a schedule live until its end, so that garbage collection would find little.
     gc.disable()
     try:
         return loop.run_until_complete(work)
     finally:
-        # A dead machine answers nothing, not even to clean-up: what waits for it is cancelled until it gives in.
+        # A dead machine never returns, not even to clean-up: tasks waiting for it are cancelled until they end.
         while left := asyncio.all_tasks(loop):
             for task in left:
                 task.cancel()

@@ -1,4 +1,4 @@
-"""What people and operators see of the runs of a schedule that ended."""
+"""What people and operators see of the ended runs of a schedule."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ async def unseen(journals: Mapping[str, Journal], world: World, store: Store, no
         head = await store.head(run)
         if head is None or not _listed(head, finished[-1]):
             silent.append(finished[-1].reason)
-    # What no list may show is counted.
+    # Private runs, which no list shows, are counted.
     over = len(silent) - counted
     return [f"{over} runs ended where neither people nor operators see why: {_some(silent)}"] if over > 0 else []
 
@@ -36,7 +36,7 @@ def _told(run: str, world: World) -> bool:
 
 
 def _listed(head: Head, finished: e.RunFinished) -> bool:
-    """Whether the run list has its status and its reason."""
+    """Return whether the run list has the status and the reason of a run."""
     return not head.private and bool(head.reason) and head.status == finished.status
 
 

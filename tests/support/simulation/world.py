@@ -1,4 +1,4 @@
-"""What is outside in a simulation: effects that land late or twice or never, and a model that never repeats itself."""
+"""The outside of a simulation: effects that land late, twice or never, and a model that never repeats itself."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ ARGUMENTS: Mapping[str, type[Arguments]] = {
     "slack_may_decide": MayDecide,
     "slack_tell_one": TellOne,
 }
-"""What tools take that are told more than a few words."""
+"""The further arguments of tools with longer input."""
 
 DETAILS: Mapping[str, object] = {
     "private": False,
@@ -66,8 +66,8 @@ DETAILS: Mapping[str, object] = {
 """What the code of a run relies on in the results of its tools."""
 
 
-class Anything(Arguments):
-    """Whatever is said, for every simulated tool."""
+class AnyArguments(Arguments):
+    """The arguments of every simulated tool."""
 
     text: str = ""
     name: str = ""
@@ -82,12 +82,12 @@ def _nobody_sees(key: str, asked: Question) -> None:
 
 @dataclass
 class World:
-    """What truly happened: the argument of every effect that landed, by the key of its call."""
+    """The effects that happened: the argument of every landed effect, by the key of its call."""
 
     faults: Faults
     vendors: Vendors = field(default_factory=Vendors)
     see: Callable[[str, Question], None] = _nobody_sees
-    """Who sees a question as soon as it stands in Slack."""
+    """Called with each question as soon as it is posted."""
     landed: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sent: list[str] = field(default_factory=list)
     """Keys in the order in which something was sent for them."""
@@ -103,7 +103,7 @@ class World:
 
 
 class WorldHttp:
-    """The network of one machine. Deciding to send and sending are one step: nothing comes between."""
+    """The network of one machine. No boundary lies between the decision to send and the send."""
 
     def __init__(self, machine: Machine, world: World) -> None:
         self._machine = machine
@@ -154,13 +154,13 @@ class WorldHttp:
 
 
 def make_tools() -> dict[str, Tool[Arguments]]:
-    """One tool per name, all speaking to the simulated world through the HTTP they are given."""
+    """Return one tool per name, all of which call the simulated world by HTTP."""
     return {name: _tool(name, effect) for name, effect in EFFECTS.items()}
 
 
 def _words(said: Arguments) -> str:
-    """What an effect leaves in the world: the words of a call, or all that was said."""
-    return said.text if isinstance(said, Anything) else said.model_dump_json()
+    """Return the text that an effect leaves in the world: that of the call, or the whole request."""
+    return said.text if isinstance(said, AnyArguments) else said.model_dump_json()
 
 
 def _details(said: Arguments) -> Mapping[str, object]:
@@ -191,7 +191,7 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
         name,
         name,
         effect,
-        ARGUMENTS.get(name, Anything),
+        ARGUMENTS.get(name, AnyArguments),
         act,
         timeout=20.0,
         internal=name in ARGUMENTS,
@@ -201,12 +201,12 @@ def _tool(name: str, effect: Effect) -> Tool[Arguments]:
 
 
 def _place(_: Origin, said: Arguments) -> Place:
-    """Every call may be made: where runs may write is no rule of the simulation."""
+    """Allow every place: rules about places are not part of the simulation."""
     return Place("simulated", "other", _words(said))
 
 
 class RestlessModel:
-    """Asks for the tools of the plan, with other words every time, unless it has none; sometimes it is not there."""
+    """A model that calls the tools of the plan with other texts every time, and is sometimes unavailable."""
 
     def __init__(self, machine: Machine, questions: list[bytes], *, delegates: bool = False) -> None:
         self._machine = machine

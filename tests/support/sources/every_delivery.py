@@ -1,4 +1,4 @@
-"""Everything that can be sent: each receiver, deliveries as their senders sign them, and their possible faults."""
+"""Deliveries to each receiver, signed as by their senders, and faulty variants of them."""
 
 import copy
 import json
@@ -65,12 +65,12 @@ KINDS = [
     "webhook",
 ]
 REFUSED = {401, 403, 404, 405, 413}
-"""What is answered to those who did not prove who they are."""
+"""The statuses of deliveries without a valid proof."""
 ALLOWED = {200, 400, 409, 413} | REFUSED
 
 
 class WatchedStore(MemoryStore):
-    """Knows whether anything at all was asked of it."""
+    """A store that records every method called on it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -85,7 +85,7 @@ class WatchedStore(MemoryStore):
 
 @dataclass
 class Doorstep:
-    """Every receiver, each with a workflow, over a store that is watched."""
+    """Every receiver with a workflow, over a watched store."""
 
     store: WatchedStore = field(default_factory=WatchedStore)
     clock: SetClock = field(default_factory=SetClock)
@@ -148,22 +148,22 @@ PROOFS: Mapping[str, Callable[[bytes], Headers]] = {
     "/hooks/hmac": _hmac,
     "/hooks/jwt": _jwt,
 }
-"""The headers by which each sender proves who it is, by path."""
+"""The headers by which each sender proves its identity, by path."""
 
 
 def delivery(path: str, body: bytes, *more: tuple[str, str]) -> RawRequest:
-    """A request as its sender would sign it."""
+    """Return a request signed as by its sender."""
     return RawRequest("POST", path, [*PROOFS[path](body), *more], body)
 
 
 def without_proof(request: RawRequest) -> RawRequest:
-    """The same from somebody who does not know the secret."""
+    """Return the same request signed without knowledge of the secret."""
     wrong = [(name, value[:-4] + ("AAAA" if value[-4:] != "AAAA" else "BBBB")) for name, value in request.headers]
     return replace(request, headers=wrong)
 
 
 def path_of(event: Path) -> str:
-    """Where a recorded payload comes in."""
+    """Return the path that a recorded payload is delivered to."""
     return PATHS[event.stem.partition("_")[0]]
 
 
@@ -179,7 +179,7 @@ GITHUB = {
 
 
 def headers_of(event: Path) -> Headers:
-    """What its sender says of a recorded payload beside it."""
+    """Return the headers that the sender of a recorded payload adds."""
     kind = GITHUB.get(event.stem)
     return [("X-GitHub-Event", kind)] if kind else []
 
@@ -193,11 +193,11 @@ ODD = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-"""What nobody expects in a field."""
+"""Unexpected values of a field."""
 
 
 def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
-    """The way to every field at every level."""
+    """Yield the path to every field at every level."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield (*path, key)
@@ -205,8 +205,8 @@ def places(value: object, path: tuple[int | str, ...] = ()) -> Iterator[tuple[in
 
 
 def put(payload: Any, at: tuple[int | str, ...], value: object) -> Any:
-    """The payload with another value at a place."""
-    # What lies beside the way stays the same object: nobody changes it.
+    """Return the payload with another value at a path."""
+    # Values beside the path stay the same objects, which are never changed.
     changed = copy.copy(payload)
     changed[at[0]] = put(payload[at[0]], at[1:], value) if len(at) > 1 else value
     return changed
@@ -214,7 +214,7 @@ def put(payload: Any, at: tuple[int | str, ...], value: object) -> Any:
 
 @st.composite
 def changed(draw: st.DrawFn, payload: Any) -> Any:
-    """A payload with one to three fields removed, replaced or added, at any level."""
+    """Draw a payload with one to three fields removed, replaced or added, at any level."""
     payload = copy.deepcopy(payload)
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.sampled_from(list(places(payload)) or [("type",)]))
@@ -239,7 +239,7 @@ PRESS = {
     "user": {"id": "U0NEWCO0"},
     "actions": [{"type": "button", "action_id": "approve", "value": "x.y", "action_ts": "1795262400.5"}],
 }
-"""The press of a button as Slack tells of it."""
+"""The press of a button as Slack delivers it."""
 GARBAGE: Mapping[str, bytes] = {
     "empty": b"",
     "blank": b" \n ",

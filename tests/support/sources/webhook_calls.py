@@ -1,4 +1,4 @@
-"""Hooks as callers see them: how each kind of call is made and signed, written without the code under test."""
+"""Webhook calls of each kind, made and signed without the code under test."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ def post(body: bytes, headers: Headers = (), name: str = "new-hire") -> RawReque
 
 
 def signed(body: bytes, delivery: str = "msg_1", at: float = NOON, key: bytes = KEY) -> Headers:
-    """The headers of Standard Webhooks."""
+    """Return the headers of Standard Webhooks."""
     digest = hmac.new(key, f"{delivery}.{int(at)}.".encode() + body, hashlib.sha256).digest()
     signature = "v1," + base64.b64encode(digest).decode()
     return [("webhook-id", delivery), ("webhook-timestamp", str(int(at))), ("webhook-signature", signature)]
@@ -47,7 +47,7 @@ def as_json(**value: object) -> bytes:
 
 @dataclass
 class Reception:
-    """Hooks behind the ingress, with everything that was stored."""
+    """Hooks behind the ingress, with access to the stored runs."""
 
     hooks: Sequence[Hook]
     jwt: JwtProofs | None = None
@@ -66,7 +66,7 @@ class Reception:
         )
 
     async def send(self, body: bytes, headers: Headers = (), name: str = "new-hire") -> int:
-        """The status that a call gets."""
+        """Send a call and return its status."""
         return (await self.ingress.receive(post(body, headers, name))).status
 
     async def runs(self) -> int:

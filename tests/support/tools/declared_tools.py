@@ -1,4 +1,4 @@
-"""Tools as their sources declare them, called by a test that has a client at hand; tools that settle sooner."""
+"""Calls of tools' lookups with a client of the test, and tools that settle sooner."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 async def look_for(
     declared: ToolDeclaration[Any, Any], client: object, call: Call, arguments: Arguments
 ) -> ToolResult | None:
-    """Look for what an earlier attempt of a call did."""
+    """Look for the effect of an earlier attempt of a call."""
     look = declared.bind(client).in_doubt.look
     assert look is not None, f"{declared.name} declares no look"
     return await look(call, arguments)

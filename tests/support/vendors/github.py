@@ -62,7 +62,7 @@ PLACE: Mapping[str, str] = {"repository": "acme/app", "number": "7"}
 
 
 class SimulatedHttp:
-    """HTTP that reaches the simulated GitHub and nothing else, and waits no longer than a test may take."""
+    """HTTP that reaches only the simulated GitHub, with a short timeout."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         self._http = http
@@ -84,12 +84,12 @@ Story = Callable[[GitHubSimulator, Call], Awaitable[None]]
 
 
 def unreachable(request: httpx2.Request) -> httpx2.Response:
-    """The place of deliveries, where no server listens."""
+    """Fail as a webhook address on which no server listens."""
     raise httpx2.ConnectError("no server listens there", request=request)
 
 
 def play(story: Story, place: Mapping[str, str] = PLACE) -> None:
-    """A story about one call, which a run at `place` makes."""
+    """Play a story about one call of a run at `place`."""
 
     async def run() -> None:
         clock = SetClock()

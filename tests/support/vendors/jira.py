@@ -1,4 +1,4 @@
-"""The simulated Jira for tests: one site, somebody who listens, a clock that is set, no sockets."""
+"""The simulated Jira for tests: one site, a webhook receiver, a clock that is set, no sockets."""
 
 import base64
 import json
@@ -67,7 +67,7 @@ WORLD: dict[str, Any] = {
 
 
 class Receiver:
-    """Takes deliveries, and answers the statuses it is told to, then 200."""
+    """A webhook receiver that answers the given statuses, then 200."""
 
     def __init__(self) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
@@ -136,6 +136,6 @@ API = JiraApi("http://jira", EMAIL, Secret(TOKEN))
 
 
 def call_of(room: Room, key: str = "run1/call/1", **place: str) -> Call:
-    """A call of a run that began a minute ago, with HTTP that reaches the simulated Jira and nothing else."""
+    """Return a call of a run that began a minute ago, with HTTP that reaches only the simulated Jira."""
     since = room.clock.now() - 60
     return any_call(SimulatedHttp(room.http), key=key, actor=ADA, place=place, clock=room.clock, since=since)

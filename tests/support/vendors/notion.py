@@ -84,7 +84,7 @@ Story = Callable[[NotionSimulator, Call], Awaitable[None]]
 
 
 def play(story: Story, world: Mapping[str, object] = WORLD) -> None:
-    """A story with a simulator and a call that began at the page CACHE."""
+    """Play a story with a simulator and a call of a run at the page CACHE."""
 
     async def run() -> None:
         async with loopback.client() as outside:
@@ -100,7 +100,7 @@ def play(story: Story, world: Mapping[str, object] = WORLD) -> None:
 def with_receiver(
     receive: Callable[[bytes, Mapping[str, str]], int], story: Callable[[NotionSimulator], Awaitable[None]], pace: Pace
 ) -> None:
-    """A story with a simulator whose webhooks arrive at a function that gives the status."""
+    """Play a story with a simulator whose webhooks a function answers."""
 
     async def take(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(receive(await request.aread(), request.headers))

@@ -38,7 +38,7 @@ WORLD: dict[str, object] = {
 
 
 class SimulatedHttp:
-    """HTTP that reaches the simulated Slack and nothing else."""
+    """HTTP that reaches only the simulated Slack."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         self._http = http

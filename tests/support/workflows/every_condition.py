@@ -1,4 +1,4 @@
-"""Every condition of every trigger with what fulfils it and what does not, as people and other systems do it."""
+"""Every condition of every trigger, with events that match and events that do not."""
 
 import copy
 import json
@@ -23,17 +23,17 @@ ELSEWHERE: Mapping[str, str] = {
     "webhook.private": "says who sees the runs; tests/unit/sources/webhook/test_receiver.py",
     "schedule.missed": "says what becomes of missed times; tests/unit/runtime/test_scheduler.py",
 }
-"""Keys of triggers that stand beside the conditions: they do not decide whether an event starts the workflow."""
+"""Keys of triggers that are no conditions: they do not decide whether an event starts the workflow."""
 
 
 @dataclass
 class Scene:
-    """A company, and the calls and times that no simulated system brings."""
+    """A company, with the webhook calls and schedule times that no simulated system produces."""
 
     made: Company
     call: Callable[[str], Awaitable[None]]
     """Calls the webhook of a name."""
-    strike: Callable[[str], Awaitable[None]]
+    fire_schedule: Callable[[str], Awaitable[None]]
     """A time comes, written as ISO 8601."""
     kept: list[Any] = field(default_factory=list)
     """What an act leaves to the next one."""
@@ -41,7 +41,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Row:
-    """One condition; `other` is played with `other_trigger` where the file has to differ instead of the event."""
+    """One condition; `other` is played with `other_trigger` where the workflow file differs instead of the event."""
 
     kind: str
     condition: str
@@ -58,7 +58,7 @@ class Row:
 
 
 def documented() -> set[str]:
-    """The conditions that workflow files may have, from their models; a trigger without conditions by its kind."""
+    """Return the conditions of workflow files from their models; a trigger without conditions by its kind."""
     named = set[str]()
     for kind in TRIGGER_KINDS:
         conditions = kind.form.model_fields
@@ -67,7 +67,7 @@ def documented() -> set[str]:
 
 
 def world() -> Mapping[str, Any]:
-    """The demo's company with a second database, whose pages have two statuses, and a second repository."""
+    """Return the demo's company with a second database, whose pages have two statuses, and a second repository."""
     made: dict[str, Any] = copy.deepcopy(dict(demo_world()))
     steps = ["Draft", "Ready", "Done"]
     statuses = {name: {"type": "status", "options": steps} for name in ("Status", "Stage")}
@@ -90,7 +90,7 @@ def world() -> Mapping[str, Any]:
     return made
 
 
-# What people do in Slack.
+# Acts in Slack.
 
 
 def say(text: str, channel: str = DEPLOYS) -> Act:
@@ -101,7 +101,7 @@ def say(text: str, channel: str = DEPLOYS) -> Act:
 
 
 def reply(text: str) -> Act:
-    """A reply to the message that was kept, or to the first of #deploys."""
+    """Return an act: a reply to the kept message, or to the first one in #deploys."""
 
     async def act(scene: Scene) -> None:
         slack = scene.made.slack
@@ -131,7 +131,7 @@ def create_channel(name: str) -> Act:
 
 
 def invite(name: str) -> Act:
-    """A new channel, and Gofer is invited to it."""
+    """Return an act: a new channel, to which Gofer is invited."""
 
     async def act(scene: Scene) -> None:
         slack = scene.made.slack
@@ -145,7 +145,7 @@ async def join(scene: Scene) -> None:
     await scene.made.slack.join(ONCALL, scene.kept[0].id)
 
 
-# What people do in Jira, Notion and GitHub.
+# Acts in Jira, Notion and GitHub.
 
 
 def issue(project: str = "PAY", type_: str = "Bug", *labels: str) -> Act:
@@ -217,7 +217,7 @@ def report(repository: str = "acme/shop", *labels: str) -> Act:
 
 
 def on_it(method: str, *arguments: object) -> Act:
-    """Something that people do with an issue or a pull request, by its name in the simulator."""
+    """Return an act on an issue or a pull request, by its name in the simulator."""
 
     async def act(scene: Scene) -> None:
         getattr(github(scene.made).people, method)(scene.kept[0], OWNER, *arguments)
@@ -240,9 +240,9 @@ def call(name: str) -> Act:
     return act
 
 
-def strike(time: str) -> Act:
+def fire_schedule(time: str) -> Act:
     async def act(scene: Scene) -> None:
-        await scene.strike(time)
+        await scene.fire_schedule(time)
 
     return act
 
@@ -253,7 +253,7 @@ ANY = {"channels": "any"}
 
 
 def rows() -> Sequence[Row]:
-    """The table."""
+    """Return the table of all conditions."""
     return [*_slack(), *_jira(), *_notion(), *_github(), *_other()]
 
 
@@ -374,13 +374,15 @@ def _other() -> Sequence[Row]:
     berlin = {"cron": "0 9 ? * MON *", "zone": "Europe/Berlin"}
     return [
         Row("webhook", "name", {"name": "right", **bearer}, [call("right")], [call("wrong")]),
-        Row("schedule", "cron", cron, [strike(monday)], [strike(tuesday)]),
-        Row("schedule", "every", {"every": "7 days"}, [strike("2026-11-19T00:00:00Z")], [strike(tuesday)]),
-        Row("schedule", "at", {"at": "2026-11-23T08:00"}, [strike(monday)], [strike(tuesday)]),
-        Row("schedule", "zone", berlin, [strike(monday)], [strike("2026-11-23T09:00:00Z")]),
+        Row("schedule", "cron", cron, [fire_schedule(monday)], [fire_schedule(tuesday)]),
+        Row(
+            "schedule", "every", {"every": "7 days"}, [fire_schedule("2026-11-19T00:00:00Z")], [fire_schedule(tuesday)]
+        ),
+        Row("schedule", "at", {"at": "2026-11-23T08:00"}, [fire_schedule(monday)], [fire_schedule(tuesday)]),
+        Row("schedule", "zone", berlin, [fire_schedule(monday)], [fire_schedule("2026-11-23T09:00:00Z")]),
     ]
 
 
 def written(row: Row, trigger: Mapping[str, object]) -> str:
-    """The lines of a workflow file with one trigger; JSON is YAML."""
+    """Return the lines of a workflow file with one trigger; JSON is YAML."""
     return f"when: [{json.dumps({row.kind: trigger})}]\nreply: none\n"

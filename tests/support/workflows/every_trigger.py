@@ -1,4 +1,4 @@
-"""A folder with one workflow that everything starts, as a repository holds it."""
+"""A folder with a workflow that has every trigger, laid out as a repository."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ when:
 
 
 def every_trigger(root: Path) -> Path:
-    """Writes the folder; gives `agents/` in it."""
+    """Write the folder; return `agents/` in it."""
     agents = root / "agents"
     agents.mkdir()
     for name, text in (("everything", WORKFLOW), ("called", HOOKS)):

@@ -1,4 +1,4 @@
-"""A place to publish workflows in tests: bundles and a timetable in memory, and a repository of a few files."""
+"""Publishing in tests: bundles and a timetable in memory, and a repository of a few files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ SCHEDULED = 'description: d\nowner: "#o"\nwhen:\n  - schedule: {cron: "0 9 ? * M
 
 
 def files(**prompts: str) -> dict[str, str]:
-    """One mentioned workflow for each prompt; the first one alone has the mention, the others a schedule."""
+    """Return a workflow for each prompt; the first one has the mention, the others a schedule."""
     made: dict[str, str] = {}
     for at, (name, prompt) in enumerate(prompts.items()):
         made[f"agents/{name}.yaml"] = SCHEDULED if at else WORKFLOW
@@ -25,17 +25,17 @@ def files(**prompts: str) -> dict[str, str]:
 
 
 def no_trouble(call: str, key: str) -> None:
-    """Nothing goes wrong."""
+    """Do nothing: no fault is injected."""
 
 
 @dataclass
 class MemoryBundleStore:
-    """Objects in a dictionary, with a number that changes with each write as their tag."""
+    """A bundle store in a dictionary; a counter of writes gives the tags."""
 
     objects: dict[str, Found] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     trouble: Callable[[str, str], None] = no_trouble
-    """Called before each call with its name and key; what it raises, the call raises."""
+    """Called before each call with its name and key; the call raises its exception."""
 
     def _call(self, name: str, key: str) -> None:
         self.calls.append((name, key))
@@ -64,7 +64,7 @@ class MemoryBundleStore:
 
 @dataclass
 class MemoryTimetable:
-    """Entries in a dictionary."""
+    """A timetable in a dictionary."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     fails: bool = False
@@ -86,7 +86,7 @@ class MemoryTimetable:
 
 @dataclass
 class House:
-    """One publisher and what it works with."""
+    """A publisher with its stores and clock."""
 
     code: Path
     clock: SetClock = field(default_factory=SetClock)

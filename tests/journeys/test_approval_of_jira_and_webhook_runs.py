@@ -1,4 +1,4 @@
-"""A run that did not begin in Slack asks the channel of whoever owns its workflow; the press there decides."""
+"""Approvals of runs that did not begin in Slack: the question is posted to the channel of the workflow's owner."""
 
 import asyncio
 import copy
@@ -46,7 +46,7 @@ STARTS: Mapping[str, tuple[str, Callable[[Company], Awaitable[None]]]] = {
 
 @asynccontextmanager
 async def waiting(folder: Path, source: str) -> AsyncIterator[tuple[Company, Message]]:
-    """Gofer with a run that began at a source and waits for an approval, and the question where it stands."""
+    """Yield Gofer with a run that waits for an approval, and the posted question."""
     when, start = STARTS[source]
     world: dict[str, Any] = copy.deepcopy(dict(demo_world()))
     everybody = [user["id"] for user in world["slack"]["users"]] + ["U0GOFER0"]
@@ -74,7 +74,7 @@ async def parked(made: Company) -> bool:
 
 
 @pytest.mark.parametrize("source", STARTS)
-async def test_what_is_allowed_in_the_channel_of_the_owner_happens_once(tmp_path: Path, source: str) -> None:
+async def test_call_approved_in_the_owners_channel_happens_once(tmp_path: Path, source: str) -> None:
     async with waiting(tmp_path, source) as (made, question):
         assert "Refunds stand still." in str(question.blocks)
         assert general(made) == []
@@ -87,9 +87,11 @@ async def test_what_is_allowed_in_the_channel_of_the_owner_happens_once(tmp_path
 
 
 @pytest.mark.parametrize("source", STARTS)
-async def test_what_is_denied_there_does_not_happen_and_the_run_goes_on(tmp_path: Path, source: str) -> None:
+async def test_call_denied_in_the_owners_channel_does_not_happen_and_the_run_ends_done(
+    tmp_path: Path, source: str
+) -> None:
     async with waiting(tmp_path, source) as (made, question):
-        # Somebody who may not decide is told so there, and nobody else sees it.
+        # A person who may not decide gets an ephemeral refusal in the channel.
         assert await made.slack.press(question, "approve", "U0CAPTN0")
         async with asyncio.timeout(60):
             while not (made.slack.whispers("U0CAPTN0") and await parked(made)):

@@ -1,7 +1,7 @@
-"""No row, message or key of a run names a channel, a thread, a person, an issue, a page or a webhook's key.
+"""Stored rows, messages and keys of runs name no channel, thread, person, issue, page or webhook key.
 
-What happens in every system is played through the whole of Gofer. Runs wait, are told to stop, work and end. All that
-is kept of them on one machine and on AWS is searched for each name in clear, and for its SHA-256.
+Events of every system are played through the whole of Gofer. Runs wait, get stop requests, work and end. Everything
+stored of them on one machine and on AWS is searched for each name in clear, and for its SHA-256.
 """
 
 import hashlib
@@ -40,27 +40,27 @@ pytestmark = pytest.mark.anyio
 
 LEADS, PARTNER, SECRET = "C0LEADS00", "712020:people", "PAY-18"
 SHORTEST = 6
-"""Characters of a name at least: shorter ones, such as the number of an issue, are in everything."""
+"""The shortest name searched for: shorter ones, such as the number of an issue, are found everywhere."""
 WORDS = {"created", "opened", "comment", "closed", "schedule", "webhook", "pull_request", "weekly-digest", "new-hire"}
-"""Parts of identities that say what happened, or what a workflow file calls it."""
+"""Parts of identities that name a kind of event or a word of a workflow file."""
 MOMENT = re.compile("1[0-9]{12}")
-"""Unix milliseconds, which may be those of anything."""
+"""Unix milliseconds, which any row may have."""
 FOLDERS = ("agents", "subagents", "skills", "coordinators")
 
 
 @dataclass
 class Kept:
-    """All that is kept of runs in one place to run."""
+    """Everything stored of runs on one machine or on AWS."""
 
     store: Store
     blobs: Blobs
     queue: Queue
     folder: Path | None = None
-    """Of one machine."""
+    """Set on one machine."""
     cloud: MotoCloud | None = None
 
     def everything(self) -> Iterator[tuple[str, bytes]]:
-        """Where something is kept, and its bytes."""
+        """Yield each place and the bytes stored there."""
         if self.folder is not None:
             yield from _on_disk(self.folder)
         if self.cloud is not None:
@@ -97,7 +97,7 @@ def _on_aws(cloud: MotoCloud) -> Iterator[tuple[str, bytes]]:
 
 
 def names_of(event: Event) -> set[str]:
-    """Names of places and people that an event has, and what holds them."""
+    """Return the names of places and people in an event."""
     said = {*event.identity, event.conversation, event.conversation.rpartition(":")[0], event.actor.id}
     said |= {value for name, value in event.place.items() if name not in ("url", "hook")}
     said |= {event.digest}
@@ -105,7 +105,7 @@ def names_of(event: Event) -> set[str]:
 
 
 def hashes_of(event: Event, workflow: str) -> set[str]:
-    """Beginnings of the hashes that somebody makes of names, to compare."""
+    """Return beginnings of hashes of these names, as an attacker would compute them to compare."""
     person = ("person", event.source, event.actor.id)
     lists = (person, (*person, workflow), ("turned away", event.source, event.actor.id, workflow))
     plain = [name.encode() for name in names_of(event)] + [encode(one) for one in lists]
@@ -113,12 +113,12 @@ def hashes_of(event: Event, workflow: str) -> set[str]:
 
 
 def found(kept: Kept, needles: set[str]) -> set[tuple[str, str]]:
-    """Where which of these can be read."""
+    """Return each place with the needle found there."""
     return {(where, needle) for where, raw in kept.everything() for needle in needles if needle.encode() in raw.lower()}
 
 
 def counted(folder: Path) -> Path:
-    """The shipped workflows, with limits for each person and workflow, so that their use is written down."""
+    """Copy the shipped workflows with limits for each person and workflow, so that usage rows are written."""
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / "repository" / name)
     defaults = folder / "repository" / "agents" / "defaults.yaml"
@@ -135,7 +135,7 @@ def world() -> Mapping[str, object]:
 
 
 async def everything_happens(made: Company) -> None:
-    """Each system tells of something, some of it private."""
+    """Play an event of each system, some of them private."""
     for _, act in shipped_workflows.ACTS.values():
         await act(made)
     await made.slack.say(shipped_workflows.CAPTAIN, LEADS, made.slack.typed("@Gofer what about the offer?"))
@@ -152,7 +152,7 @@ async def everything_happens(made: Company) -> None:
 
 
 async def accepted(made: Company) -> dict[str, RunAccepted]:
-    """What was accepted, by run."""
+    """Return the acceptance of each run."""
     runs: dict[str, RunAccepted] = {}
     for head in await made.embedded.state.store.heads(100, private=True):
         (claim,) = await made.entries(head.run)
@@ -162,7 +162,7 @@ async def accepted(made: Company) -> dict[str, RunAccepted]:
 
 
 def stops(events: list[Event]) -> list[Stop]:
-    """A stop sign and a press on Stop for each post, which change nothing for others."""
+    """Return a stop sign and a press on Stop for each post, by a person who did not start the run."""
     posts = [event for event in events if event.source == "slack" and "thread_ts" in event.place]
     signs = [
         stop_sign(event.place["team"], event.place["channel"], event.place["ts"], replace(event.actor, id="U0NOBODY0"))
@@ -172,20 +172,20 @@ def stops(events: list[Event]) -> list[Stop]:
 
 
 async def work(worker: Worker, kept: Kept) -> None:
-    """All runs, to their ends or until they wait."""
+    """Work on all runs, to their ends or until they wait."""
     while queue_messages := await kept.queue.receive(10, 120, 0):
         for queue_message in queue_messages:
             await worker.answer(queue_message)
 
 
 async def used(tokens: Tokens, events: list[Event], store: Store) -> bool:
-    """Whether it was written down what somebody used."""
+    """Return whether the usage of a person was stored."""
     scopes = {tokens.usage("person", event.source, event.actor.id) for event in events}
     return any([await store.usage(scope, 0) for scope in scopes])
 
 
 async def private_names(runs: Mapping[str, RunAccepted], store: Store) -> set[str]:
-    """Names that private runs alone have."""
+    """Return the names that only private runs have."""
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for run, claim in runs.items():
         head = await store.head(run)
@@ -196,7 +196,9 @@ async def private_names(runs: Mapping[str, RunAccepted], store: Store) -> set[st
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "aws"])
-async def test_no_row_names_a_place_or_a_person(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str) -> None:
+async def test_stored_rows_and_messages_name_no_place_and_no_person(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
     caplog.set_level(logging.DEBUG, "gofer")
     async with company(tmp_path, work=False, world=world(), root=counted(tmp_path)) as made:
         await everything_happens(made)

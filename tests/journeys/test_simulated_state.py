@@ -1,4 +1,4 @@
-"""Runs of a simulated world are never gone on with in a real system, whatever was set up first."""
+"""State of simulated runs: stored apart from state of real runs, and never continued in real systems."""
 
 import json
 import shutil
@@ -10,15 +10,15 @@ import yaml
 from gofer.app.embedded.integrity import WORLD
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.settings import read_settings
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 from support.models.deciding_provider import deciding
 
 pytestmark = pytest.mark.anyio
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
 
 
-async def run_by_hand(made: Desk) -> str:
-    """A run of the demo's world for a message that the real Slack has, left unfinished."""
+async def run_by_hand(made: OperatorFolder) -> str:
+    """Start a run in the demo's world for a message of the real Slack, and leave it unfinished."""
     asked = await made.ask("@Gofer hello")
     (made.folder / "event.json").write_text(json.dumps(made.slack.envelopes(asked)[0]))
     process = (await made.start("run", "answer-here", "--event", "event.json", "--json")).process
@@ -27,8 +27,8 @@ async def run_by_hand(made: Desk) -> str:
     return json.loads(out)["run"]
 
 
-async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(tmp_path: Path) -> None:
-    async with deciding(lambda sent: "Hello.") as (_, url), desk(tmp_path) as made:
+async def test_serve_does_not_continue_a_run_of_a_simulated_world(tmp_path: Path) -> None:
+    async with deciding(lambda sent: "Hello.") as (_, url), operator_folder(tmp_path) as made:
         # The model is away, so the run is parked; nothing real is set up yet.
         made.write_env(SLACK_API_URL="", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
         run = await run_by_hand(made)
@@ -49,7 +49,7 @@ async def test_a_run_left_by_a_simulated_world_is_not_continued_by_gofer_serve(t
     assert (run in listed, run in apart_from_it) == (False, True)
 
 
-def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> None:
+def test_folder_with_real_runs_never_gets_simulated_runs(tmp_path: Path) -> None:
     settings = read_settings({"GOFER_DATA": str(tmp_path)})
     assert apart(settings).data == tmp_path
     (tmp_path / "gofer.db").touch()
@@ -61,7 +61,7 @@ def test_a_folder_with_real_runs_never_gets_simulated_ones(tmp_path: Path) -> No
     assert apart(settings).data == tmp_path / "simulated"
 
 
-def test_a_second_simulated_state_does_not_replace_the_first(tmp_path: Path) -> None:
+def test_second_simulated_state_does_not_replace_the_first(tmp_path: Path) -> None:
     settings = read_settings({"GOFER_DATA": str(tmp_path)})
     for _ in range(2):
         assert apart(settings).data == tmp_path

@@ -1,4 +1,4 @@
-"""What Gofer writes to Jira, Notion and GitHub starts nothing, whatever the workflows listen to."""
+"""Gofer's own writes to Jira, Notion and GitHub start no run, even with every trigger of that system."""
 
 import asyncio
 import copy
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -> AsyncIterator[Company]:
-    """Gofer with one workflow whose model calls some tools first, and a company that uses all systems."""
+    """Run Gofer with one workflow whose model calls some tools first, in a company with all systems."""
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     tools = ", ".join(dict.fromkeys(name for name, _ in asks))
@@ -31,7 +31,7 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
     (agents / "w.yaml").write_text(f'description: d\nowner: "#o"\nwhen: [{when}]\ntools: [{tools}]\n{writes}')
     (agents / "w.md").write_text("Help.")
     (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-    # An account like those of people: nothing of its name says that it is a machine.
+    # An account name like those of people, without the suffix of a bot.
     github = json.loads(json.dumps(GITHUB).replace("gofer[bot]", "gofer-machine"))
     everything = {**world(), "jira": copy.deepcopy(JIRA), "notion": copy.deepcopy(NOTION), "github": github}
     async with company(folder, root=folder / "repository", world=everything, model=Echo(asks)) as made:
@@ -39,7 +39,7 @@ async def gofer(folder: Path, when: str, *asks: tuple[str, dict[str, object]]) -
 
 
 async def only(made: Company) -> Head:
-    """The only run there is, once nobody has anything to tell any more."""
+    """Return the only run, once all deliveries were made."""
     await made.embedded.simulated.settled()
     (head,) = await made.ended()
     await made.embedded.simulated.settled()
@@ -52,7 +52,7 @@ def state(made: Company, system: str) -> str:
     return str(made.embedded.simulated.state()[system])
 
 
-async def test_in_jira(tmp_path: Path) -> None:
+async def test_own_writes_to_jira_start_no_run(tmp_path: Path) -> None:
     every = "jira.commented, jira.issue_created, jira.issue_updated, jira.attachment_added"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("jira_create_issue", {"project": "OPS", "type": "Task", "summary": "Look at it", "description": "Why"}),
@@ -68,7 +68,7 @@ async def test_in_jira(tmp_path: Path) -> None:
     assert "Look at it" in after
 
 
-async def test_in_notion(tmp_path: Path) -> None:
+async def test_own_writes_to_notion_start_no_run(tmp_path: Path) -> None:
     every = "notion.commented, notion.content_updated, notion.properties_updated, notion.page_created"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("notion_update_properties", {"page": CACHE, "properties": {"Effort": 8}}),
@@ -84,7 +84,7 @@ async def test_in_notion(tmp_path: Path) -> None:
     assert "Appended." in after
 
 
-async def test_on_github(tmp_path: Path) -> None:
+async def test_own_writes_to_github_start_no_run(tmp_path: Path) -> None:
     every = "github.comment, github.issue, github.pull_request, github.review, github.push"
     asks: Sequence[tuple[str, dict[str, object]]] = [
         ("github_create_issue", {"repository": "acme/app", "title": "Look at it", "body": "Why"}),

@@ -1,4 +1,4 @@
-"""What a person at a terminal is told of workflow files and payloads, and the manifest they amount to."""
+"""`gofer check`, `gofer explain` and `gofer manifest` at a terminal."""
 
 import json
 import subprocess
@@ -32,14 +32,16 @@ WRONG = [
 ]
 
 
-def test_a_check_lists_every_mistake_where_it_is(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_check_lists_every_mistake_with_file_line_and_column(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
     code, out, err = gofer(capsys, "check")
     assert (code, out.splitlines(), err) == (1, WRONG, "3 mistakes in 2 files.\n")
     assert gofer(capsys, "check", ".", "agents", "agents/w.yaml")[1].splitlines() == WRONG
     assert gofer(capsys, "check", "agents/w.md")[1].splitlines() == WRONG[:1]
 
 
-def test_a_check_prints_json_or_sarif_and_nothing_else(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_check_prints_only_json_or_only_sarif(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
     code, out, err = gofer(capsys, "check", "--json")
     assert (code, err) == (1, "")
     assert json.loads(out)[1] == {
@@ -57,19 +59,19 @@ def test_a_check_prints_json_or_sarif_and_nothing_else(capsys: pytest.CaptureFix
     assert [result["ruleId"] for result in run["results"]] == ["unknown-tool", "unknown-key", "unknown-value"]
 
 
-def test_a_repository_without_mistakes_passes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_passes_a_repository_without_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     assert gofer(capsys, "check") == (0, "", "No mistakes.\n")
     assert gofer(capsys, "check", "--json") == (0, "[]\n", "")
 
 
 @pytest.mark.parametrize("path", ["nowhere", "docs", "README.md", "a\0b"])
-def test_a_path_without_workflows_is_a_wrong_input(capsys: pytest.CaptureFixture[str], path: str) -> None:
+def test_check_refuses_a_path_without_workflows(capsys: pytest.CaptureFixture[str], path: str) -> None:
     code, out, err = gofer(capsys, "check", path)
     assert (code, out) == (2, "")
     assert err.startswith("gofer: There is no ")
 
 
-def test_nothing_starts_on_workflows_with_mistakes(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_run_refuses_workflows_with_mistakes(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
     code, out, err = gofer(capsys, "run", "w", "--event", EVENT)
     assert (code, out) == (2, "")
     assert err.splitlines() == [
@@ -78,7 +80,7 @@ def test_nothing_starts_on_workflows_with_mistakes(capsys: pytest.CaptureFixture
     ]
 
 
-def test_a_payload_is_explained_on_one_line_and_nothing_is_stored(
+def test_explain_prints_one_line_per_payload_and_stores_no_state(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     code, out, err = gofer(capsys, "explain", "--source", "slack", EVENT, EVENT)
@@ -89,14 +91,14 @@ def test_a_payload_is_explained_on_one_line_and_nothing_is_stored(
     assert not (tmp_path / "state").exists()
 
 
-def test_what_cannot_be_explained_says_so_and_the_rest_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "README.md", EVENT)
     assert (code, err) == (2, "")
     told = [json.loads(line) for line in out.splitlines()]
     assert [line["error"] for line in told] == ["The file cannot be read.", "The body is not JSON.", None]
 
 
-def test_payloads_are_read_from_stdin() -> None:
+def test_explain_reads_a_payload_from_stdin() -> None:
     words = [sys.executable, "-m", "gofer.cli.main", "explain", "--source", "slack", "-"]
     done = subprocess.run(words, input=Path(EVENT).read_bytes(), capture_output=True, check=True)
     told = json.loads(done.stdout)
@@ -113,7 +115,7 @@ def test_payloads_are_read_from_stdin() -> None:
         (("--socket", "--name", "a name that is much too long for Slack"), "--name must have 1 to 35 characters"),
     ],
 )
-def test_a_manifest_that_slack_would_refuse_is_not_printed(
+def test_manifest_that_slack_would_refuse_is_not_printed(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
 ) -> None:
     code, out, err = gofer(capsys, "manifest", *words)
@@ -121,7 +123,7 @@ def test_a_manifest_that_slack_would_refuse_is_not_printed(
     assert err.startswith(f"gofer: {sentence}")
 
 
-def test_a_manifest_is_yaml_or_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_manifest_is_printed_alike_as_yaml_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("manifest", "--url", "https://gofer.example.com/slack/events", "--name", "Helper")
     as_yaml, as_json = gofer(capsys, *words)[1], gofer(capsys, *words, "--json")[1]
     made = json.loads(as_json)

@@ -1,4 +1,4 @@
-"""An answer outside Slack is one comment, whatever its length."""
+"""Requests and answers in Jira, Notion and GitHub."""
 
 import copy
 import json
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.anyio
 
 
 class Talks(Echo):
-    """A model that says a lot."""
+    """A model with a long answer."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.bodies.append(body)
         return says("It began so. " + "word " * 12_000)
 
 
-async def test_an_answer_too_long_for_a_comment_is_cut_and_says_so(tmp_path: Path) -> None:
+async def test_jira_answer_too_long_for_a_comment_is_cut_with_a_note(tmp_path: Path) -> None:
     model = Talks()
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
         jira = made.embedded.simulated.jira
@@ -54,14 +54,14 @@ async def jira_asked(folder: Path, text: str, visibility: str = "") -> str:
     return str(json.loads(model.bodies[0])["messages"][1]["content"])
 
 
-async def test_a_comment_that_is_no_request_is_named_by_its_author_and_time(tmp_path: Path) -> None:
+async def test_jira_comment_without_a_request_is_introduced_by_author_and_time(tmp_path: Path) -> None:
     asked = await jira_asked(tmp_path, "may this go out?")
     assert re.search(
         r'this Jira issue\. Your answer is a comment there\. The comment is by "Support Lead" at 20', asked
     )
 
 
-async def test_a_long_request_in_jira_is_read_to_its_end(tmp_path: Path) -> None:
+async def test_long_jira_request_reaches_the_model_whole(tmp_path: Path) -> None:
     asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END: WHICH ONE?")
     request = asked.partition(DATA_NOTE)[0]
     assert request.rstrip().endswith("THE END: WHICH ONE?")
@@ -69,12 +69,12 @@ async def test_a_long_request_in_jira_is_read_to_its_end(tmp_path: Path) -> None
     assert asked.count("THE END") == 1
 
 
-async def test_a_long_request_that_cannot_be_read_again_says_that_it_is_cut(tmp_path: Path) -> None:
+async def test_long_jira_request_is_marked_as_cut_when_the_comment_cannot_be_reread(tmp_path: Path) -> None:
     asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END", "Administrators")
     assert "> [The text is cut here. The comment could not be read again, so ask its author for the rest.]" in asked
 
 
-async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_person_there(tmp_path: Path) -> None:
+async def test_own_jira_comment_starts_no_run_when_the_account_is_a_person(tmp_path: Path) -> None:
     made_world = copy.deepcopy(dict(world()))
     for user in made_world["jira"]["users"]:
         user.pop("app", None)
@@ -92,7 +92,7 @@ async def test_what_gofer_says_in_jira_starts_nothing_although_its_account_is_a_
 
 
 @pytest.mark.parametrize("on_block", [False, True])
-async def test_a_comment_on_a_page_is_answered_in_its_discussion(tmp_path: Path, on_block: bool) -> None:
+async def test_notion_comment_on_a_page_or_block_is_answered(tmp_path: Path, on_block: bool) -> None:
     async with gofer(tmp_path, "when: [notion.commented]") as made:
         notion = made.embedded.simulated.notion
         assert notion is not None
@@ -105,7 +105,7 @@ async def test_a_comment_on_a_page_is_answered_in_its_discussion(tmp_path: Path,
     assert "Here you are." in said
 
 
-async def test_a_push_has_no_place_for_an_answer_and_is_done_without_one(tmp_path: Path) -> None:
+async def test_github_push_run_is_done_without_an_answer(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [github.push]") as made:
         github = made.embedded.simulated.github
         assert github is not None

@@ -1,4 +1,4 @@
-"""What strangers put on the wire of the running front: a status, nothing stored, and no word of theirs in the log."""
+"""Hostile requests to a running Gofer: each gets its status, and none is stored or quoted in the log."""
 
 import asyncio
 import itertools
@@ -45,8 +45,8 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 431)
 
 
 @asynccontextmanager
-async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
-    """A running front with every receiver, on a clock that shows noon; gives its address."""
+async def every_receiver(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[Company, str]]:
+    """Serve every receiver on a clock that shows noon; yield the company and the address."""
     async with company(folder, work=False) as made:
         found = receivers(read_settings(ENVIRONMENT).sources) | webhook_receivers(
             read_hooks(HOOKS, {"": [BEARER]}), JwtProof
@@ -65,7 +65,7 @@ async def every_door(folder: Path, memory: int = MEMORY) -> AsyncIterator[tuple[
 
 
 class NoonClock:
-    """The time at which tests sign."""
+    """A clock at the time of the signatures of these tests."""
 
     def now(self) -> float:
         return 1_795_262_400.0
@@ -75,7 +75,7 @@ class NoonClock:
 
 
 async def exchange(url: str, raw: bytes) -> list[int]:
-    """Sends bytes over one connection; gives the statuses of what comes back until it is closed."""
+    """Send bytes over one connection; return the statuses of all responses until it is closed."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     answered = bytearray()
@@ -92,7 +92,7 @@ async def exchange(url: str, raw: bytes) -> list[int]:
 
 
 async def _more(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """What comes next; who says nothing for a while is told that nothing more will come."""
+    """Return the next bytes; after two seconds of silence, end our side of the connection."""
     try:
         async with asyncio.timeout(2):
             return await reader.read(65_536)
@@ -102,7 +102,7 @@ async def _more(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 
 
 def wire(path: bytes, headers: Sequence[tuple[str, str]], body: bytes, method: bytes = b"POST") -> bytes:
-    """A request as bytes."""
+    """Return a request as bytes."""
     lines = [f"{name}: {value}".encode("latin-1") for name, value in headers]
     length = b"Content-Length: %d" % len(body)
     return b"\r\n".join(
@@ -111,14 +111,14 @@ def wire(path: bytes, headers: Sequence[tuple[str, str]], body: bytes, method: b
 
 
 def rows(folder: Path) -> dict[str, int]:
-    """How many rows each table holds."""
+    """Return the number of rows of each table."""
     with closing(sqlite3.connect(folder / "state" / "gofer.db")) as connection:
         names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}
 
 
 def assert_silent(caplog: pytest.LogCaptureFixture) -> None:
-    """Neither contents nor secrets nor tracebacks, whatever libraries say at the lowest level."""
+    """Assert that the log has neither contents nor secrets nor tracebacks, at the lowest level."""
     for secret in (CANARY, BEARER.reveal(), *ENVIRONMENT.values()):
         assert secret not in caplog.text
     assert [record.getMessage() for record in caplog.records if record.exc_info or record.stack_info] == []
@@ -126,11 +126,11 @@ def assert_silent(caplog: pytest.LogCaptureFixture) -> None:
     assert "Traceback" not in caplog.text
 
 
-async def test_garbage_without_a_proof_is_refused_and_stored_nowhere(
+async def test_garbage_without_a_valid_proof_is_refused_and_not_stored(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, body in itertools.product(PROOFS, GARBAGE.values()):
                 wrong = [(name, value[:-4] + "AAAA") for name, value in PROOFS[path](body)]
@@ -143,11 +143,11 @@ async def test_garbage_without_a_proof_is_refused_and_stored_nowhere(
     assert_silent(caplog)
 
 
-async def test_garbage_under_a_good_signature_is_no_error_and_not_in_the_log(
+async def test_signed_garbage_causes_no_server_error_and_is_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             for path in PROOFS:
                 for body in (*GARBAGE.values(), json.dumps({"id": CANARY, "type": CANARY}).encode(), CANARY.encode()):
                     more = [("X-GitHub-Event", "push"), ("X-Call", CANARY), ("Content-Type", "application/json")]
@@ -156,11 +156,11 @@ async def test_garbage_under_a_good_signature_is_no_error_and_not_in_the_log(
     assert_silent(caplog)
 
 
-async def test_every_recorded_payload_is_taken_under_its_signature(
+async def test_every_recorded_payload_is_accepted_under_a_valid_signature(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             for event in EVENTS:
                 request = delivery(path_of(event), event.read_bytes(), *headers_of(event))
                 assert await exchange(url, wire(request.path.encode(), request.headers, request.body)) == [200]
@@ -193,14 +193,14 @@ PATHS = (
 METHODS = (b"POST", b"GET", b"PUT", b"HEAD", b"OPTIONS", b"TRACE", b"FROB")
 
 
-async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_odd_paths_and_methods_get_4xx_and_store_no_row(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     body = b'{"id": "1"}'
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             before = rows(tmp_path)
             for path, method in itertools.product(PATHS, METHODS):
                 raw = wire(path, PROOFS["/hooks/keyed"](body), body, method)
-                # Under a host that pages answer, so that no path is saved by its host.
+                # With a Host that pages accept, so that the path alone decides.
                 statuses = await exchange(url, raw.replace(b"Host: gofer", b"Host: localhost"))
                 assert set(statuses) <= {400, 404, 405}, (path[:80], method, statuses)
             assert rows(tmp_path) == before
@@ -210,14 +210,14 @@ async def test_no_path_leads_around_the_doors(tmp_path: Path, caplog: pytest.Log
 HOSTS = (b"Host: [", b"Host: ]:x", b"Host: a/b?c#d", b"Host: gofer:99999999", b"Host: \xff", b"Host:", b"Host: @", b"")
 
 
-async def test_whatever_host_is_named_the_path_is_that_of_the_request(
+async def test_host_header_does_not_change_the_path_of_a_request(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (_, url):
+        async with every_receiver(tmp_path) as (_, url):
             known = itertools.product(enumerate(HOSTS), ((b"/hooks/keyed", 200), (b"/elsewhere", 404)))
             for (number, host), (path, expected) in known:
-                # Another one each time: the same would be the delivery that was there before.
+                # A different body each time: a repeated one would be a known delivery.
                 body = b'{"id": "%d"}' % number
                 raw = wire(path, PROOFS["/hooks/keyed"](body), body).replace(b"Host: gofer", host)
                 (status,) = await exchange(url, raw.replace(b"\r\n\r\n", b"\r\n", 1) if not host else raw)
@@ -226,10 +226,8 @@ async def test_whatever_host_is_named_the_path_is_that_of_the_request(
 
 
 @pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
-async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_every_host(
-    tmp_path: Path, path: bytes
-) -> None:
-    async with every_door(tmp_path) as (_, url):
+async def test_pages_refuse_a_foreign_host_and_healthz_answers_every_host(tmp_path: Path, path: bytes) -> None:
+    async with every_receiver(tmp_path) as (_, url):
         for host in (b"evil.example", b"127.0.0.1.nip.io", b"gofer", b"[", b"localhost@evil.example", b"0.0.0.0"):
             foreign = wire(path, [], b"", b"GET").replace(b"Host: gofer", b"Host: " + host)
             assert await exchange(url, foreign) == [421], host
@@ -241,17 +239,17 @@ async def test_a_page_under_a_foreign_host_shows_nothing_and_a_receiver_answers_
         ]
 
 
-async def test_open_bodies_of_strangers_make_room_for_a_delivery(
+async def test_oldest_unfinished_body_is_refused_to_make_room_for_a_delivery(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = json.dumps({"id": "1", "text": "x" * 90_000}).encode()
     open_one = b"POST /slack/events HTTP/1.1\r\nHost: gofer\r\nContent-Length: 900000\r\n\r\n" + b"x" * 90_000
-    async with every_door(tmp_path, memory=200_000) as (made, url):
+    async with every_receiver(tmp_path, memory=200_000) as (made, url):
         at = urlsplit(url)
         strangers = [await asyncio.open_connection(at.hostname, at.port) for _ in range(2)]
         for _, writer in strangers:
             writer.write(open_one)
-            # An answer elsewhere, and the bytes were read here.
+            # After a response on another connection, these bytes were read.
             assert (await made.http.get(f"{url}/healthz")).status_code == 200
         assert await exchange(url, wire(b"/hooks/keyed", PROOFS["/hooks/keyed"](body), body)) == [200]
         oldest, newest = (reader for reader, _ in strangers)
@@ -286,11 +284,11 @@ WIRE = (
 )
 
 
-async def test_bytes_that_are_no_request_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_bytes_that_are_no_http_request_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with every_door(tmp_path) as (made, url):
+        async with every_receiver(tmp_path) as (made, url):
             before = rows(tmp_path)
-            # All at once: for some the front waits whether more will come.
+            # All at once, because the server waits for the rest of some of them.
             for raw, statuses in zip(WIRE, await asyncio.gather(*(exchange(url, raw) for raw in WIRE)), strict=True):
                 assert set(statuses) <= set(REFUSED), (raw, statuses)
             assert rows(tmp_path) == before

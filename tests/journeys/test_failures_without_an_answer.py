@@ -1,4 +1,4 @@
-"""Failures that no answer tells of: what the owner's channel, the log and the run list show of them."""
+"""Failures without an answer: the notice to the owner's channel, and the count on the page of runs."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def posted(made: Company, channel: str) -> list[Message]:
     return [message for message in made.slack.workspace.timeline(channel) if message.user == bot]
 
 
-async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_request(tmp_path: Path) -> None:
+async def test_failed_silent_workflow_notifies_the_owner_once_and_no_pull_request(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         owners = await made.slack.create_channel(shipped_workflows.CAPTAIN, "dev-experience")
         await made.slack.join(made.slack.workspace.bot.user, owners.id, shipped_workflows.CAPTAIN)
@@ -37,7 +37,7 @@ async def test_a_silent_workflow_that_fails_tells_its_owner_once_and_no_pull_req
     assert told[0].startswith(f"`mark-merged`: failed: `{reason}")
 
 
-async def test_the_page_of_runs_counts_what_it_does_not_list(tmp_path: Path) -> None:
+async def test_runs_page_counts_runs_that_could_not_begin(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         clock = made.embedded.worker.services.outside.clock
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""`gofer serve` in this process, until a signal: what the processes of test_serve.py do, seen from inside."""
+"""`gofer serve` in this process, until a signal: the startup of test_serve.py within reach of coverage."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ import pytest
 
 from gofer.cli.main import main
 from support.app.command_line import gofer
-from support.app.serve_process import Desk, desk
+from support.app.serve_process import OperatorFolder, operator_folder
 
 
 @pytest.fixture(autouse=True)
 def loggers() -> Iterator[None]:
-    """The process's loggers are left as they were."""
+    """Restore the process's loggers after the test."""
     root, own = logging.getLogger(), logging.getLogger("gofer")
     before = (root.handlers[:], root.level, own.level)
     yield
@@ -30,7 +30,7 @@ def loggers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_serves_until_a_signal_and_says_what(
+def test_serve_prints_connections_and_answers_until_a_signal(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -42,7 +42,7 @@ def test_it_serves_until_a_signal_and_says_what(
     ready = threading.Event()
     answers: list[str] = []
 
-    async def mention(made: Desk) -> None:
+    async def mention(made: OperatorFolder) -> None:
         made.write_env(SLACK_BOT_TOKEN="xoxb-simulated", SLACK_APP_TOKEN="xapp-simulated", SLACK_SIGNING_SECRET="s")
         ready.set()
         async with asyncio.timeout(60):
@@ -51,7 +51,7 @@ def test_it_serves_until_a_signal_and_says_what(
         answers.append((await made.answer(await made.ask("@Gofer hello"))).text)
 
     async def outside() -> None:
-        async with desk(tmp_path) as made:
+        async with operator_folder(tmp_path) as made:
             try:
                 await mention(made)
             finally:
@@ -72,15 +72,15 @@ def test_it_serves_until_a_signal_and_says_what(
 
 
 @contextmanager
-def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    """A desk in a thread of its own; its folder is the current one, without state."""
+def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OperatorFolder]:
+    """An operator's folder in a thread of its own; it is the current folder and has no state."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("GOFER_DATA", raising=False)
     ready, over = threading.Event(), threading.Event()
-    made: list[Desk] = []
+    made: list[OperatorFolder] = []
 
     async def outside() -> None:
-        async with desk(folder) as one:
+        async with operator_folder(folder) as one:
             made.append(one)
             ready.set()
             await asyncio.to_thread(over.wait)
@@ -95,7 +95,7 @@ def beside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         colleague.join()
 
 
-def test_a_token_slack_does_not_know_stops_the_start(
+def test_serve_stops_when_slack_refuses_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with beside(tmp_path, monkeypatch) as made:
@@ -119,10 +119,10 @@ with serving(Path(".gofer")):
     print("held", flush=True)
     sys.stdin.read()
 """
-"""Another process with the state of the current folder in its hands, until nobody is there to tell it anything."""
+"""The program of another process, which holds the state of the current folder until its stdin is closed."""
 
 
-def test_a_port_in_use_and_a_second_gofer_are_named(
+def test_serve_names_a_port_in_use_and_a_second_gofer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with beside(tmp_path, monkeypatch) as made:

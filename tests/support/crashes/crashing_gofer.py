@@ -1,6 +1,6 @@
 """A Gofer that kills itself: accepts one event, works, and dies by SIGKILL right before or after a given frame.
 
-Slack and the model are where its environment says. Exit code 0 means that the run ended.
+The environment names Slack and the model. Exit code 0 means that the run ended.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from support.runtime.worker_parts import worker_over
 _T = TypeVar("_T")
 
 
-class MortalStore:
+class CrashingStore:
     """A store whose process dies at one frame."""
 
     def __init__(self, store: Store, when: str, n: int) -> None:
@@ -54,7 +54,7 @@ class MortalStore:
 
 
 async def press(embedded: EmbeddedStack, run: str) -> bool:
-    """Somebody who may decide allows what the run waits for; whether it waits for anybody."""
+    """Approve the open question of the run as a person who may decide; return whether there was one."""
     journal = await read_journal(run, embedded.state.store, embedded.state.blobs)
     if (waiting := project(journal).waiting) is None:
         return False
@@ -66,7 +66,7 @@ async def press(embedded: EmbeddedStack, run: str) -> bool:
 
 
 def live(environment: Mapping[str, str], root: Path, payload: Path, when: str, n: int) -> None:
-    """The whole of its life, in a process of its own."""
+    """Accept the event and work, in a process of its own."""
     asyncio.run(_work(environment, root, payload, when, n))
 
 
@@ -74,7 +74,7 @@ async def _work(environment: Mapping[str, str], root: Path, payload: Path, when:
     event = SlackReceiver(()).translate(RawRequest("POST", "/slack/events", (), payload.read_bytes()))
     assert isinstance(event, Event)
     async with open_embedded(read_settings(environment), root) as embedded:
-        store = MortalStore(embedded.state.store, when, n)
+        store = CrashingStore(embedded.state.store, when, n)
         run = await replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store)).start(
             event, "answer-here"
         )

@@ -1,4 +1,4 @@
-"""A mention is answered by a model behind an endpoint: by its words, by another model, later, or by a reason."""
+"""Mentions answered by a model provider: with its text, by a second model, after an outage, or with a reason."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 @asynccontextmanager
 async def provider(answer: Callable[[str, int], Response]) -> AsyncIterator[str]:
-    """A model's provider that answers by the name of the model asked and the number of the request."""
+    """Serve a provider that answers by the model's name and the number of the request."""
     numbers = itertools.count(1)
 
     async def complete(request: Request) -> Response:
@@ -39,7 +39,7 @@ def completion(text: str) -> Response:
 
 
 def thinking(messages: list[dict[str, Any]]) -> Response:
-    """A provider that wants each call back with the thoughts before it, and with its signature, as they were."""
+    """Answer as a provider that requires each earlier call with its thoughts and its signature unchanged."""
     calls = [message for message in messages if message.get("tool_calls")]
     for number, message in enumerate(calls, 1):
         (call,) = message["tool_calls"]
@@ -58,7 +58,7 @@ def signed(number: int) -> dict[str, object]:
 
 
 async def answered(folder: Path, complete: Callable[[Request], Awaitable[Response]]) -> tuple[str, str]:
-    """Return how the run of a mention ended whose model answers each request like this, and the answer."""
+    """Return the status of the run of a mention and its answer, with a model that `complete` plays."""
     async with (
         serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url,
         company(folder, OPENAI_BASE_URL=url) as made,
@@ -69,7 +69,7 @@ async def answered(folder: Path, complete: Callable[[Request], Awaitable[Respons
     return head.status, reply.text
 
 
-async def test_a_model_that_thinks_gets_its_thoughts_and_their_signatures_back(tmp_path: Path) -> None:
+async def test_thinking_model_gets_earlier_thoughts_and_signatures_back(tmp_path: Path) -> None:
     async def complete(request: Request) -> Response:
         return thinking(json.loads(await request.body())["messages"])
 
@@ -129,7 +129,7 @@ EMPTY = "3 answers of the model in a row were useless: the last one was empty"
         ),
     ],
 )
-async def test_a_model_that_is_of_no_use_is_an_honest_answer(
+async def test_model_failure_is_explained_to_the_person_and_in_the_reason_of_the_run(
     tmp_path: Path, failing: Response, reason: str, told: str
 ) -> None:
     async with provider(lambda model, number: failing) as url, company(tmp_path, OPENAI_BASE_URL=url) as made:
@@ -141,7 +141,7 @@ async def test_a_model_that_is_of_no_use_is_an_honest_answer(
     assert not any(word in answer.text for word in ("html", "HTTP", "invalid_api_key", "sk-abc"))
 
 
-async def test_what_a_provider_said_stands_in_the_journal_and_its_code_in_the_trace(
+async def test_provider_error_is_kept_in_the_journal_and_as_a_code_in_the_trace(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing = refusal(400, "No temperature for sk-abcdef. " + "x " * 500, code="unsupported_value", param="temperature")
@@ -167,7 +167,7 @@ async def test_what_a_provider_said_stands_in_the_journal_and_its_code_in_the_tr
     assert all('"parameter": "temperature"' in line and "No temperature" not in line for line in lines)
 
 
-async def test_an_answer_with_thoughts_and_a_call_as_text_reach_nobody(tmp_path: Path) -> None:
+async def test_thoughts_and_calls_written_as_text_are_not_posted(tmp_path: Path) -> None:
     written = '<think>They say hello.</think>\n<tool_call>\n{"name": "todo_read", "arguments": {}}\n</tool_call>'
     said = [written, "<think>In words, then.</think>\n\nHello to you."]
 
@@ -184,7 +184,7 @@ async def test_an_answer_with_thoughts_and_a_call_as_text_reach_nobody(tmp_path:
     assert [one.thoughts for one in answers] == ["<think>They say hello.</think>", "<think>In words, then.</think>"]
 
 
-async def test_no_stream_is_asked_for_and_one_that_comes_anyway_is_read(tmp_path: Path) -> None:
+async def test_model_is_asked_for_no_stream_and_a_streamed_answer_is_read(tmp_path: Path) -> None:
     asked_for: list[object] = []
 
     async def complete(request: Request) -> Response:
@@ -197,7 +197,7 @@ async def test_no_stream_is_asked_for_and_one_that_comes_anyway_is_read(tmp_path
     assert (status, said, asked_for) == ("done", "Hello to you.", [False])
 
 
-async def test_when_the_first_model_is_not_there_the_second_answers_and_the_trace_says_so(tmp_path: Path) -> None:
+async def test_second_model_answers_when_the_first_is_away_and_the_trace_shows_both(tmp_path: Path) -> None:
     def answer(model: str, number: int) -> Response:
         busy = Response("<html>busy</html>", 503, {"Retry-After": "3600"})
         return busy if model == "gpt-5.4-mini" else completion("Here I am.")
@@ -212,7 +212,7 @@ async def test_when_the_first_model_is_not_there_the_second_answers_and_the_trac
     assert "HTTP 503" in str(spans[0].attributes["gofer.deferred"])
 
 
-async def test_a_mention_during_an_outage_is_answered_once_when_it_is_over(tmp_path: Path) -> None:
+async def test_mention_during_a_model_outage_is_answered_once_afterwards(tmp_path: Path) -> None:
     def answer(model: str, number: int) -> Response:
         return Response("<html>down</html>", 502) if number <= 9 else completion("Back again.")
 
@@ -225,7 +225,7 @@ async def test_a_mention_during_an_outage_is_answered_once_when_it_is_over(tmp_p
     assert [entry.reason for entry in entries if isinstance(entry, RunParked)] == ["model"]
 
 
-async def test_with_an_endpoint_set_the_words_come_from_there_and_no_script_is_used(tmp_path: Path) -> None:
+async def test_configured_endpoint_answers_in_place_of_the_offline_model(tmp_path: Path) -> None:
     seen: list[dict] = []
 
     async def answer(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Raw bytes on the wire of the running front."""
+"""The HTTP front of a running Gofer: limits on bodies, headers and connections, statuses, and pages."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from support.http.leaping_loop import LEAPING, Backend, leap
 pytestmark = pytest.mark.anyio
 
 HOUR = 3_600.0
-"""The time to send headers in tests that move the clock; no machine takes that long for anything else."""
+"""The header timeout of tests that move the clock; nothing else takes that long."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def anyio_backend() -> Backend:
 
 
 async def exchange(made: Company, *pieces: bytes) -> bytes:
-    """Sends pieces over one connection, never finishing; gives the first line that comes back."""
+    """Send pieces over one connection without an end; return the first line of the response."""
     url = urlsplit(made.embedded.url)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     try:
@@ -46,14 +46,14 @@ def head(*lines: bytes) -> bytes:
     return b"\r\n".join([b"POST /slack/events HTTP/1.1", b"Host: gofer", *lines, b"", b""])
 
 
-async def test_a_body_over_the_limit_is_refused_before_it_is_whole(tmp_path: Path) -> None:
+async def test_chunked_body_over_the_limit_is_refused_before_the_end_arrives(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
         sent = [chunk] * (BODY_LIMIT // 0x10000 + 2)
         assert b" 413 " in await exchange(made, head(b"Transfer-Encoding: chunked"), *sent)
 
 
-async def test_a_declared_body_over_the_limit_is_refused_at_once(tmp_path: Path) -> None:
+async def test_declared_body_length_over_the_limit_is_refused_at_once(tmp_path: Path) -> None:
     async with company(tmp_path, work=False) as made:
         assert b" 413 " in await exchange(made, head(b"Content-Length: 1000000000"), b"{}")
 
@@ -70,21 +70,23 @@ async def test_a_declared_body_over_the_limit_is_refused_at_once(tmp_path: Path)
         (b"GET /runs/%2e%2e%2f HTTP/1.1\r\nHost: gofer\r\n\r\n", b" 4"),
     ],
 )
-async def test_what_comes_over_the_wire_gets_its_status(tmp_path: Path, request_: bytes, status: bytes) -> None:
+async def test_raw_request_without_a_valid_proof_gets_the_right_status_and_starts_no_run(
+    tmp_path: Path, request_: bytes, status: bytes
+) -> None:
     async with company(tmp_path, work=False) as made:
         assert status in await exchange(made, request_)
         assert await made.embedded.state.store.heads(1, private=True) == []
 
 
 @pytest.mark.parametrize("path", ["/runs", "/runs/none", "/prompts/answer-here", "/nowhere"])
-async def test_every_answer_to_a_browser_has_the_headers_of_a_page(tmp_path: Path, path: str) -> None:
+async def test_every_page_has_the_security_headers_and_no_script(tmp_path: Path, path: str) -> None:
     async with company(tmp_path, work=False) as made:
         answer = await made.get(path)
         assert HEADERS.items() <= dict(answer.headers).items()
         assert "<script" not in answer.text
 
 
-async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_log_says_why(
+async def test_run_list_leaves_out_an_unreadable_row_and_logs_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path, work=False) as made:
@@ -97,7 +99,7 @@ async def test_a_list_with_a_row_that_cannot_be_read_shows_the_others_and_the_lo
     assert "The list row of run run1 is damaged; restore gofer.db from a backup." in caplog.text
 
 
-async def test_a_list_that_cannot_be_read_says_so_and_the_log_says_why(
+async def test_unreadable_run_list_answers_503_and_logs_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with company(tmp_path, work=False) as made:
@@ -118,7 +120,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[list[Connection]]:
-    """Connections that are open at once, each with the same bytes on it."""
+    """Open connections at once, and send the same bytes on each."""
     url = urlsplit(made.embedded.url)
     opened: list[Connection] = []
     try:
@@ -134,7 +136,7 @@ async def connections(made: Company, count: int, *sent: bytes) -> AsyncIterator[
 
 
 async def end(connection: Connection) -> bytes:
-    """What comes on a connection until the other side closes it."""
+    """Return the bytes of a connection until the other side closes it."""
     try:
         async with asyncio.timeout(60):
             return await connection[0].read()
@@ -143,9 +145,7 @@ async def end(connection: Connection) -> bytes:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", HALF, HALF + b": v0\r\n"])
-async def test_half_sent_requests_are_closed_in_time_and_others_are_answered_meanwhile(
-    tmp_path: Path, sent: bytes
-) -> None:
+async def test_half_sent_requests_are_closed_in_time_while_others_are_answered(tmp_path: Path, sent: bytes) -> None:
     async with company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made:
         async with connections(made, 60, sent) as opened:
             assert (await made.get("/healthz")).status_code == 200
@@ -155,7 +155,7 @@ async def test_half_sent_requests_are_closed_in_time_and_others_are_answered_mea
         assert (await made.get("/healthz")).status_code == 200
 
 
-async def test_a_request_that_drips_in_is_closed_although_something_always_comes(tmp_path: Path) -> None:
+async def test_request_that_trickles_in_is_closed_at_the_header_timeout(tmp_path: Path) -> None:
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
         connections(made, 1, HALF) as ((reader, writer),),
@@ -163,12 +163,12 @@ async def test_a_request_that_drips_in_is_closed_although_something_always_comes
         for _ in range(10):
             leap(HOUR / 10)
             writer.write(b"x")
-            # One answer elsewhere, and the byte was read here.
+            # After a response on another connection, the byte was read on this one.
             assert (await made.get("/healthz")).status_code == 200
         assert await end((reader, writer)) == b""
 
 
-async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_path: Path) -> None:
+async def test_second_request_on_a_connection_gets_the_full_header_timeout(tmp_path: Path) -> None:
     whole = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\n\r\n"
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
@@ -177,10 +177,10 @@ async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_pat
         for _ in range(4):
             assert b" 200 " in await reader.readline()
             assert (await reader.readuntil(b"ok\n")).endswith(b"ok\n")
-            # A first byte ends the pause that uvicorn grants between requests. An answer elsewhere shows that it came.
+            # A first byte ends uvicorn's keep-alive timeout. A response on another connection shows that it was read.
             writer.write(whole[:1])
             assert (await made.get("/healthz")).status_code == 200
-            # Longer in all than one wait may be.
+            # All rounds together take longer than one header timeout.
             leap(HOUR / 2)
             assert (await made.get("/healthz")).status_code == 200
             writer.write(whole[1:])
@@ -191,7 +191,7 @@ async def test_a_second_request_on_a_connection_has_as_long_as_the_first(tmp_pat
         assert await end((reader, writer)) == b""
 
 
-async def test_an_unread_body_behind_an_answer_does_not_hold_the_connection(tmp_path: Path) -> None:
+async def test_unread_body_after_a_response_does_not_hold_the_connection(tmp_path: Path) -> None:
     declared = b"GET /healthz HTTP/1.1\r\nHost: gofer\r\nContent-Length: 1000\r\n\r\nx"
     async with (
         company(tmp_path, work=False, bounds=Bounds(header_seconds=HOUR)) as made,
@@ -206,7 +206,7 @@ async def test_an_unread_body_behind_an_answer_does_not_hold_the_connection(tmp_
         assert await end((reader, writer)) == b""
 
 
-async def test_over_the_bound_the_longest_waiting_make_room_and_work_is_not_disturbed(tmp_path: Path) -> None:
+async def test_connection_limit_closes_the_longest_idle_and_spares_requests_under_way(tmp_path: Path) -> None:
     bounds = Bounds(header_seconds=60, connections=20)
     body = head(b"Content-Length: 2") + b"{"
     async with (
@@ -215,7 +215,7 @@ async def test_over_the_bound_the_longest_waiting_make_room_and_work_is_not_dist
         connections(made, 50, HALF) as opened,
     ):
         assert (await made.get("/healthz")).status_code == 200
-        # Of twenty places one has a request whose body is under way, and one was that of the request just answered.
+        # Of twenty places, one has a request with an unfinished body, and one had the request just answered.
         assert await asyncio.gather(*map(end, opened[:32])) == [b""] * 32
         assert not any(reader.at_eof() for reader, _ in opened[32:])
         writer.write(b"}")
@@ -227,7 +227,7 @@ async def test_headers_without_end_are_refused(tmp_path: Path) -> None:
         assert b" 400 " in await exchange(made, HALF + b": " + b"x" * 20_000)
 
 
-async def test_refused_deliveries_are_a_line_at_once_and_their_number_when_the_process_ends(
+async def test_first_refused_delivery_is_logged_and_the_rest_are_counted_at_the_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "gofer")

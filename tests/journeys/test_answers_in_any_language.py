@@ -1,4 +1,4 @@
-"""Answers in every script reach the thread, in place of the message that announced them."""
+"""Long Japanese and Cyrillic answers reach the thread in place of the status message."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def written(messages: list[Message]) -> str:
 
 @pytest.mark.parametrize("size", [2_000, 4_000, 9_000])
 @pytest.mark.parametrize("sentence", [JAPANESE, CYRILLIC], ids=["Japanese", "Cyrillic"])
-async def test_a_long_answer_replaces_the_announcement(tmp_path: Path, sentence: str, size: int) -> None:
+async def test_long_answer_replaces_the_status_message(tmp_path: Path, sentence: str, size: int) -> None:
     said = "## 1\n\n" + sentence * (size // len(sentence))
 
     def answer(_: Sent) -> str:
@@ -39,7 +39,7 @@ async def test_a_long_answer_replaces_the_announcement(tmp_path: Path, sentence:
 
 
 @pytest.mark.parametrize("refusal", ["msg_too_long", "msg_blocks_too_long", "invalid_blocks", "block_mismatch"])
-async def test_an_answer_arrives_when_slack_refuses_to_edit_the_announcement(tmp_path: Path, refusal: str) -> None:
+async def test_long_answer_arrives_when_slack_refuses_to_edit_the_status_message(tmp_path: Path, refusal: str) -> None:
     def answer(_: Sent) -> str:
         return LONG
 
