@@ -84,7 +84,7 @@ class WatchedStore(MemoryStore):
 
 
 @dataclass
-class Doorstep:
+class AllReceivers:
     """Every receiver with a workflow, over a watched store."""
 
     store: WatchedStore = field(default_factory=WatchedStore)
@@ -103,7 +103,7 @@ class Doorstep:
             jwt=JwtProof,
         )
 
-    async def knock(self, request: RawRequest) -> int:
+    async def deliver(self, request: RawRequest) -> int:
         return (await self.ingress.receive(request)).status
 
 

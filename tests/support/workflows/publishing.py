@@ -85,7 +85,7 @@ class MemoryTimetable:
 
 
 @dataclass
-class House:
+class PublisherSetup:
     """A publisher with its stores and clock."""
 
     code: Path

@@ -18,7 +18,7 @@ from gofer.sources.slack.receiver import sign
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import BadRequest, RefusalCode, TemporaryError
 from gofer.workflows.routes import read_routes
-from support.sources.every_delivery import BEARER, EVENTS, JWT, SECRET, Doorstep, delivery, path_of, without_proof
+from support.sources.every_delivery import BEARER, EVENTS, JWT, SECRET, AllReceivers, delivery, path_of, without_proof
 from support.stand_ins import NOON
 
 pytestmark = pytest.mark.anyio
@@ -42,13 +42,13 @@ def slack(body: object, at: float = NOON) -> RawRequest:
 
 
 async def test_refused_delivery_log_names_the_setting_to_check(lines: pytest.LogCaptureFixture) -> None:
-    doorstep = Doorstep()
+    all_receivers = AllReceivers()
     for path, setting in (
         (SLACK, "SLACK_SIGNING_SECRET"),
         ("/jira/webhook", "JIRA_WEBHOOK_SECRET"),
         ("/hooks/hmac", "WEBHOOK_SECRET_HMAC or WEBHOOK_SECRET"),
     ):
-        assert await doorstep.knock(without_proof(delivery(path, b"{}"))) == 401
+        assert await all_receivers.deliver(without_proof(delivery(path, b"{}"))) == 401
         assert lines.messages[-1] == f"1 delivery to {path} refused: {_clause(lines)}"
         assert setting in lines.messages[-1] or "signed time" in lines.messages[-1]
     assert {record.levelname for record in lines.records} == {"WARNING"}
@@ -64,7 +64,7 @@ def _clause(lines: pytest.LogCaptureFixture) -> str:
 async def test_delivery_log_distinguishes_a_future_time_from_an_old_time(
     lines: pytest.LogCaptureFixture, seconds: int, code: str | None
 ) -> None:
-    reply = await Doorstep().ingress.receive(slack(json.loads(MENTION), NOON + seconds))
+    reply = await AllReceivers().ingress.receive(slack(json.loads(MENTION), NOON + seconds))
     codes = [record.__dict__["fields"]["code"] for record in lines.records]
     assert codes == ([code] if code else [])
     assert (reply.status == 401) == bool(code)
@@ -103,7 +103,7 @@ async def test_delivery_log_has_a_sentence_for_each_failure_of_a_jwt(
     lines: pytest.LogCaptureFixture, presented: str, code: RefusalCode
 ) -> None:
     request = RawRequest("POST", "/hooks/jwt", [("Authorization", f"Bearer {presented}")], b"")
-    assert await Doorstep().knock(request) == 401
+    assert await AllReceivers().deliver(request) == 401
     assert lines.records[-1].__dict__["fields"]["code"] == code
     assert _clause(lines) == operator_clause(code, "WEBHOOK_SECRET_JWT or WEBHOOK_SECRET")
 
@@ -114,7 +114,7 @@ async def test_delivery_log_has_a_sentence_for_each_failure_of_a_jwt(
 )
 async def test_refused_jwt_is_answered_with_the_same_text_for_every_reason(presented: str) -> None:
     request = RawRequest("POST", "/hooks/jwt", [("Authorization", f"Bearer {presented}")], b"")
-    reply = await Doorstep().ingress.receive(request)
+    reply = await AllReceivers().ingress.receive(request)
     assert reply.body == b"The token is not one that its issuer signed for this hook."
 
 
@@ -140,7 +140,7 @@ async def test_unreadable_body_is_answered_and_logged_with_a_sentence_for_each_r
     lines: pytest.LogCaptureFixture, body: bytes, code: str, sentence: str
 ) -> None:
     for path in ("/jira/webhook", "/github/webhook"):
-        reply = await Doorstep().ingress.receive(delivery(path, body))
+        reply = await AllReceivers().ingress.receive(delivery(path, body))
         assert (reply.status, reply.body.decode()) == (400, sentence)
         assert lines.records[-1].__dict__["fields"]["code"] == code
 
@@ -160,7 +160,7 @@ async def test_unreadable_body_is_answered_and_logged_with_a_sentence_for_each_r
 async def test_slack_event_about_the_app_is_logged_as_an_error_with_advice(
     lines: pytest.LogCaptureFixture, body: object, code: str, action: str
 ) -> None:
-    assert await Doorstep().knock(slack(body)) == 200
+    assert await AllReceivers().deliver(slack(body)) == 200
     (record,) = lines.records
     assert (record.levelname, record.__dict__["fields"]["code"]) == ("ERROR", code)
     assert action in record.getMessage()
@@ -168,12 +168,12 @@ async def test_slack_event_about_the_app_is_logged_as_an_error_with_advice(
 
 async def test_slack_revoked_user_tokens_are_logged_without_an_error(lines: pytest.LogCaptureFixture) -> None:
     event = {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": []}}
-    assert await Doorstep().knock(slack({"type": "event_callback", "event": event})) == 200
+    assert await AllReceivers().deliver(slack({"type": "event_callback", "event": event})) == 200
     assert [record.levelname for record in lines.records] == ["INFO"]
 
 
 def listening(kind: str, where: object) -> Ingress:
-    return replace(Doorstep().ingress, routes=read_routes({kind: [("secret-project", where)]}))
+    return replace(AllReceivers().ingress, routes=read_routes({kind: [("secret-project", where)]}))
 
 
 async def test_delivery_log_names_workflow_and_condition_for_a_public_place(
@@ -203,20 +203,20 @@ async def test_delivery_log_names_no_workflow_for_a_possibly_private_place(
 
 @pytest.mark.parametrize("path", ["/wp-admin", "/slack/events/", "/hooks/\x1b[31mred"])
 async def test_delivery_log_does_not_repeat_an_unknown_path(lines: pytest.LogCaptureFixture, path: str) -> None:
-    doorstep = Doorstep()
+    all_receivers = AllReceivers()
     for number in range(50):
-        assert await doorstep.knock(RawRequest("POST", f"{path}{number}", [], b"")) == 404
+        assert await all_receivers.deliver(RawRequest("POST", f"{path}{number}", [], b"")) == 404
         # A GET is no delivery.
-        assert await doorstep.knock(RawRequest("GET", f"{path}{number}", [], b"")) == 404
+        assert await all_receivers.deliver(RawRequest("GET", f"{path}{number}", [], b"")) == 404
     assert [record.getMessage() for record in lines.records] == [
         "1 delivery to an unknown path refused: no receiver listens at the path; check the URL in the sender's settings"
     ]
 
 
 async def test_delivery_log_names_the_missing_setting_of_a_source(lines: pytest.LogCaptureFixture) -> None:
-    doorstep = Doorstep()
-    receivers = {path: receiver for path, receiver in doorstep.ingress.receivers.items() if path != SLACK}
-    reply = await replace(doorstep.ingress, receivers=receivers).receive(slack({}))
+    all_receivers = AllReceivers()
+    receivers = {path: receiver for path, receiver in all_receivers.ingress.receivers.items() if path != SLACK}
+    reply = await replace(all_receivers.ingress, receivers=receivers).receive(slack({}))
     assert (reply.status, reply.body) == (404, b"There is nothing at this path.")
     assert lines.messages == ["1 delivery to /slack/events refused: the source is not set up; set SLACK_SIGNING_SECRET"]
 
@@ -226,7 +226,7 @@ async def test_delivery_that_cannot_be_stored_is_logged_as_an_error(lines: pytes
         async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
             raise TemporaryError("the disk is full")
 
-    front = Doorstep().ingress
+    front = AllReceivers().ingress
     ingress = replace(front, stores=replace(front.stores, journals=Full()))
     assert (await ingress.receive(slack(json.loads(MENTION)))).status == 503
     (record,) = lines.records
@@ -237,13 +237,13 @@ async def test_delivery_that_cannot_be_stored_is_logged_as_an_error(lines: pytes
 async def test_ignored_act_of_gofer_is_not_logged(lines: pytest.LogCaptureFixture) -> None:
     body = json.loads(MENTION)
     body["event"]["user"] = "U0GOFER0"
-    reply = await Doorstep().ingress.receive(slack(body))
+    reply = await AllReceivers().ingress.receive(slack(body))
     assert reply.body == b"Ignored: Gofer wrote it."
     assert lines.records == []
 
 
 async def test_accepted_delivery_is_not_logged(lines: pytest.LogCaptureFixture) -> None:
-    assert await Doorstep().knock(slack(json.loads(MENTION))) == 200
+    assert await AllReceivers().deliver(slack(json.loads(MENTION))) == 200
     assert lines.records == []
 
 
@@ -254,9 +254,9 @@ def test_refusal_codes_each_have_a_clause() -> None:
 
 
 async def test_refused_deliveries_of_all_sources_have_a_code(lines: pytest.LogCaptureFixture) -> None:
-    doorstep = Doorstep()
+    all_receivers = AllReceivers()
     for event in EVENTS:
-        await doorstep.knock(RawRequest("POST", path_of(event), [], event.read_bytes()))
+        await all_receivers.deliver(RawRequest("POST", path_of(event), [], event.read_bytes()))
     codes = {record.__dict__["fields"]["code"] for record in lines.records}
     assert codes == {"signature_missing", "timestamp_missing"}
 

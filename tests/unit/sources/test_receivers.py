@@ -25,7 +25,7 @@ from support.sources.every_delivery import (
     ODD,
     PRESS,
     PROOFS,
-    Doorstep,
+    AllReceivers,
     changed,
     delivery,
     headers_of,
@@ -56,16 +56,16 @@ def loop_ends() -> Iterator[None]:
     LOOP.close()
 
 
-def knock(doorstep: Doorstep, request: RawRequest) -> int:
-    return LOOP.run_until_complete(doorstep.knock(request))
+def deliver(all_receivers: AllReceivers, request: RawRequest) -> int:
+    return LOOP.run_until_complete(all_receivers.deliver(request))
 
 
 def both_ways(request: RawRequest) -> int:
     """Send a delivery without and with its proof and return the status of the one with proof."""
-    doorstep = Doorstep()
-    refused = knock(doorstep, without_proof(request))
-    assert (refused in (401, 413), doorstep.store.asked) == (True, []), refused
-    return knock(doorstep, request)
+    all_receivers = AllReceivers()
+    refused = deliver(all_receivers, without_proof(request))
+    assert (refused in (401, 413), all_receivers.store.asked) == (True, []), refused
+    return deliver(all_receivers, request)
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
@@ -84,11 +84,11 @@ def test_receivers_answer_any_changed_payload_without_an_error(event: Path, data
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda path: path.stem)
 def test_receivers_answer_payloads_with_any_field_replaced(event: Path) -> None:
-    payload, doorstep = json.loads(event.read_text()), Doorstep()
+    payload, all_receivers = json.loads(event.read_text()), AllReceivers()
     for at in places(payload):
         for odd in (None, True, 0, -1, 10**400, 1.5, "", "\ud800", "\x00", [], {}, [[]], {"": {}}, [None]):
             body = json.dumps(put(payload, at, odd)).encode()
-            assert knock(doorstep, delivery(path_of(event), body, *headers_of(event))) in TOLD, (at, odd)
+            assert deliver(all_receivers, delivery(path_of(event), body, *headers_of(event))) in TOLD, (at, odd)
 
 
 @given(data=st.data())
@@ -117,7 +117,7 @@ def test_receivers_answer_signed_garbage_without_an_error(path: str, garbage: st
     )
     for media, kind in all_kinds:
         more = [("Content-Type", media), ("X-GitHub-Event", kind), ("X-Call", "1")]
-        status = knock(Doorstep(), delivery(path, GARBAGE[garbage], *more))
+        status = deliver(AllReceivers(), delivery(path, GARBAGE[garbage], *more))
         assert status in ((413,) if garbage == "too large" else TOLD), (media, kind)
 
 
@@ -129,15 +129,15 @@ def test_receivers_refuse_a_payload_in_base64(event: Path) -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_receivers_ignore_header_case_and_refuse_repeated_proof_headers(path: str) -> None:
     request = delivery(path, b"{}", ("X-GitHub-Event", "push"), ("x-call", "1"))
-    taken = knock(Doorstep(), request)
+    taken = deliver(AllReceivers(), request)
     for spelled in (str.lower, str.upper, str.title, str.swapcase):
         headers = [(spelled(name), value) for name, value in request.headers]
-        assert knock(Doorstep(), replace(request, headers=headers)) == taken
+        assert deliver(AllReceivers(), replace(request, headers=headers)) == taken
     for twice in PROOFS[path](b"{}"):
         for second in (twice, (twice[0].swapcase(), twice[1]), (twice[0], "")):
-            doorstep = Doorstep()
-            assert knock(doorstep, replace(request, headers=[second, *request.headers])) == 401
-            assert doorstep.store.asked == []
+            all_receivers = AllReceivers()
+            assert deliver(all_receivers, replace(request, headers=[second, *request.headers])) == 401
+            assert all_receivers.store.asked == []
 
 
 HEADER = st.text(st.characters(max_codepoint=255)) | st.sampled_from(
@@ -156,22 +156,22 @@ HEADER = st.text(st.characters(max_codepoint=255)) | st.sampled_from(
 @pytest.mark.parametrize("path", PATHS)
 @given(data=st.data(), body=st.binary(max_size=50) | st.sampled_from(list(GARBAGE.values())))
 def test_receivers_refuse_missing_and_changed_proof_headers(path: str, data: st.DataObject, body: bytes) -> None:
-    doorstep, headers = Doorstep(), PROOFS[path](body)
+    all_receivers, headers = AllReceivers(), PROOFS[path](body)
     at = data.draw(st.integers(0, len(headers) - 1))
     value = data.draw(HEADER.filter(lambda text: text != headers[at][1]))
     headers[at : at + 1] = data.draw(st.sampled_from([[], [(headers[at][0], value)]]))
     request = RawRequest("POST", path, headers, body)
-    assert knock(doorstep, request) in (401, 413)
-    assert doorstep.store.asked == []
+    assert deliver(all_receivers, request) in (401, 413)
+    assert all_receivers.store.asked == []
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_receivers_refuse_the_signature_of_another_body(path: str) -> None:
-    doorstep, request = Doorstep(), delivery(path, b'{"id": "1"}', ("X-Call", "1"))
-    status = knock(doorstep, replace(request, body=b'{"id": "2"}'))
+    all_receivers, request = AllReceivers(), delivery(path, b'{"id": "1"}', ("X-Call", "1"))
+    status = deliver(all_receivers, replace(request, body=b'{"id": "2"}'))
     # A bearer token proves the sender and not the body.
     assert status == (200 if request.headers[0][0] == "Authorization" else 401)
-    assert bool(doorstep.store.asked) == (status == 200)
+    assert bool(all_receivers.store.asked) == (status == 200)
 
 
 def tricks(path: str) -> list[str]:
@@ -199,7 +199,7 @@ def tricks(path: str) -> list[str]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_receivers_answer_404_for_paths_that_only_resemble_theirs(path: str) -> None:
-    doorstep, request = Doorstep(), delivery(path, b"{}")
+    all_receivers, request = AllReceivers(), delivery(path, b"{}")
     for trick in [
         *tricks(path),
         "",
@@ -211,20 +211,20 @@ def test_receivers_answer_404_for_paths_that_only_resemble_theirs(path: str) -> 
         "*",
         "http://x/hooks/keyed",
     ]:
-        assert knock(doorstep, replace(request, path=trick)) == 404, trick
-    assert doorstep.store.asked == []
+        assert deliver(all_receivers, replace(request, path=trick)) == 404, trick
+    assert all_receivers.store.asked == []
 
 
 @given(path=st.text() | st.sampled_from(PATHS), method=st.text() | st.sampled_from(["GET", "PUT", "HEAD", "post"]))
 def test_receivers_accept_only_post(path: str, method: str) -> None:
-    doorstep = Doorstep()
-    status = knock(doorstep, RawRequest(method, path, PROOFS.get(path, PROOFS[PATHS[0]])(b"{}"), b"{}"))
+    all_receivers = AllReceivers()
+    status = deliver(all_receivers, RawRequest(method, path, PROOFS.get(path, PROOFS[PATHS[0]])(b"{}"), b"{}"))
     assert status == (405 if path in PATHS else 404) or method == "POST"
     assert status in ALLOWED
-    assert method == "POST" or doorstep.store.asked == []
+    assert method == "POST" or all_receivers.store.asked == []
 
 
 def test_receivers_answer_409_for_another_body_under_the_same_key() -> None:
-    doorstep = Doorstep()
+    all_receivers = AllReceivers()
     for body, status in ((b'{"id": 1}', 200), (b'{"id": 1}', 200), (b'{"id": 1, "x": 2}', 409), (b"{}", 400)):
-        assert knock(doorstep, delivery("/hooks/keyed", body)) == status
+        assert deliver(all_receivers, delivery("/hooks/keyed", body)) == status

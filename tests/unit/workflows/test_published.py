@@ -30,7 +30,7 @@ from gofer.workflows.published import (
 )
 from gofer.workflows.routes import read_routes
 from support.stand_ins import NOON, SetClock, mention
-from support.workflows.publishing import WORKFLOW, House, MemoryBundleStore, files
+from support.workflows.publishing import WORKFLOW, MemoryBundleStore, PublisherSetup, files
 from support.workflows.started_workflows import started
 
 pytestmark = pytest.mark.anyio
@@ -39,8 +39,8 @@ ROOT = Path(__file__).parents[3]
 SCRIPTED = f"{WORKFLOW}coordinator: script\ncoordinator_script: coordinators/own.py\n"
 
 
-def front(house: House, packaged: bytes | None = None, patience: float = PATIENCE) -> Live[Compiled]:
-    return live_front(house.bundles, house.clock, lambda compiled: compiled, packaged, patience)
+def front(setup: PublisherSetup, packaged: bytes | None = None, patience: float = PATIENCE) -> Live[Compiled]:
+    return live_front(setup.bundles, setup.clock, lambda compiled: compiled, packaged, patience)
 
 
 def unreachable(call: str, key: str) -> None:
@@ -52,138 +52,138 @@ def test_published_change_is_read_within_thirty_seconds_in_every_process(pauses:
     """For any times of reading and any failures of S3: at most 30 seconds after S3 answers again."""
 
     async def play() -> None:
-        house = House(Path("nowhere"))
-        await house.publisher.publish(files(a="old"))
-        worker, ingress = live_catalog(house.bundles, house.clock, house.code), front(house)
+        setup = PublisherSetup(Path("nowhere"))
+        await setup.publisher.publish(files(a="old"))
+        worker, ingress = live_catalog(setup.bundles, setup.clock, setup.code), front(setup)
         assert (await worker.holding("a")).workflows["a"].system == "old"
         await ingress.current()
-        house.clock.advance(1)
-        new = await house.publisher.publish(files(a="new", b="Report."))
-        unheard_since = house.clock.now()
+        setup.clock.advance(1)
+        new = await setup.publisher.publish(files(a="new", b="Report."))
+        unheard_since = setup.clock.now()
         for pause, fails in zip(pauses, down, strict=False):
-            house.clock.advance(pause)
-            house.bundles.trouble = unreachable if fails else lambda call, key: None
+            setup.clock.advance(pause)
+            setup.bundles.trouble = unreachable if fails else lambda call, key: None
             system = (await worker.holding("a")).workflows["a"].system
             name = (await ingress.current()).name
             assert system in ("old", "new")
             if fails:
                 # After a failed read, the next one is 30 seconds later.
-                unheard_since = house.clock.now()
-            elif house.clock.now() - unheard_since > LOOK_SECONDS:
+                unheard_since = setup.clock.now()
+            elif setup.clock.now() - unheard_since > LOOK_SECONDS:
                 assert (system, name) == ("new", new.name)
 
     asyncio.run(play())
 
 
 async def test_pointer_is_read_at_most_every_thirty_seconds(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    await house.publisher.publish(files(a="Do it."))
-    live = front(house)
+    setup = PublisherSetup(tmp_path)
+    await setup.publisher.publish(files(a="Do it."))
+    live = front(setup)
     first = await live.current()
-    house.bundles.calls.clear()
+    setup.bundles.calls.clear()
     for _ in range(290):
-        house.clock.advance(0.1)
+        setup.clock.advance(0.1)
         assert await live.current() is first
-    assert house.bundles.calls == []
-    house.clock.advance(2)
+    assert setup.bundles.calls == []
+    setup.clock.advance(2)
     assert await live.current() is first
-    assert house.bundles.calls == [("read", POINTER)]
+    assert setup.bundles.calls == [("read", POINTER)]
 
 
 async def test_clock_set_back_does_not_delay_a_published_change(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    await house.publisher.publish(files(a="Do it."))
-    live = front(house)
+    setup = PublisherSetup(tmp_path)
+    await setup.publisher.publish(files(a="Do it."))
+    live = front(setup)
     await live.current()
-    new = await house.publisher.publish(files(a="Do it well."))
-    house.clock.advance(-86_400)
+    new = await setup.publisher.publish(files(a="Do it well."))
+    setup.clock.advance(-86_400)
     assert (await live.current()).name == new.name
 
 
-async def damage_pointer(house: House, name: str) -> None:
-    house.bundles.objects[POINTER] = Found(b'{"name": "nonsense"}', "x")
+async def damage_pointer(setup: PublisherSetup, name: str) -> None:
+    setup.bundles.objects[POINTER] = Found(b'{"name": "nonsense"}', "x")
 
 
-async def lose_bundle(house: House, name: str) -> None:
+async def lose_bundle(setup: PublisherSetup, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        del house.bundles.objects[key]
+        del setup.bundles.objects[key]
 
 
-async def damage_bundle(house: House, name: str) -> None:
+async def damage_bundle(setup: PublisherSetup, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        found = house.bundles.objects[key]
-        house.bundles.objects[key] = Found(found.body.replace(b"slack.mention", b"slack.direct_"), found.tag)
+        found = setup.bundles.objects[key]
+        setup.bundles.objects[key] = Found(found.body.replace(b"slack.mention", b"slack.direct_"), found.tag)
 
 
-async def make_it_newer(house: House, name: str) -> None:
+async def make_it_newer(setup: PublisherSetup, name: str) -> None:
     for key in (bundle_key(name), routes_key(name)):
-        found = house.bundles.objects[key]
-        house.bundles.objects[key] = Found(found.body.replace(b'"format":1', b'"format":2'), found.tag)
+        found = setup.bundles.objects[key]
+        setup.bundles.objects[key] = Found(found.body.replace(b'"format":1', b'"format":2'), found.tag)
 
 
-async def lose_everything(house: House, name: str) -> None:
-    house.bundles.objects.clear()
+async def lose_everything(setup: PublisherSetup, name: str) -> None:
+    setup.bundles.objects.clear()
 
 
-async def hang_up(house: House, name: str) -> None:
-    house.bundles.trouble = unreachable
+async def hang_up(setup: PublisherSetup, name: str) -> None:
+    setup.bundles.trouble = unreachable
 
 
 @pytest.mark.parametrize("trouble", [damage_pointer, lose_bundle, damage_bundle, make_it_newer, hang_up])
 async def test_last_good_version_is_kept_and_a_warning_logged(
     tmp_path: Path, trouble, caplog: pytest.LogCaptureFixture
 ) -> None:
-    house = House(tmp_path)
-    old = await house.publisher.publish(files(a="old"))
-    worker, ingress = live_catalog(house.bundles, house.clock, tmp_path), front(house)
+    setup = PublisherSetup(tmp_path)
+    old = await setup.publisher.publish(files(a="old"))
+    worker, ingress = live_catalog(setup.bundles, setup.clock, tmp_path), front(setup)
     await worker.holding("a")
     await ingress.current()
-    house.clock.advance(40)
-    new = await house.publisher.publish(files(a="new"))
-    await trouble(house, new.name)
+    setup.clock.advance(40)
+    new = await setup.publisher.publish(files(a="new"))
+    await trouble(setup, new.name)
     with caplog.at_level(logging.WARNING):
         assert (await worker.holding("a")).workflows["a"].system == "old"
         assert (await ingress.current()).name == old.name
     assert caplog.text.count(f"the workflows could not be reloaded, so those of {old.name}") == 2
     # A process without an earlier version does not work without one: accepted runs wait.
     with pytest.raises(TemporaryError, match="No workflows are loaded"):
-        await front(house).current()
+        await front(setup).current()
 
 
 async def test_missing_pointer_keeps_the_last_good_version(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    old = await house.publisher.publish(files(a="old"))
-    live = front(house)
+    setup = PublisherSetup(tmp_path)
+    old = await setup.publisher.publish(files(a="old"))
+    live = front(setup)
     await live.current()
-    house.clock.advance(40)
-    await lose_everything(house, old.name)
+    setup.clock.advance(40)
+    await lose_everything(setup, old.name)
     assert (await live.current()).name == old.name
 
 
 async def test_worker_reads_the_pointer_at_once_for_an_unknown_workflow(tmp_path: Path) -> None:
     """Ingress read the new version first, and its queue message arrives before the worker would read again."""
-    house = House(tmp_path)
-    await house.publisher.publish(files(a="Do it."))
-    worker = live_catalog(house.bundles, house.clock, tmp_path)
+    setup = PublisherSetup(tmp_path)
+    await setup.publisher.publish(files(a="Do it."))
+    worker = live_catalog(setup.bundles, setup.clock, tmp_path)
     await worker.holding("a")
-    await house.publisher.publish(files(a="Do it.", b="Report."))
+    await setup.publisher.publish(files(a="Do it.", b="Report."))
     assert "b" in (await worker.holding("b")).workflows
     assert "c" not in (await worker.holding("c")).workflows
 
 
 async def test_packaged_workflows_are_used_until_the_first_publish(tmp_path: Path) -> None:
-    house = House(tmp_path)
+    setup = PublisherSetup(tmp_path)
     with pytest.raises(TemporaryError, match="Nothing is published yet; run `gofer publish`"):
-        await front(house).current()
+        await front(setup).current()
     (tmp_path / "agents").mkdir()
     for name, text in files(packed="Do it.").items():
         (tmp_path / name).write_text(text)
     made, _ = publication(read_files(tmp_path), tmp_path, NOON, WorkflowForm)
-    ingress, worker = front(house, made.routes()), live_catalog(house.bundles, house.clock, tmp_path)
+    ingress, worker = front(setup, made.routes()), live_catalog(setup.bundles, setup.clock, tmp_path)
     assert started(read_routes((await ingress.current()).routes), mention()) == ["packed"]
     assert list((await worker.holding("packed")).workflows) == ["packed"]
-    house.clock.advance(40)
-    await house.publisher.publish(files(other="Do it."))
+    setup.clock.advance(40)
+    await setup.publisher.publish(files(other="Do it."))
     assert started(read_routes((await ingress.current()).routes), mention()) == ["other"]
     assert list((await worker.holding("other")).workflows) == ["other"]
 
@@ -292,10 +292,10 @@ async def test_hanging_bundle_store_does_not_delay_a_function_with_a_bundle(tmp_
             return await super().read(key)
 
     bundles = Hanging()
-    house = House(tmp_path, SetClock(), bundles)
-    old = await house.publisher.publish(files(a="Do it."))
-    live = front(house, patience=0.01)
+    setup = PublisherSetup(tmp_path, SetClock(), bundles)
+    old = await setup.publisher.publish(files(a="Do it."))
+    live = front(setup, patience=0.01)
     await live.current()
     bundles.hangs = True
-    house.clock.advance(31)
+    setup.clock.advance(31)
     assert (await live.current()).name == old.name

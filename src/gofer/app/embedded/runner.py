@@ -98,8 +98,8 @@ class Run:
         """Return the reason of the run's end, or what the run waits for. Empty if neither has a reason."""
         if self.progress.finished is not None:
             return self.progress.finished.reason
-        return self.progress.parked_reason if self.progress.parked is not None:
-            return self.progress.why_parked
+        if self.progress.parked is not None:
+            return self.progress.parked_reason
         return ""
 
     @property

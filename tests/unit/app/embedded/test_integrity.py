@@ -212,7 +212,7 @@ async def claim(data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"", "is empty"), (b"nonsense", "is not a key file"), (bytes(512), "is not a key file")],
+    [(b"", "is empty"), (b"nonsense", "is not a file of keys"), (bytes(512), "is not a file of keys")],
 )
 async def test_ruined_run_keys_are_refused(tmp_path: Path, content: bytes, told: str) -> None:
     use(tmp_path)
