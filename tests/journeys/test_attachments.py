@@ -209,7 +209,7 @@ async def test_jira_attachment_is_quoted_in_the_first_message(tmp_path: Path) ->
         await jira.settled()
         await made.ended()
     (text,) = first(model.bodies[0])
-    assert "Somebody attached a file" in text["text"]
+    assert "Someone attached a file" in text["text"]
     assert '"trace.txt", whole:\n    it broke at noon' in text["text"]
 
 

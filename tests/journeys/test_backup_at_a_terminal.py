@@ -85,7 +85,7 @@ def test_backup_and_restore_refuse_a_gofer_on_aws(
 ) -> None:
     monkeypatch.setenv("GOFER_TABLE", "gofer-prod")
     code, _, err = gofer(capsys, command, "monday")
-    assert (code, err.startswith("gofer: GOFER_TABLE names a Gofer on AWS")) == (2, True)
+    assert (code, err.startswith("gofer: GOFER_TABLE names an installation on AWS")) == (2, True)
 
 
 def test_backup_without_a_passphrase_writes_no_file(

@@ -98,7 +98,7 @@ async def test_company_tool_without_environment_variables_is_refused_to_the_mode
     async with deciding(decide) as (_, model):
         outcome = await run(repository(tmp_path), None, None, OPENAI_BASE_URL=model)
     assert ended(outcome) == "done"
-    assert "ONCALL_TOKEN is not set here" in told[0]
+    assert "ONCALL_TOKEN is not set, so this tool cannot reach its system" in told[0]
 
 
 async def test_company_tool_answers_with_a_mock_in_a_simulated_world(tmp_path: Path) -> None:

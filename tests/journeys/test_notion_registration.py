@@ -50,9 +50,9 @@ async def test_notion_token_is_taken_in_the_registration_window_and_used_after_a
     front = f"http://127.0.0.1:{port}/notion/webhook"
     async with notion(tmp_path) as (made, simulator):
         running = await made.start("serve", "--port", str(port), "--register-notion")
-        await running.says("takes one verification token within 10 minutes")
+        await running.says("accepts one verification token within 10 minutes")
         assert await simulator.register(front) == 200
-        await running.says("Notion offered a verification token; it is in .gofer/notion-verification-token")
+        await running.says("Notion sent a verification token; it is stored in .gofer/notion-verification-token")
         assert simulator.confirm((tmp_path / FILE).read_text())
         await answered(simulator, running)
         # A token of a stranger, offered after the window closed.

@@ -198,7 +198,7 @@ def test_publish_options_print_a_sentence_before_the_first_publish(at: Type, sta
         "This bundle would be live; nothing was changed.\n",
     )
     code, out, err = at("publish", "--roll-back", "20261121T120000Z-000000000000")
-    assert (code, out, "`gofer publish --list` shows which there are" in err) == (2, "", True)
+    assert (code, out, "`gofer publish --list` lists the bundles" in err) == (2, "", True)
     code, out, err = at("publish", "elsewhere")
     assert (code, err) == (
         2,
@@ -251,7 +251,7 @@ def test_runs_on_aws_are_listed_traced_exported_cancelled_kept_and_purged(
     assert head is not None
     assert head.status == "cancelled"
 
-    assert at("keep", "aaaa") == (0, "Run aaaa01 is kept.\n", "")
+    assert at("keep", "aaaa") == (0, "The contents of run aaaa01 are kept.\n", "")
     assert published(at("purge", "--older-than", "0", "--json")) == {"deleted": 1, "forgotten": 0}
     assert at("trace", "aaaa")[0] == 0
     code, _, err = at("trace", "cccc")
@@ -381,9 +381,9 @@ def test_wrong_aws_configuration_is_reported_in_one_sentence(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("purge", "--stage", ""), "argument --stage: it is empty; is the variable set"),
-        (("runs", "--stage", "prod", "--profile", ""), "argument --profile: it is empty"),
-        (("publish", "--stage", "prod", "--roll-back", ""), "argument --roll-back: it is empty"),
+        (("purge", "--stage", ""), "argument --stage: the name is empty; check that the shell variable is set"),
+        (("runs", "--stage", "prod", "--profile", ""), "argument --profile: the name is empty"),
+        (("publish", "--stage", "prod", "--roll-back", ""), "argument --roll-back: the name is empty"),
     ],
 )
 @pytest.mark.usefixtures("repository")

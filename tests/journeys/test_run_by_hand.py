@@ -69,7 +69,7 @@ def test_explain_takes_webhooks_schedules_and_button_presses(capsys: pytest.Capt
     assert (code, first["workflows"], first["dedupe_key"][-20:]) == (0, ["called"], "2026-11-23T08:00:00Z")
     assert "no schedule of called has a time then" in second["ignored_because"]
     code, out, _ = gofer(capsys, "explain", "--source", "slack", "press.json")
-    assert "the press of a button" in json.loads(out)["ignored_because"]
+    assert "the click of a button" in json.loads(out)["ignored_because"]
     assert gofer(capsys, "explain", "--source", "webhook", "body.txt")[0] == 2
     assert gofer(capsys, "explain", "--source", "webhook", "--path", "/slack/events", "body.txt")[0] == 2
 

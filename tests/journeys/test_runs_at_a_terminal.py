@@ -129,7 +129,7 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
     assert gofer(capsys, "trace", other) == (1, "", gone)
     assert gofer(capsys, "keep", other)[::2] == (
         1,
-        f"gofer: The contents of run {other} were deleted; nothing is left to keep.\n",
+        f"gofer: The contents of run {other} are already deleted, so they cannot be kept.\n",
     )
     assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
     assert gofer(capsys, "keep", kept, "--no") == (0, f"The contents of run {kept} will be deleted on schedule.\n", "")

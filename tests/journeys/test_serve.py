@@ -88,7 +88,7 @@ async def test_other_machines_reach_the_receivers_but_not_the_pages(tmp_path: Pa
         assert (await http.get(f"{here}/runs", headers={"Host": "evil.example"})).status_code == 421
         assert await running.stop() == 0
     said = "\n".join(running.lines)
-    assert "0.0.0.0: other machines reach the receivers, and the pages are shown on this machine only" in said
+    assert "0.0.0.0: other machines can reach the receivers; only this machine can open the pages" in said
     assert f"POST http://127.0.0.1:{port}/slack/events" in said
 
 

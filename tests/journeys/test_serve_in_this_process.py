@@ -68,7 +68,7 @@ def test_serve_prints_connections_and_answers_until_a_signal(
     assert "Hello" in answers[0]
     assert "   Slack       Socket Mode, connected and POST http://127.0.0.1:" in err
     assert "   Model       gpt-5.4-mini, the model behind 127.0.0.1" in err
-    assert "Stopping; runs under way" in err
+    assert "Stopping; running runs" in err
 
 
 @contextmanager

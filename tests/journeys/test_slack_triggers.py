@@ -273,7 +273,7 @@ async def test_reaction_does_not_turn_the_message_into_a_request(tmp_path: Path)
         (head,) = await made.ended()
         told = await first_message(made, head)
     assert request_in(told) == []
-    assert "No person makes a request: your prompt says what to do" in told
+    assert "No person made a request: your prompt says what to do" in told
 
 
 async def test_model_is_given_the_local_time_of_the_person(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from support.guides.checkout import Terminal, checkout
 
 PORT = "8760"
 """The port that the guide names; the test replaces it by a free one."""
-DOCUMENTED = "every_source or every_trigger or every_tool or schemas_for_editors"
+DOCUMENTED = "documented_sources or documented_triggers or documented_tools or editor_schema"
 """The tests that compare documents with the registries."""
 
 

@@ -155,7 +155,7 @@ class TestAtATerminal:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", there.url)
         there.rejects = 3
         code, _, err = typed(capsys, "export", run)
-        assert (code, err.splitlines()[1]) == (1, "The collector did not take 3 of them.")
+        assert (code, err.splitlines()[1]) == (1, "The collector rejected 3 of them.")
         there.status = 503
         code, _, err = typed(capsys, "export", "--since", "1h")
         assert (code, f"run {run}: the collector is busy" in err) == (1, True)
@@ -165,8 +165,8 @@ class TestAtATerminal:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            ((), "Name runs"),
-            (("abc", "--since", "1h"), "Name runs"),
+            ((), "Name either ids of runs"),
+            (("abc", "--since", "1h"), "Name either ids of runs"),
             (("abc",), "No collector is set up"),
             (("--since", "yesterday", "--json"), "--since is 'yesterday'"),
             (("nope", "--json"), "There is no run 'nope'"),
