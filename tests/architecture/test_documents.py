@@ -233,6 +233,16 @@ def test_readme_workflow_equals_the_shipped_workflow() -> None:
     assert yaml.safe_load(shown) == yaml.safe_load((ROOT / "agents/answer-here.yaml").read_text())
 
 
+def test_runbook_quotes_messages_of_the_source() -> None:
+    rows = (ROOT / "docs/runbook.md").read_text().split("## On one machine", 1)[1].split("### ", 1)[0]
+    messages = [message for row in re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE) for message in row.split("`")[1::2]]
+    assert len(messages) > 10
+    source = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
+    # The code fills in the name of the file at run time.
+    fragments = {part.strip() for message in messages for part in re.split(r"…|^(?:gofer\.db(?:-wal)?|keys) ", message)}
+    assert {fragment for fragment in fragments if fragment not in source} == set()
+
+
 def test_links_between_documents_lead_to_existing_files() -> None:
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     for document in documents:
