@@ -1,7 +1,7 @@
-"""The reader of archives: what is in a ZIP, tar or gzip file by its full path, and one member of it.
+"""The reader of ZIP, tar and gzip archives: the list of members by full path, and the bytes of one member.
 
-Nothing is ever unpacked to a place. A path in an archive is a name and nothing else, and a member is read up to a limit
-of its own, not up to the size that the archive states.
+Nothing is extracted to a folder. A path in an archive is only a name. A member is read up to a fixed limit, not up to
+the size that the archive states.
 """
 
 import gzip
@@ -25,12 +25,12 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 ARCHIVES = frozenset({"zip", "tar", "gzip"})
-"""Kinds of archives that are read."""
+"""The supported kinds of archives."""
 
 ENTRIES = 10_000
-"""Members of an archive that are listed at most."""
+"""The most members of an archive that is opened."""
 UNPACKED = 512_000_000
-"""Bytes of a packed archive that are walked through at most."""
+"""The most decompressed bytes that are read of a gzip archive."""
 _RATIO = 150
 _RATIO_FROM = 4_000_000
 _PIECE = 1 << 20
@@ -38,14 +38,14 @@ _SHOWN_NAMES = 20
 _PASSWORD = 0x1
 _UTF8_NAME = 0x800
 _END_MARK = 1_024
-"""Zeros at the end of a complete tar."""
+"""The number of zeros at the end of a complete tar."""
 
 
 class Source(Protocol):
-    """Bytes that are read from their beginning to their end."""
+    """A stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, at most so many; none at the end."""
+        """Return at most `size` further bytes; empty at the end."""
         ...
 
 
@@ -54,16 +54,16 @@ class Entry:
     """A file in an archive."""
 
     path: str
-    """Its full path, which only names it."""
+    """The full path, used only as a name."""
     size: int
     packed: int
-    """Bytes that it takes in the archive; 0 where the archive is packed as a whole."""
+    """The compressed size in bytes; 0 if the archive is compressed as a whole."""
     open: Callable[[], Source]
-    """Opens it, before the next entry is asked for. Raises ToolError."""
+    """Opens the file. Call it before the next entry is read. Raises ToolError."""
 
 
 def read(data: bytes, name: str) -> Reading:
-    """Return a list of all files with their paths and sizes. Raises ToolError."""
+    """Return the list of all files with paths and sizes. Raises ToolError."""
     with _damage_is_said():
         found = list(_entries(data, name))
     entries = [one for one in found if isinstance(one, Entry)]
@@ -76,7 +76,10 @@ def read(data: bytes, name: str) -> Reading:
 
 
 def member(packet: Packet) -> Packet:
-    """Return the bytes of one file. Fields: name (of the archive), member (a path). Raises ToolError."""
+    """Return the bytes of one file. Raises ToolError.
+
+    Fields of the job: name (of the archive), member (a path).
+    """
     wanted = str(packet.fields["member"])
     name = str(packet.fields["name"])
     paths: list[str] = []
@@ -114,7 +117,7 @@ def _damage_is_said() -> Generator[None]:
 
 
 def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
-    """Yield the files of an archive, not its folders, and then what it lacks. Raises ToolError for too many."""
+    """Yield the files of an archive without its folders, then the missing part. Raises ToolError for too many files."""
     match kind_of(data, name).name:
         case "zip":
             found = _zipped(data)
@@ -134,7 +137,7 @@ def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
 
 def _zipped(data: bytes) -> Iterator[Entry]:
     at = data.rfind(b"PK\x05\x06")
-    # Before a directory is read at all: whether it is one that is listed.
+    # Check the stated number of entries before zipfile reads the directory.
     if at >= 0 and int.from_bytes(data[at + 10 : at + 12], "little") > ENTRIES:
         raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
     archive = zipfile.ZipFile(BytesIO(data))
@@ -153,14 +156,14 @@ def _opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], So
 
 
 def _zip_path(info: zipfile.ZipInfo) -> str:
-    """Return a path in letters, where the archive says its encoding and where it does not."""
+    """Return a decoded path, with a guessed encoding if the archive does not declare UTF-8."""
     if info.flag_bits & _UTF8_NAME or info.filename.isascii():
         return display_path(info.filename)
     return display_path(decoded(info.filename.encode("cp437", "replace")) or info.filename)
 
 
 def _tarred(source: Source) -> Iterator[Entry | Missing]:
-    """Yield the files of a tar, which is walked from its beginning and never unpacked as a whole."""
+    """Yield the files of a tar, which is read as a stream and never held decompressed as a whole."""
     followed = _Followed(source)
     archive = tarfile.open(fileobj=cast(IO[bytes], followed), mode="r|")  # noqa: SIM115 - ends with its bytes
     last = ""
@@ -174,13 +177,13 @@ def _tarred(source: Source) -> Iterator[Entry | Missing]:
 
 
 class _Followed:
-    """Bytes on their way to the reader of tars, which ends at the first header that it cannot read."""
+    """A stream for tarfile that finds damage. tarfile ends silently at the first header that it cannot read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._size = 0
         self._last_sign = 0
-        """Where the zeros at the end begin."""
+        """The offset after the last byte that is not zero."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes."""
@@ -192,7 +195,7 @@ class _Followed:
         return piece
 
     def trouble_behind(self, end: int) -> str:
-        """Return why a tar is incomplete, by what follows its last file; empty for its end mark, and no more."""
+        """Return why a tar is incomplete, by the bytes after its last file; empty if only the end mark follows."""
         while self.read(_PIECE):
             pass
         if self._size < end + _END_MARK:
@@ -225,7 +228,7 @@ def _holds_tar(data: bytes) -> bool:
 
 
 class _Walked:
-    """What a gzip file holds, as far as an honest one goes."""
+    """The decompressed bytes of a gzip file, up to the limits against decompression bombs."""
 
     def __init__(self, data: bytes) -> None:
         self._file = gzip.GzipFile(fileobj=BytesIO(data))
@@ -233,7 +236,7 @@ class _Walked:
         self._seen = 0
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes. Raises ToolError for an archive that grows without end."""
+        """Return the next bytes. Raises ToolError if the decompressed size exceeds the limits."""
         piece = self._file.read(size)
         self._seen += len(piece)
         if self._seen > UNPACKED:
@@ -256,7 +259,7 @@ def _unpacked(entry: Entry) -> bytes:
 
 
 def _check(entry: Entry, size: int) -> None:
-    """Raise ToolError for a member that is too large, or that grows as no honest one does."""
+    """Raise ToolError for a member that is too large or has a suspicious compression ratio."""
     if size > FILE_BYTES:
         said = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
         raise ToolError(f"{said}; ask for a smaller part of it.", code="too_large")

@@ -1,4 +1,4 @@
-"""The reader of web pages: Markdown, without scripts, and without following anything."""
+"""The reader of web pages, as Markdown, without scripts and without loading links."""
 
 import re
 from collections.abc import Callable
@@ -38,18 +38,18 @@ _DEEPEST_LIST = 8
 _WIDEST_SPAN = 100
 _LONGEST_SPAN = 65_534
 _SPANNED = 1_000
-"""Columns of a table in which a cell may reach down."""
+"""The number of columns in which a cell may span rows."""
 
 
 def read(data: bytes) -> str:
-    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
+    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for binary data."""
     return read_text(text_of(data).text)
 
 
 def read_text(html: str) -> str:
-    """Return the same for HTML that is text already."""
+    """Return decoded HTML as Markdown."""
     parser = LexborHTMLParser(tidy(html))
-    # From the end, so that what is in a node is looked at before the node is gone.
+    # In reverse order, so that inner nodes are visited before their parents are removed.
     for node in reversed(parser.css("[hidden], [style]")):
         attributes = node.attributes
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
@@ -69,17 +69,17 @@ def read_text(html: str) -> str:
 class _Table:
     rows: list[list[str]] = field(default_factory=list[list[str]])
     outer: list[str] = field(default_factory=list[str])
-    """What was written around the table so far."""
+    """The blocks before the table."""
     loose: list[str] = field(default_factory=list[str])
-    """A caption, or what stands between cells."""
+    """The text outside of cells, such as a caption."""
     wide: int = 1
     tall: int = 1
-    """Columns and rows of the cell that is being read."""
+    """The columns and rows that the current cell spans."""
     covered: dict[int, int] = field(default_factory=dict[int, int])
-    """For columns that a cell from above reaches into, how many more rows it does."""
+    """The number of further rows that a cell from above covers, by column."""
 
     def add(self, text: str) -> None:
-        """Add a cell, in the next column that none from above covers."""
+        """Add a cell in the next column that no cell from above covers."""
         if not self.rows:
             self.rows.append([])
         self._past_covered()
@@ -93,7 +93,7 @@ class _Table:
         self.wide = self.tall = 1
 
     def end_row(self) -> None:
-        """End a row: cells that reach down behind its last one cover one row less."""
+        """End a row. Cells from above that cover columns after its last cell cover one row less."""
         if self.covered:
             self._past_covered()
             width = len(self.rows[-1])
@@ -113,17 +113,17 @@ class _Table:
 
 
 class _Page:
-    """The text so far: whole blocks, and the parts of the line that is being written."""
+    """The text of a page while it is written: complete blocks, and the parts of the current line."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._lists: list[int] = []
-        """For each open list the number of its last item, -1 for a list without numbers."""
+        """The number of the last item of each open list; -1 for a list without numbers."""
         self._tables: list[_Table] = []
         self._links: list[tuple[str, int]] = []
         self._marks: list[int] = []
-        """Where what is raised or crossed out begins in the line."""
+        """The beginnings of superscripts and strikethrough in the current line."""
         self._marker = ""
         self._preformatted = 0
         self._begin: dict[str, Callable[[str, LexborNode], None]] = {
@@ -157,7 +157,7 @@ class _Page:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(self._blocks)).strip()
 
     def walk(self, root: LexborNode) -> None:
-        """Walk through the whole tree without recursion, however deep it is."""
+        """Visit the whole tree without recursion, because a page may be nested without limit."""
         opened: list[tuple[LexborNode, str]] = []
         begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root
@@ -207,7 +207,7 @@ class _Page:
             self._marker = f"{depth}- "
 
     def _begin_sign(self, tag: str, node: LexborNode) -> None:
-        """Begin an element that stands for itself and holds nothing."""
+        """Write an element without content."""
         if tag == "br":
             self._line.append("\n")
         elif tag == "hr":
@@ -329,7 +329,7 @@ class _Page:
         loose = table.loose
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
-            # It lays out a page, or stands within a cell.
+            # The table only lays out the page, or is nested in a cell.
             inner = [" ".join(text for text in row if text) if self._tables else "\n".join(row) for row in table.rows]
             self._blocks += [*loose, *inner, ""]
         else:
@@ -337,14 +337,14 @@ class _Page:
 
 
 def _span(said: str | None, most: int) -> int:
-    """Return how many columns or rows a cell takes; 0 rows are all that follow."""
+    """Return the number of columns or rows that a cell spans. 0 means all that follow."""
     if said is None or not said.strip().isdecimal():
         return 1
     return min(int(said.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:
-    """Return where a link leads, if it leads anywhere a reader could go."""
+    """Return the address of a web or mail link; empty for any other link."""
     address = (attributes.get("href") or "").strip()
     if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000:
         return address

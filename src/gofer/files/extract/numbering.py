@@ -15,24 +15,24 @@ _DEEPEST_STYLE = 12
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How the items of one level of a list are numbered."""
+    """The numbering of one level of a list."""
 
     form: str = "bullet"
     text: str = ""
     start: int = 1
     style: str = ""
-    """The style of paragraphs that stand on this level."""
+    """The paragraph style of this level."""
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """One list, or one part of a list that several share."""
+    """One list, or one part of a continued list."""
 
     counted: str = ""
-    """Lists with the same one count on where another of them ended."""
+    """The key of the counter. Lists with the same key continue each other's numbers."""
     levels: Mapping[int, _Level] = field(default_factory=dict[int, _Level])
     again: Mapping[int, int] = field(default_factory=dict[int, int])
-    """Levels that begin anew where this list begins, with their first number."""
+    """The levels that restart at this list, with their first numbers."""
 
 
 class Numbering:
@@ -48,9 +48,10 @@ class Numbering:
             self._read(tree)
 
     def label(self, about: Element, style: str = "") -> tuple[str, str]:
-        """Return two spaces for each level, and what Word shows before the paragraph with these properties.
+        """Return the indentation and the label of a paragraph with these properties.
 
-        A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
+        The indentation has two spaces for each level. A paragraph without a list of its own may be in the list of its
+        style. Both results are empty if the paragraph is in no list.
         """
         number, level = self._place(about, style)
         if number and number != "0":
@@ -77,7 +78,7 @@ class Numbering:
             self._lists[number] = _List(refers[number], levels, again)
 
     def _place(self, about: Element, style: str) -> tuple[str, int]:
-        """Return the list and the level of a paragraph; an empty list when it is in none."""
+        """Return the list and the level of a paragraph; the list is empty if there is none."""
         listed = about.find(f"{_W}numPr")
         if listed is None:
             return self._of_style(style)
@@ -93,7 +94,7 @@ class Numbering:
         return self._by_style[style]
 
     def _in_styles(self, style: str) -> tuple[str, int]:
-        """Return what a style, or the one it is based on, says of its list."""
+        """Return the list and the level of a style or of a style that it is based on."""
         name = style
         for _ in range(_DEEPEST_STYLE):
             found = self._styles.get(name)
@@ -133,14 +134,14 @@ def _level(element: Element) -> tuple[int, _Level]:
 
 
 def _value(element: Element | None, name: str) -> str:
-    """Return what an element below this one says; empty when there is none."""
+    """Return the value of a child element; empty if it is missing."""
     if element is None:
         return ""
     return attribute(element.find(f"{_W}{name}"), f"{_W}val")
 
 
 def counted(number: int, form: str) -> str:
-    """Return a number in a form that Word has a name for; in figures for all others."""
+    """Return a number in one of Word's forms; in decimal for unknown forms."""
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)

@@ -1,4 +1,4 @@
-"""The charts, diagrams and formulas of an Office document: a table, a list, and what a person would type."""
+"""The charts, diagrams and formulas of an Office document, as tables, lists and typed formulas."""
 
 import datetime
 import re
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
-    """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
+    """Return the content of the chart or diagram at an element; empty if its part is missing."""
     name = "dm"
     if element.tag == CHART:
         name = "id"
@@ -48,7 +48,7 @@ def _chart(tree: Element) -> str:
     for series in tree.iter(f"{_C}ser"):
         along = _points(series, "cat") or _points(series, "xVal")
         if along != before:
-            # Series that have places of their own, as in a cloud of points.
+            # The series has x values of its own, as in a scatter chart.
             columns.append(("", along))
             before = along
         columns.append((" ".join(_points(series, "tx").values()), _points(series, "val") or _points(series, "yVal")))
@@ -60,7 +60,7 @@ def _chart(tree: Element) -> str:
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
-    """Return the values of a series by their places: what has no value has no place."""
+    """Return the values of a series by position, without positions that have no value."""
     part = series.find(f"{_C}{name}")
     if part is None:
         return {}
@@ -88,7 +88,7 @@ def _values(part: Element) -> dict[int, str]:
 
 
 def _grouped(levels: list[Element]) -> dict[int, str]:
-    """Return categories within categories; the innermost come first, and an outer one holds until the next."""
+    """Return nested categories by position. The innermost level is first; an outer category lasts until the next."""
     inner, *outer = [_values(level) for level in levels]
     named: dict[int, str] = {}
     current = [""] * len(outer)
@@ -99,7 +99,7 @@ def _grouped(levels: list[Element]) -> dict[int, str]:
 
 
 def _day(said: str) -> str:
-    """Return a date, which charts keep as a number of days."""
+    """Return the date of a chart's number of days; any other text unchanged."""
     try:
         days = float(said)
     except ValueError:
@@ -116,7 +116,7 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 
 def formula(element: Element) -> str:
-    """Return what a person would type: (a+b)/2, x^2, a_1, √(x)."""
+    """Return a formula as people type it: (a+b)/2, x^2, a_1, √(x)."""
     return "".join(_said(child) for child in element.iterchildren())
 
 
@@ -148,7 +148,7 @@ def _part(element: Element, name: str) -> str:
 
 
 def _held(element: Element, name: str) -> str:
-    """Return a part in brackets, unless it is one word or has them already."""
+    """Return a part of a formula in brackets, unless it is one word or has brackets."""
     text = _part(element, name)
     if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):
         return text

@@ -16,14 +16,14 @@ _CROSSED_OUT = ("", "none")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How the items of one level of a list are numbered."""
+    """The numbering of one level of a list."""
 
     form: str
     before: str
     behind: str
     start: int
     above: int
-    """How many levels, itself included, its number shows."""
+    """The number of levels that an item's number shows, including its own."""
 
 
 class Styles:
@@ -39,14 +39,14 @@ class Styles:
                 self._read(tree)
 
     def start(self, style: str, depth: int) -> int:
-        """Return the number of the first item on a level of a list, counted from 1."""
+        """Return the number of the first item on a level of a list. Levels are counted from 1."""
         level = self._levels.get((style, depth))
         if level is not None:
             return level.start
         return 1
 
     def label(self, style: str, numbers: list[int]) -> str:
-        """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
+        """Return the label of an item. `numbers` are the numbers of the enclosing items, then its own."""
         level = self._levels.get((style, len(numbers)))
         if level is None:
             return "- "
@@ -55,7 +55,7 @@ class Styles:
         return f"{level.before}{'.'.join(shown)}{level.behind} "
 
     def looks(self, style: str, text: str) -> str:
-        """Return a text in a style as it is seen where that is another text."""
+        """Return a text with the superscripts and strikethrough of its style."""
         if style in self._raised:
             text = raised(text)
         if style in self._struck:
@@ -63,7 +63,7 @@ class Styles:
         return text
 
     def hidden(self, style: str) -> bool:
-        """Return whether a slide in this style is not shown."""
+        """Return whether a slide in this style is hidden."""
         return style in self._hidden
 
     def _form(self, style: str, depth: int) -> str:
@@ -119,7 +119,7 @@ def read(data: bytes) -> str:
 
 
 class _Open:
-    """One document while it is read."""
+    """The reading of one document."""
 
     def __init__(self, package: Package, styles: Styles) -> None:
         self._package = package
@@ -128,7 +128,7 @@ class _Open:
         self._endnotes: list[str] = []
         self._comments: list[str] = []
         self._lists: dict[str, int] = {}
-        """The last number of each list that others may go on with, by its style."""
+        """The last number of each list that a later list may continue, by style."""
         self._slide = 0
         self._slides = 0
 
@@ -142,7 +142,7 @@ class _Open:
         return "\n\n".join(block for block in blocks if block.strip())
 
     def _around(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
-        """Yield headers or footers, each text once."""
+        """Yield the headers or footers without duplicates."""
         texts = [
             " ".join(block.strip() for block in self._blocks(part) if block.strip())
             for page in styles.iter(f"{_STYLE}master-page")
@@ -181,11 +181,11 @@ class _Open:
         hidden = ", hidden" * self._styles.hidden(attribute(page, f"{_DRAW}style-name"))
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
-        # The title comes first wherever it lies.
+        # The title comes first, at any place on the slide.
         yield from sorted(blocks, key=lambda block: not block.startswith("## "))
 
     def _chart(self, element: Element) -> str:
-        """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
+        """Return the data table of a chart; empty for any other embedded object."""
         name = attribute(element, _LINK).removeprefix("./")
         chart = next(every(self._package.tree(f"{name}/content.xml"), f"{_CHART}chart"), None)
         if not name or chart is None:
@@ -228,7 +228,7 @@ class _Open:
                 yield from self._rows(child)
 
     def _in_cell(self, cell: Element) -> Iterator[str]:
-        """Yield the blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
+        """Yield the blocks of a cell. The rows of a nested table become lines, as Markdown has no nested tables."""
         for child in cell.iterchildren():
             if child.tag == f"{_TABLE}table":
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
@@ -284,7 +284,7 @@ class _Open:
 
 
 def _value(cell: Element) -> str:
-    """Return what a chart was drawn from; where there was nothing, it says that this is no number."""
+    """Return the text of a cell of a chart's table; empty for `NaN`, the mark of a missing value."""
     said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
     if said == "NaN":
         return ""

@@ -27,15 +27,15 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 _LISTED = 20
-"""Sheets that a sentence names at most."""
+"""The most sheets that a sentence names."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _WHOLE = 1e21
-# What a reader of numbers loses: errors, and whole numbers of more digits than a float has.
+# Cells that calamine does not preserve: errors, and whole numbers with more digits than a float.
 _EXACTLY = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}>'
     rb"(?:<f[^<]{0,2000}</f>)?<v>(#[A-Z][^<]{1,20}|-?[0-9]{16,400})</v>"
 )
-# What was never computed: programs that write workbooks leave that to Excel.
+# Formulas without a value: programs that generate workbooks leave the calculation to Excel.
 _FORMULA = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}><f(?:[ ][^<>]{0,200})?>([^<]{1,2000})</f>(?:<v></v>|<v/>)?</c>'
 )
@@ -44,7 +44,7 @@ _PART = 64 << 20
 _BATCH = 4_096
 
 Exact = dict[int, list[tuple[int, str]]]
-"""For rows, counted from 0, the columns and texts of cells that say more than a float."""
+"""The columns and texts of cells that a float cannot represent, by row, counted from 0."""
 
 
 def read(data: bytes, wanted: Wanted = ALL) -> Reading:
@@ -64,7 +64,7 @@ def read(data: bytes, wanted: Wanted = ALL) -> Reading:
 
 
 class _Workbook:
-    """One workbook while it is read."""
+    """The reading of one workbook."""
 
     def __init__(self, workbook: CalamineWorkbook, package: Package | None, wanted: Wanted) -> None:
         self._workbook = workbook
@@ -93,7 +93,7 @@ class _Workbook:
         return Reading("\n\n".join(texts), tuple(self._missing))
 
     def _chosen(self) -> Sequence[SheetMetadata]:
-        """Return the sheets that are asked for. Raises ToolError when there are none."""
+        """Return the requested sheets. Raises ToolError if the workbook does not have them."""
         sheets = self._workbook.sheets_metadata
         if not self._wanted.sheet:
             if self._wanted.first_row > 1 and len(sheets) > 1:
@@ -121,7 +121,7 @@ class _Workbook:
         self._missing.append(gap)
 
     def _sheet(self, name: str, hidden: str) -> Iterator[str]:
-        """Yield the table of a sheet, then what stands beside its cells."""
+        """Yield the table of a sheet, then its comments and text boxes."""
         part = self._parts.get(name, "")
         exact: Exact = {}
         if self._package is not None:
@@ -129,7 +129,7 @@ class _Workbook:
         try:
             sheet = self._workbook.get_sheet_by_name(name)
         except CalamineError:
-            # One sheet that is broken is no reason to lose the others.
+            # Read the other sheets even if one is broken.
             self._missing.append(Missing("sheets", _named([name]), "it is damaged", instead=AGAIN))
             yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
             return
@@ -167,7 +167,7 @@ def _names(sheets: Sequence[SheetMetadata]) -> Sequence[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Return sheets as a sentence lists them."""
+    """Return the names of sheets as a phrase."""
     said = ", ".join(f'"{name}"' for name in names[:_LISTED])
     if len(names) == 1:
         return f"the sheet {said}"
@@ -177,7 +177,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
-    """Return the area with cells that hold a formula and no value, which a reader of values does not count."""
+    """Return the used area, including cells with a formula and no value, which calamine does not count."""
     rows = set(exact)
     columns = {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
@@ -189,7 +189,7 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
-    """Yield rows of values with the number of the first; empty rows one by one, where they hold a formula."""
+    """Yield batches of rows with the number of the first row. Rows with only formulas are separate, empty batches."""
     begin = 0
     end = 0
     if sheet.start is not None:
@@ -197,7 +197,7 @@ def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequ
         end = begin + sheet.height
     for row in sorted(row for row in exact if row < begin):
         yield [[]], row
-    # It gives columns from the first that is used, but rows from the top of the sheet.
+    # calamine yields columns from the first used one, but rows from the top of the sheet.
     read = islice(sheet.iter_rows(), begin, None)
     done = begin
     while batch := list(islice(read, _BATCH)):
@@ -220,12 +220,12 @@ def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, 
 
 
 def _column_texts(column: tuple[object, ...]) -> list[str]:
-    """Return the cells of a column as they are written; a column of one type all at once."""
+    """Return the texts of a column's cells. A column of a single type is converted at once, for speed."""
     kinds = set(map(type, column))
     if kinds == {float}:
         joined = "\n".join(map(repr, column))
         if "e" not in joined:
-            # A whole number has no point.
+            # Write whole numbers without a decimal point.
             return f"{joined}\n".replace(".0\n", "\n").split("\n")[:-1]
     if kinds == {str}:
         texts = cast(tuple[str, ...], column)
@@ -236,9 +236,9 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
 
 
 def _number(value: float) -> str:
-    # Up to here spreadsheets write whole numbers without an exponent.
+    # Spreadsheets write whole numbers below this limit without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        # Digits that were not written are zeros.
+        # The digits beyond those of the float are zeros.
         if value:
             return f"{Decimal(repr(value)):.0f}"
         return "0"
@@ -273,7 +273,7 @@ _SAY = cast(
 
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
-    """Yield the name of each sheet and of the part it stands in."""
+    """Yield the name of each sheet and the name of its part."""
     tree = package.tree("xl/workbook.xml")
     relations = package.relations("xl/workbook.xml")
     for sheet in every(tree, f"{_MAIN}sheet"):
@@ -281,7 +281,7 @@ def _parts(package: Package) -> Iterator[tuple[str, str]]:
 
 
 def _exact(package: Package, name: str) -> Exact:
-    """Return the cells with a number that a float does not hold."""
+    """Return the cells that calamine does not preserve: long numbers, errors and formulas without a value."""
     raw = package.read(name)
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}

@@ -43,7 +43,7 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
 
 
 def _order(package: Package) -> Iterator[str]:
-    """Yield slides as they are shown, not as they are numbered."""
+    """Yield the parts of the slides in the order of the presentation, which differs from the numbers in their names."""
     tree = package.tree(_MAIN)
     relations = package.relations(_MAIN)
     if tree is None:
@@ -66,7 +66,7 @@ def _authors(package: Package) -> dict[str, str]:
 
 
 class _Slide:
-    """One slide while it is read."""
+    """The reading of one slide."""
 
     def __init__(self, package: Package, name: str, authors: dict[str, str]) -> None:
         self._package = package
@@ -76,12 +76,12 @@ class _Slide:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the file lists the slide and does not hold it."""
+        """Whether the slide is listed but missing in the file."""
         return self._tree is None
 
     @property
     def is_picture(self) -> bool:
-        """Whether the slide has pictures and no text at all."""
+        """Whether the slide has pictures and no text."""
         if self._tree is None or next(self._tree.iter(_PICTURE), None) is None:
             return False
         return not any((text.text or "").strip() for text in self._tree.iter(f"{A}t"))
@@ -95,7 +95,7 @@ class _Slide:
         shapes = tree.find(f"{P}cSld/{P}spTree")
         if shapes is not None:
             found += self._shapes(shapes)
-        # The title comes first wherever it lies; all else stays in its order.
+        # The title comes first. The other shapes keep their order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
         parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
         if len(parts) > 1:
@@ -103,7 +103,7 @@ class _Slide:
         return f"{parts[0]}\n\n(This slide has no text.)"
 
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
-        """Return whether each shape is the title, and its text."""
+        """Yield for each shape whether it is the title, and its text."""
         for shape in parent.iterchildren():
             if shape.tag == _GROUP:
                 yield from self._shapes(shape)
@@ -125,7 +125,7 @@ class _Slide:
                 yield title, text
 
     def _text_of(self, shape: Element) -> str:
-        """Return the text of a shape; empty for the furniture of a slide, such as its number."""
+        """Return the text of a shape; empty for repeated elements such as the slide number."""
         body = shape.find(f"{P}txBody")
         if body is None or _role(shape) in _FURNITURE:
             return ""
@@ -194,14 +194,14 @@ class _Slide:
                     yield f"[comment] {signed(author, text)}"
 
     def _parts(self, kind: str) -> Iterator[Element]:
-        """Yield the parts of a kind that the slide refers to."""
+        """Yield the parts of one kind that the slide refers to."""
         for of, target in self._relations.values():
             if of == kind and (tree := self._package.tree(target)) is not None:
                 yield tree
 
 
 def _looks(run: Element, text: str) -> str:
-    """Return the text of a run as it is seen where that is another text: raised, or struck through."""
+    """Return the text of a run with superscripts and strikethrough."""
     about = run.find(f"{A}rPr")
     if about is None:
         return text

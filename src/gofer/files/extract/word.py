@@ -1,4 +1,4 @@
-"""The reader of Word documents, in reading order, with all that stands beside their text."""
+"""The reader of Word documents in reading order, with notes, comments, headers and footers."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, att
 from gofer.values.missing import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-# Names are written out once: they are compared with every element there is.
+# The names are built once, because they are compared with every element of a document.
 _P = f"{W}p"
 _TABLE = f"{W}tbl"
 _ROW = f"{W}tr"
@@ -54,14 +54,14 @@ def read(data: bytes) -> Reading:
 
 
 class _Word:
-    """One document while it is read."""
+    """The reading of one document."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
         main = next((name for name in package.names("word/document") if name.endswith(".xml")), _MAIN)
         self._main = main
         self._relations: dict[str, tuple[str, str]] = {}
-        """Of the part that is being read."""
+        """The relations of the part that is being read."""
         styles = package.tree("word/styles.xml")
         self._headings = _headings(styles)
         self._numbering = Numbering(package.tree("word/numbering.xml"), styles)
@@ -134,7 +134,7 @@ class _Word:
             elif tag == _SYMBOL:
                 yield _symbol(child)
             elif tag == _ALTERNATE:
-                # The other branch says the same for older readers.
+                # The fallback has the same content for older programs.
                 choice = child.find(_CHOICE)
                 if choice is None:
                     choice = child
@@ -150,7 +150,7 @@ class _Word:
                 yield from self._inline(child)
 
     def _run(self, element: Element) -> str:
-        """Return what a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
+        """Return the visible text of a run, with superscripts and strikethrough."""
         text = "".join(self._inline(element))
         about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
@@ -178,7 +178,7 @@ class _Word:
         return {"footnote": f"[^{number}]", "endnote": f"[^e{number}]"}.get(kind, f"[comment {number}]")
 
     def _numbered(self, name: str, kind: str) -> list[tuple[int, str]]:
-        """Return the notes of a part that the text refers to, by their numbers there; other comments follow."""
+        """Return the notes of a part by their numbers in the text. Comments without a reference get further numbers."""
         known = self._notes[kind]
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
@@ -193,7 +193,7 @@ class _Word:
         return sorted(found)
 
     def _around(self, kind: str) -> list[str]:
-        """Return headers or footers, each text once."""
+        """Return the headers or footers without duplicates."""
         texts: list[str] = []
         for name in self._package.names(f"word/{kind}"):
             if name.endswith(".xml"):
@@ -206,7 +206,7 @@ class _Word:
         return [[cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(table, _ROW)]
 
     def _within_cell(self, element: Element) -> str:
-        """Return a paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
+        """Return a paragraph of a cell, or a nested table as lines, because Markdown has no nested tables."""
         if element.tag == _P:
             return self._paragraph(element)
         return "\n".join("; ".join(cell for cell in row if cell.strip()) for row in self._rows(element))
@@ -214,11 +214,11 @@ class _Word:
     def _table(self, element: Element) -> str:
         rows = self._rows(element)
         if len(rows) == 1 and len(rows[0]) == 1:
-            return rows[0][0]  # A frame around text.
+            return rows[0][0]  # A table of one cell is a frame around text.
         return markdown(rows)
 
     def _cell(self, element: Element) -> list[str]:
-        """Return the text of a cell, with empty cells for the columns it spans."""
+        """Return the text of a cell, followed by an empty cell for each further column that it spans."""
         width = attribute(element.find(f"{W}tcPr/{W}gridSpan"), f"{W}val")
         merged = element.find(f"{W}tcPr/{W}vMerge")
         text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
@@ -228,7 +228,7 @@ class _Word:
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
-    """Yield children with these names, also those in content controls and tracked insertions."""
+    """Yield the children with these tags, including children in content controls and tracked insertions."""
     for child in element.iterchildren():
         if child.tag in tags:
             yield child
@@ -237,13 +237,13 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
 
 
 def _on(about: Element, name: str) -> bool:
-    """Return whether a property is there and not switched off."""
+    """Return whether a property is present and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
 
 
 def _headings(styles: Element | None) -> dict[str, int]:
-    """Return the level of each style that is a heading."""
+    """Return the heading level of each heading style."""
     levels: dict[str, int] = {}
     for style in every(styles, f"{W}style"):
         said = attribute(style.find(f"{W}name"), f"{W}val").lower()
@@ -262,7 +262,7 @@ def _symbol(element: Element) -> str:
         code = int(attribute(element, f"{W}char"), 16)
     except ValueError:
         return ""
-    # Symbol fonts keep theirs in the private area, at the place of their Latin letter.
+    # Symbol fonts use the private area at the code of a Latin letter, so the shown sign is unknown.
     if 0xF000 <= code <= 0xF0FF:
         return "•"
     if code < 0x110000:
