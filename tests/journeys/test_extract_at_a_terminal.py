@@ -73,7 +73,7 @@ def test_what_a_text_lacks_is_said_with_the_option_that_gets_it(
     assert main(["extract", "--last-page", "3", str(file)]) == 0
     said = (
         "The text is incomplete. Missing: page 4, because only a part was asked for; get it with --first-page 4. "
-        "Missing: the text of page 2, because images or drawings stand in place of text."
+        "Missing: the text of page 2, because images or drawings take the place of text."
     )
     assert capfd.readouterr().err == f"gofer: {file}: {said}\n"
     assert main(["extract", "--json", "--last-page", "3", str(file)]) == 0

@@ -26,7 +26,7 @@ LARGEST = FILE_BYTES
 _START = 20.0
 """The most seconds that a helper takes to start on a slow machine."""
 
-_CLOSED = "Documents are not read any more: this process is about to end."
+_CLOSED = "Documents cannot be read now, because this process is shutting down."
 
 _BOOT = (
     "import sys, json, importlib; sys.path[:] = json.loads(sys.argv[1]); "
@@ -210,7 +210,7 @@ def _message_of_exit(job: Job, status: int, limits: Limits) -> str:
     """Return the message about a child that ended without a result."""
     match -status:
         case signal.SIGPROF | signal.SIGXCPU:
-            message = f"takes longer than {limits.seconds:g} seconds of a processor and was stopped"
+            message = f"takes more than {limits.seconds:g} seconds of processor time and was stopped"
         case signal.SIGALRM:
             message = f"had not ended after {limits.wall:g} seconds and was stopped"
         case signal.SIGKILL:

@@ -170,7 +170,7 @@ class Decoded:
         if self.guessed:
             note += ", guessed"
         if self.unreadable:
-            note += f"; characters that cannot be read stand as \ufffd: {self.unreadable:,}"
+            note += f"; characters that cannot be read are shown as \ufffd: {self.unreadable:,}"
         return f"{note}."
 
 

@@ -46,7 +46,7 @@ def refuse_reading(program: str) -> None:
     for kind, word in _names(program):
         if kind == "word" and word in _READS:
             raise ToolError(
-                f"`{word}` is not allowed: a jq program sees its document and not {_READS[word]}; write it without.",
+                f"`{word}` is not allowed: a jq program sees only its document, not {_READS[word]}; remove this word.",
                 code="not_allowed",
             )
 

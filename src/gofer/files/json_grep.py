@@ -199,7 +199,7 @@ def _too_much(path_counts: Counter[str], limit: int) -> str:
     if len(path_counts) > _MOST_PATHS:
         more = f" and {len(path_counts) - _MOST_PATHS:,} other paths"
     return (
-        f"{path_counts.total():,} keys and values match, more than fits into {limit:,} characters. They stand at "
+        f"{path_counts.total():,} keys and values match, more than fits into {limit:,} characters. They are at "
         f"{_shortened(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
     )
 

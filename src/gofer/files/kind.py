@@ -28,7 +28,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("empty", "application/x-empty", "an empty file"),
-        Kind("binary", "application/octet-stream", "a binary file of no kind that is known here"),
+        Kind("binary", "application/octet-stream", "a binary file of an unknown kind"),
         Kind("pdf", "application/pdf", "a PDF"),
         Kind("docx", _DOCUMENT + "wordprocessingml.document", "a Word document"),
         Kind("pptx", _DOCUMENT + "presentationml.presentation", "a PowerPoint presentation"),

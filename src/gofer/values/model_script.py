@@ -232,7 +232,7 @@ def _call(item: object, where: str) -> ScriptedCall:
     if not _is_mapping(arguments):
         raise ConfigError(f"{where}: the arguments of {tool} are not a mapping from names; quote a name like on.")
     if not _is_json(arguments):
-        raise ConfigError(f"{where}: an argument of {tool} is no JSON value; put dates and times in quotes.")
+        raise ConfigError(f"{where}: an argument of {tool} is not a JSON value; put dates and times in quotes.")
     return ScriptedCall(tool, arguments)
 
 

@@ -56,7 +56,7 @@ class NotPublic(ToolError):
     """A public-only request to a host in a private network. The request was not sent."""
 
     def __init__(self) -> None:
-        super().__init__("That address leads into a private network, and Gofer sends nothing there.", code="elsewhere")
+        super().__init__("That address is in a private network, and Gofer sends no requests there.", code="elsewhere")
 
 
 class TooLarge(TemporaryError):

@@ -86,7 +86,7 @@ async def test_another_encoding_is_read_when_it_is_named() -> None:
     step, file = await with_file("東京".encode("euc_jp"), "city.txt")
     assert "東京" in (await ask(step, "2.0", "extract_file", file=file, encoding="EUC-JP")).text
     refused = await ask(step, "2.1", "extract_file", file=file, encoding="nonsense")
-    assert refused.text.startswith("There is no encoding 'nonsense'; write a name as windows-1252")
+    assert refused.text.startswith("There is no encoding 'nonsense'; write one such as windows-1252")
 
 
 @pytest.mark.parametrize(

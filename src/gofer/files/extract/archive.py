@@ -128,7 +128,7 @@ def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
         case "gzip":
             found = _packed_alone(data, name)
         case _:
-            raise ToolError("The file is no archive; leave `member` out.", code="no_archive")
+            raise ToolError("The file is not an archive; leave `member` out.", code="no_archive")
     for count, entry in enumerate(found):
         if count >= ENTRIES:
             raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
@@ -209,7 +209,9 @@ def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[],
     def extracted() -> Source:
         file = info.isfile() and archive.extractfile(info)
         if not file:
-            raise ToolError("That member is a link or a device and holds no bytes; read what it leads to.", code="link")
+            raise ToolError(
+                "That member is a link or a device and holds no bytes; read the file that it points to.", code="link"
+            )
         return file
 
     return extracted
@@ -268,5 +270,5 @@ def _check(entry: Entry, size: int) -> None:
 
 
 def _bomb(name: str) -> ToolError:
-    said = f"{name} unpacks to more than {_RATIO} times what it has packed, as no honest file does; it is not read."
+    said = f"{name} unpacks to more than {_RATIO} times its packed size, so it is not read."
     return ToolError(said, code="bomb")

@@ -76,7 +76,7 @@ def page_range(first: int, last: int, count: int) -> tuple[int, int]:
     if first > count:
         raise ToolError(f"The PDF has {count:,} pages; there is no page {first:,}.", code="no_page")
     if last and last < first:
-        raise ToolError(f"last_page {last:,} stands before first_page {first:,}.", code="no_page")
+        raise ToolError(f"last_page {last:,} is before first_page {first:,}.", code="no_page")
     return first, min(last or count, count)
 
 

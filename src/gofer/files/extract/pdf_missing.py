@@ -33,7 +33,7 @@ PAGE_NOTES = 1_000
 
 _IN_PARTS = "ask for the document in smaller parts"
 _FULL = f"one text holds at most {PAGES:,} pages and about {CHARACTERS:,} characters"
-_DRAWN = "images or drawings stand in place of text"
+_DRAWN = "images or drawings take the place of text"
 _LONG_PAGE = f"one page holds at most {PAGE_CHARACTERS:,} characters and {PAGE_NOTES:,} comments and fields"
 _FEW = 60
 """A page with a large image and fewer letters and digits than this is a scan. They may be a stamp or a page number."""
@@ -128,7 +128,7 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     run = next(end for end in range(len(scans), 0, -1) if scans[end - 1] - scans[0] == end - 1)
     run = min(run, LOOKED_AT)
     arguments: dict[str, object] = {"first_page": scans[0], "last_page": scans[run - 1]}
-    instead = "and the other pages alike" * (run < len(scans))
+    instead = "and the other pages in the same way" * (run < len(scans))
     yield Missing(
         "scans",
         part=f"the text of {numbered('page', scans)}",
@@ -150,7 +150,7 @@ def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
 
 
 def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
-    """Raise ToolError for a PDF that is cut off or has damaged pages or no index. A provider would refuse such a PDF."""
+    """Raise ToolError for a PDF that is cut off or has damaged pages or no index, as providers refuse it."""
     again = "Look at its intact pages as images with load_file and first_page, or ask for it to be sent again."
     if damaged:
         raise ToolError(f"The PDF is damaged, at {numbered('page', damaged)}. {again}", code="damaged")

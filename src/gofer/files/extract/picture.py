@@ -94,7 +94,7 @@ def jpeg(image: Image.Image, most: int) -> bytes:
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
             return encoded
-    told = "The image stays too large for the room that is left; load it in a later turn, by itself."
+    told = "The image is too large for the remaining space; load it alone in a later turn."
     raise ToolError(told, code="too_large")
 
 

@@ -21,7 +21,7 @@ def text_of(data: bytes, declared: str = "", named: str = "") -> Decoded:
     """
     if named and not known(named):
         raise ToolError(
-            f"There is no encoding {named[:64]!r}; write a name as windows-1252, Shift_JIS, GB18030 or ISO-8859-2.",
+            f"There is no encoding {named[:64]!r}; write one such as windows-1252, Shift_JIS, GB18030 or ISO-8859-2.",
             code="no_such_encoding",
         )
     found = decode(data, declared)

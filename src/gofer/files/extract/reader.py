@@ -55,7 +55,7 @@ _TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
 """The kinds with readers that receive UTF-8 for a file in any encoding."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
-    "binary": "This is a binary file of no kind that is known here. If it is a text, name its `encoding`: utf-16-le.",
+    "binary": "This is a binary file of an unknown kind. If it is a text, name its `encoding`: utf-16-le.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
     "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
     "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",

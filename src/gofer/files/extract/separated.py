@@ -23,7 +23,7 @@ def text_from(text: str, first: int, instead: str) -> Reading:
     Raises ToolError if the call asks for a row.
     """
     if first > 1:
-        raise ToolError("This is no table, so it has no first_row; leave that out.", code="no_part")
+        raise ToolError("This is not a table, so it has no first_row; leave that out.", code="no_part")
     if len(text) > CHARACTERS:
         return _cut(text, CHARACTERS, instead)
     return Reading(text)

@@ -109,7 +109,7 @@ class _Workbook:
         return chosen
 
     def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
-        instead = "and the other sheets alike" * (len(names) > 1)
+        instead = "and the other sheets in the same way" * (len(names) > 1)
         gap = Missing(
             "sheets",
             part=_named(names),

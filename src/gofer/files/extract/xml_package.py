@@ -186,22 +186,23 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     spans = sorted((entry.header_offset, entry.header_offset + entry.compress_size) for entry in entries)
     if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
         raise ToolError(
-            "The archive's entries lie over each other, as no document's do; it is not opened.", code="bomb"
+            "The entries of the archive overlap, so it is not opened; ask for the document to be saved and sent again.",
+            code="bomb",
         )
 
 
 def _bomb(size: int, ratio: float) -> str:
     told = f"{size / (1 << 20):,.0f} MB"
     if ratio > _RATIO:
-        told += f", {ratio:,.0f} times what it has"
-        return f"The document would unpack to {told}, as no honest one does; it is not opened."
+        told += f", {ratio:,.0f} times its packed size"
+        return f"The document would unpack to {told}, so it is not opened."
     return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
 
 
 def _no_doctype(raw: bytes) -> None:
     head = raw[:2048]
     if b"<!DOCTYPE" in head or "<!DOCTYPE".encode("utf-16-le") in head or b"<!ENTITY" in head:
-        raise ToolError("The document declares XML entities, as no honest one does; it is not opened.", code="bomb")
+        raise ToolError("The document declares XML entities, which can be harmful, so it is not opened.", code="bomb")
 
 
 def attribute(element: Element | None, name: str) -> str:

@@ -13,14 +13,14 @@ from pydantic_monty import (
     MontySyntaxError,
 )
 
-_CRASHED = "The code made its interpreter crash, most likely for want of memory; do it in smaller steps."
-NO_INTERPRETER = "Python cannot be run here, because its interpreter is not installed; go on without it."
-_DEEP = "calls stand more than 200 deep in each other; use a loop instead of functions that call themselves"
+_CRASHED = "The code crashed its interpreter, most likely because memory ran out; work in smaller steps."
+NO_INTERPRETER = "Python cannot run here, because its interpreter is not installed; continue without it."
+_DEEP = "calls are nested more than 200 deep; use a loop instead of functions that call themselves"
 _DIGITS = "a number has more than 4,300 digits and is not written out; give a part of it, as x % 10**9"
-_SEED = "chance needs a seed, so that code gives the same whenever it runs; begin with random.seed(1)"
+_SEED = "random numbers need a seed, so that the code always gives the same result; begin with random.seed(1)"
 _ENVIRONMENT = "there is no environment to read; write the value into the code"
 _FOLDERS = "there are no folders; name the ids of files in the argument `files`, and read their texts as files['<id>']"
-_NETWORK = "there is no network; use the tools of this run, and put what they give into the code or into a file"
+_NETWORK = "there is no network; use the tools of this run, and put their results into the code or into a file"
 _PROCESSES = "no programs can be started; do it in Python"
 _LONGEST_MESSAGE = 300
 """The most characters of a Python error message that are shown."""
@@ -53,7 +53,7 @@ _UNSUPPORTED = {
 }
 """The replacement for syntax that the interpreter lacks, by a word of the interpreter's message."""
 _NAMES = {
-    "input": "nobody is there to answer; write the value into the code",
+    "input": "the code cannot ask for input; write the value into the code",
     "open": _FOLDERS,
     "exit": "let the code end by itself",
     "quit": "let the code end by itself",
@@ -113,7 +113,7 @@ def sentence(error: MontyError | ValueError | RecursionError, execution: Executi
                 return _too_long(execution.bounds)
             return _CRASHED
         case MontySyntaxError():
-            return _as_sentence(f"{execution.line(error)}this is no Python: {_cut(error.display('msg'))}")
+            return _as_sentence(f"{execution.line(error)}this is not valid Python: {_cut(error.display('msg'))}")
         case MontyRuntimeError():
             kind, _, message = error.display("type-msg").partition(": ")
             return _limit_exceeded(kind, message, execution.bounds) or _as_sentence(
@@ -182,7 +182,7 @@ def _host_refusal(function: str) -> str:
         return _SEED
     if function.startswith(("os.getenv", "os.environ")):
         return _ENVIRONMENT
-    return f"{function} is not there; {_FOLDERS}"
+    return f"{function} is not available; {_FOLDERS}"
 
 
 def _cut(text: str) -> str:

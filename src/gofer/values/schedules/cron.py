@@ -104,7 +104,7 @@ def parse_cron(text: str) -> Cron:
                 "Write minutes, hours, day of the month, month and day of the week, such as `0 9 * * MON-FRI`.",
             )
     if next_wall(cron, _BEGINNING) is None:
-        raise NoSchedule(f"`{text[:80]}` is never.", "Correct its day or its months.")
+        raise NoSchedule(f"`{text[:80]}` never fires.", "Correct its day or its months.")
     return cron
 
 

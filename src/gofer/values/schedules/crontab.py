@@ -54,7 +54,7 @@ def without_nickname(text: str) -> str:
     if not name.startswith("@"):
         return text
     fields = _NICKNAMES.get(name, "0 9 * * 1-5")
-    raise NoSchedule(f"`{text.strip()[:40]}` stands for no time here.", f"Write fields, such as `{fields}`.")
+    raise NoSchedule(f"`{text.strip()[:40]}` is not supported.", f"Write fields, such as `{fields}`.")
 
 
 def _checked(word: str) -> str:

@@ -83,7 +83,7 @@ def read_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise NoSchedule(f"`{name[:40]}` is no time zone.", "Write one such as `Europe/Berlin` or `UTC`.") from error
+        raise NoSchedule(f"`{name[:40]}` is not a time zone.", "Write one such as `Europe/Berlin` or `UTC`.") from error
 
 
 def next_after(schedule: Schedule, time: datetime) -> datetime | None:
@@ -158,7 +158,7 @@ def local(schedule: Schedule, time: datetime) -> datetime:
 def _every(text: str) -> Every:
     found = _EVERY.fullmatch(text.strip())
     if found is None:
-        raise NoSchedule(f"`{text[:40]}` is no interval.", "Write `10 minutes`, `1 hour` or `7 days`.")
+        raise NoSchedule(f"`{text[:40]}` is not an interval.", "Write `10 minutes`, `1 hour` or `7 days`.")
     every = Every(int(found[1]), _UNITS[found[2]])
     if every.step > LONGEST:
         raise NoSchedule(f"`{text[:40]}` is longer than {LONGEST.days} days.", "Write a cron instead.")
@@ -173,10 +173,11 @@ def _at(text: str, zone: ZoneInfo) -> Once:
         wall = None
     if wall is None or not 1970 <= wall.year <= 2199:
         raise NoSchedule(
-            f"`{text[:40]}` is no date and time.", "Write `2026-12-01T09:00`, to the minute, with the zone in `zone`."
+            f"`{text[:40]}` is not a date and time.",
+            "Write `2026-12-01T09:00`, to the minute, with the zone in `zone`.",
         )
     if _moment_of(wall, zone) is None:
-        raise NoSchedule(f"`{text[:40]}` is skipped by the clocks of {zone.key}.", "Write a time that there is.")
+        raise NoSchedule(f"`{text[:40]}` is skipped by the clocks of {zone.key}.", "Write a time that exists.")
     return Once(wall, zone)
 
 

@@ -64,4 +64,4 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     later = next_after(plan.schedule, nominal)
     if later is None or later > now:
         return (plan, nominal)
-    return "a later time stands for it"
+    return "the run of a later time makes up for this one"

@@ -71,7 +71,7 @@ def test_one_time_is_once() -> None:
     assert following(once, at("2026-11-01"), 5) == [at("2026-12-01T00:00")]
     assert previous_before(once, at("2026-12-01T00:00")) is None
     assert previous_before(once, at("2026-12-01T00:01")) == at("2026-12-01T00:00")
-    # Of a time that there is twice, the first.
+    # Of a time that exists twice, the first.
     assert following(parse("at", "2026-10-25 02:30:00", "Europe/Berlin"), at("2026-10-01"), 2) == [
         at("2026-10-25T00:30")
     ]
@@ -81,18 +81,18 @@ def test_one_time_is_once() -> None:
     ("kind", "text", "zone", "message"),
     [
         ("cron", "0 9 * * MON *", "UTC", "must be `?`"),
-        ("cron", "0 9 ? * MON *", "Berlin", "`Berlin` is no time zone"),
-        ("cron", "0 9 ? * MON *", "../../etc/passwd", "is no time zone"),
-        ("cron", "0 9 ? * MON *", "", "is no time zone"),
-        ("cron", "0 9 ? * MON *", "Europe", "is no time zone"),
-        ("every", "10", "UTC", "`10` is no interval"),
-        ("every", "0 minutes", "UTC", "is no interval"),
-        ("every", "90 seconds", "UTC", "is no interval"),
+        ("cron", "0 9 ? * MON *", "Berlin", "`Berlin` is not a time zone"),
+        ("cron", "0 9 ? * MON *", "../../etc/passwd", "is not a time zone"),
+        ("cron", "0 9 ? * MON *", "", "is not a time zone"),
+        ("cron", "0 9 ? * MON *", "Europe", "is not a time zone"),
+        ("every", "10", "UTC", "`10` is not an interval"),
+        ("every", "0 minutes", "UTC", "is not an interval"),
+        ("every", "90 seconds", "UTC", "is not an interval"),
         ("every", "9999999 days", "UTC", "longer than 366 days"),
-        ("at", "tomorrow", "UTC", "is no date and time"),
-        ("at", "2026-02-30T09:00", "UTC", "is no date and time"),
-        ("at", "2026-12-01T09:00:30", "UTC", "is no date and time"),
-        ("at", "2026-12-01T09:00+01:00", "UTC", "is no date and time"),
+        ("at", "tomorrow", "UTC", "is not a date and time"),
+        ("at", "2026-02-30T09:00", "UTC", "is not a date and time"),
+        ("at", "2026-12-01T09:00:30", "UTC", "is not a date and time"),
+        ("at", "2026-12-01T09:00+01:00", "UTC", "is not a date and time"),
         ("at", "2026-03-29T02:30", "Europe/Berlin", "is skipped by the clocks of Europe/Berlin"),
     ],
 )
