@@ -98,12 +98,12 @@ def matches(pattern: str, document: object) -> Iterator[Place]:
         starts = list(accumulate((len(block.texts) for block in batch), initial=0))
         seen: set[tuple[int, str | int | None]] = set()
         for line in _lines(expression, text.encode("utf-8", "replace")):
-            block = bisect_right(starts, line) - 1
-            at = line - starts[block]
+            block_number = bisect_right(starts, line) - 1
+            at = line - starts[block_number]
             # A key and its value may both match.
-            if (found_place := (block, batch[block].steps[at])) not in seen:
+            if (found_place := (block_number, batch[block_number].steps[at])) not in seen:
                 seen.add(found_place)
-                yield batch[block].found(at)
+                yield batch[block_number].found(at)
 
 
 def _lines(expression: "re2.Pattern", text: bytes) -> Iterator[int]:

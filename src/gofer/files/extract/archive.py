@@ -64,7 +64,7 @@ class Entry:
 
 def read(data: bytes, name: str) -> Reading:
     """Return the list of all files with paths and sizes. Raises ToolError."""
-    with _damage_is_said():
+    with _damage_as_tool_error():
         found = list(_entries(data, name))
     entries = [one for one in found if isinstance(one, Entry)]
     missing = tuple(one for one in found if isinstance(one, Missing))
@@ -80,34 +80,34 @@ def member(packet: Packet) -> Packet:
 
     Fields of the job: name (of the archive), member (a path).
     """
-    wanted = str(packet.fields["member"])
+    requested = str(packet.fields["member"])
     name = str(packet.fields["name"])
     paths: list[str] = []
     missing: list[Missing] = []
-    with _damage_is_said():
+    with _damage_as_tool_error():
         for found in _entries(packet.data, name):
             match found:
                 case Missing():
                     missing.append(found)
-                case Entry() if found.path == wanted:
+                case Entry() if found.path == requested:
                     return Packet({"name": display(found.path)}, _unpacked(found))
                 case Entry():
                     paths.append(found.path)
-    said = [_absent(wanted, paths), incomplete(missing, "The archive")]
-    raise ToolError(" ".join(filter(None, said)), code="no_member")
+    sentences = [_absent(requested, paths), incomplete(missing, "The archive")]
+    raise ToolError(" ".join(filter(None, sentences)), code="no_member")
 
 
-def _absent(wanted: str, paths: list[str]) -> str:
-    last = PurePosixPath(wanted).name.lower()
+def _absent(requested: str, paths: list[str]) -> str:
+    last = PurePosixPath(requested).name.lower()
     near = [path for path in paths if last and last in path.lower()] or paths
     names = ", ".join(map(repr, near[:_SHOWN_NAMES])) or "no file"
     if len(near) > _SHOWN_NAMES:
         names += f" and {len(near) - _SHOWN_NAMES:,} more"
-    return f"The archive has no member {wanted[:200]!r}; write a path as it is listed. It holds {names}."
+    return f"The archive has no member {requested[:200]!r}; write a path as it is listed. It holds {names}."
 
 
 @contextmanager
-def _damage_is_said() -> Generator[None]:
+def _damage_as_tool_error() -> Generator[None]:
     try:
         yield
     except NotImplementedError as error:
@@ -124,7 +124,7 @@ def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
         case "tar":
             found = _tarred(BytesIO(data))
         case "gzip" if _holds_tar(data):
-            found = _tarred(_Walked(data))
+            found = _tarred(_BoundedGzip(data))
         case "gzip":
             found = _packed_alone(data, name)
         case _:
@@ -164,25 +164,25 @@ def _zip_path(info: zipfile.ZipInfo) -> str:
 
 def _tarred(source: Source) -> Iterator[Entry | Missing]:
     """Yield the files of a tar, which is read as a stream and never held decompressed as a whole."""
-    followed = _Followed(source)
-    archive = tarfile.open(fileobj=cast(IO[bytes], followed), mode="r|")  # noqa: SIM115 - ends with its bytes
+    stream = _CheckedStream(source)
+    archive = tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|")  # noqa: SIM115 - ends with its bytes
     last = ""
     for info in archive:
         last = display_path(decoded(info.name.encode("utf-8", "surrogateescape")) or "")
         if not info.isdir():
             yield Entry(last, info.size, 0, _extracting(archive, info))
-    why = followed.trouble_behind(archive.offset)
-    if why:
-        yield Missing("bytes", f"anything behind {last!r}", why, instead=AGAIN)
+    reason = stream.damage_after(archive.offset)
+    if reason:
+        yield Missing("bytes", f"anything behind {last!r}", reason, instead=AGAIN)
 
 
-class _Followed:
+class _CheckedStream:
     """A stream for tarfile that finds damage. tarfile ends silently at the first header that it cannot read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._size = 0
-        self._last_sign = 0
+        self._last_byte = 0
         """The offset after the last byte that is not zero."""
 
     def read(self, size: int, /) -> bytes:
@@ -190,17 +190,17 @@ class _Followed:
         piece = self._source.read(size)
         written = len(piece.rstrip(b"\0"))
         if written:
-            self._last_sign = self._size + written
+            self._last_byte = self._size + written
         self._size += len(piece)
         return piece
 
-    def trouble_behind(self, end: int) -> str:
+    def damage_after(self, end: int) -> str:
         """Return why a tar is incomplete, by the bytes after its last file; empty if only the end mark follows."""
         while self.read(_PIECE):
             pass
         if self._size < end + _END_MARK:
             return "the archive is cut off there"
-        if self._last_sign > end:
+        if self._last_byte > end:
             return "the archive is damaged there, or another one follows"
         return ""
 
@@ -218,18 +218,18 @@ def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[],
 
 
 def _packed_alone(data: bytes, name: str) -> Iterator[Entry]:
-    walked = _Walked(data)
+    stream = _BoundedGzip(data)
     size = 0
-    while piece := walked.read(_PIECE):
+    while piece := stream.read(_PIECE):
         size += len(piece)
-    yield Entry(display(name.removesuffix(".gz") or "content"), size, len(data), lambda: _Walked(data))
+    yield Entry(display(name.removesuffix(".gz") or "content"), size, len(data), lambda: _BoundedGzip(data))
 
 
 def _holds_tar(data: bytes) -> bool:
-    return kind_of(_Walked(data).read(512)).name == "tar"
+    return kind_of(_BoundedGzip(data).read(512)).name == "tar"
 
 
-class _Walked:
+class _BoundedGzip:
     """The decompressed bytes of a gzip file, up to the limits against decompression bombs."""
 
     def __init__(self, data: bytes) -> None:
@@ -263,12 +263,12 @@ def _unpacked(entry: Entry) -> bytes:
 def _check(entry: Entry, size: int) -> None:
     """Raise ToolError for a member that is too large or has a suspicious compression ratio."""
     if size > FILE_BYTES:
-        said = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
-        raise ToolError(f"{said}; ask for a smaller part of it.", code="too_large")
+        message = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
+        raise ToolError(f"{message}; ask for a smaller part of it.", code="too_large")
     if entry.packed and size > _RATIO_FROM and size > _RATIO * entry.packed:
         raise _bomb(entry.path)
 
 
 def _bomb(name: str) -> ToolError:
-    said = f"{name} unpacks to more than {_RATIO} times its packed size, so it is not read."
-    return ToolError(said, code="bomb")
+    message = f"{name} unpacks to more than {_RATIO} times its packed size, so it is not read."
+    return ToolError(message, code="bomb")

@@ -43,8 +43,8 @@ class Segment:
 
     def text(self) -> str:
         """Return the text of the piece on one line."""
-        said = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
-        return said.replace("\r\n", " ").strip("\r\n ")
+        text = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
+        return text.replace("\r\n", " ").strip("\r\n ")
 
 
 Cell = list[Segment]
@@ -68,10 +68,10 @@ def with_tables(segments: Sequence[Segment]) -> str:
     parts: list[str] = []
     at = 0
     for begin, end, columns in tables:
-        parts += [" ".join(map(_said, row)) for row in rows[at:begin]]
-        parts += ["", markdown([_placed(row, columns) for row in rows[begin:end]]), ""]
+        parts += [" ".join(map(_cell_text, row)) for row in rows[at:begin]]
+        parts += ["", markdown([_in_columns(row, columns) for row in rows[begin:end]]), ""]
         at = end
-    parts += [" ".join(map(_said, row)) for row in rows[at:]]
+    parts += [" ".join(map(_cell_text, row)) for row in rows[at:]]
     return "\n".join(parts)
 
 
@@ -140,15 +140,15 @@ def _width(cell: Cell) -> float:
     return cell[-1].right - cell[0].left
 
 
-def _said(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     return " ".join(text for segment in cell if (text := segment.text()))
 
 
-def _placed(row: Row, columns: list[tuple[float, float]]) -> list[str]:
+def _in_columns(row: Row, columns: list[tuple[float, float]]) -> list[str]:
     texts = [""] * len(columns)
     for cell in row:
         for at, (left, right) in enumerate(columns):
             if left <= cell[0].left <= right:
-                texts[at] = f"{texts[at]} {_said(cell)}".strip()
+                texts[at] = f"{texts[at]} {_cell_text(cell)}".strip()
                 break
     return texts

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gofer.files.extract.notation import markdown, raised, struck, whole
+from gofer.files.extract.notation import integer, markdown, struck_through, superscript
 from gofer.files.extract.plain import text_of, tidy
 
 _SILENT = frozenset(
@@ -31,7 +31,7 @@ _BLOCKS = frozenset(
 )
 _LISTS = ("ul", "ol")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_MARKS = {"sup": raised, "del": struck, "s": struck, "strike": struck}
+_MARKS = {"sup": superscript, "del": struck_through, "s": struck_through, "strike": struck_through}
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DEEPEST_LIST = 8
@@ -70,7 +70,7 @@ class _Table:
     rows: list[list[str]] = field(default_factory=list[list[str]])
     outer: list[str] = field(default_factory=list[str])
     """The blocks before the table."""
-    loose: list[str] = field(default_factory=list[str])
+    outside_cells: list[str] = field(default_factory=list[str])
     """The text outside of cells, such as a caption."""
     wide: int = 1
     tall: int = 1
@@ -164,7 +164,7 @@ class _Page:
         while node is not None:
             tag = node.tag or "-"
             if tag == "-text":
-                self._say(node.text_content or "")
+                self._append_text(node.text_content or "")
             elif tag not in _SILENT and tag[0] not in "-!_":
                 if (begun := begin(tag)) is not None:
                     begun(tag, node)
@@ -190,7 +190,7 @@ class _Page:
         self._end_line()
         begin = -1
         if tag == "ol":
-            begin = max(whole(node.attributes.get("start") or "", 1) - 1, 0)
+            begin = max(integer(node.attributes.get("start") or "", 1) - 1, 0)
         self._lists.append(begin)
 
     def _begin_described(self, tag: str, node: LexborNode) -> None:
@@ -240,11 +240,11 @@ class _Page:
 
     def _begin_cell(self, tag: str, node: LexborNode) -> None:
         if self._tables:
-            self._loosen()
-            if said := node.attributes:
+            self._collect_outside_cells()
+            if attributes := node.attributes:
                 table = self._tables[-1]
-                table.wide = _span(said.get("colspan"), _WIDEST_SPAN)
-                table.tall = _span(said.get("rowspan"), _LONGEST_SPAN)
+                table.wide = _span(attributes.get("colspan"), _WIDEST_SPAN)
+                table.tall = _span(attributes.get("rowspan"), _LONGEST_SPAN)
 
     def _end_paragraph(self, tag: str) -> None:
         self._end_line()
@@ -281,7 +281,7 @@ class _Page:
         if self._tables:
             self._tables[-1].end_row()
 
-    def _say(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         if self._preformatted:
             self._line.append(text)
         elif not text.isspace():
@@ -298,14 +298,14 @@ class _Page:
     def _end_line(self) -> None:
         if not self._line:
             return
-        whole = "".join(self._line)
+        line = "".join(self._line)
         self._line = []
         if self._preformatted:
-            text = whole.strip("\n")
-        elif "\n" in whole:
-            text = "\n".join(part.strip() for part in whole.split("\n")).strip()
+            text = line.strip("\n")
+        elif "\n" in line:
+            text = "\n".join(part.strip() for part in line.split("\n")).strip()
         else:
-            text = whole.strip()
+            text = line.strip()
         if text:
             self._blocks.append(f"{self._marker}{text}")
             self._marker = ""
@@ -317,30 +317,30 @@ class _Page:
         self._tables[-1].add("\n".join(block for block in self._blocks if block))
         self._blocks = []
 
-    def _loosen(self) -> None:
+    def _collect_outside_cells(self) -> None:
         self._end_line()
-        self._tables[-1].loose += [block for block in self._blocks if block]
+        self._tables[-1].outside_cells += [block for block in self._blocks if block]
         self._blocks = []
 
     def _end_table(self, tag: str) -> None:
-        self._loosen()
+        self._collect_outside_cells()
         table = self._tables.pop()
         self._blocks = table.outer
-        loose = table.loose
+        outside_cells = table.outside_cells
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
             # The table only lays out the page, or is nested in a cell.
             inner = [" ".join(text for text in row if text) if self._tables else "\n".join(row) for row in table.rows]
-            self._blocks += [*loose, *inner, ""]
+            self._blocks += [*outside_cells, *inner, ""]
         else:
-            self._blocks += ["", *loose, markdown(table.rows), ""]
+            self._blocks += ["", *outside_cells, markdown(table.rows), ""]
 
 
-def _span(said: str | None, most: int) -> int:
+def _span(text: str | None, most: int) -> int:
     """Return the number of columns or rows that a cell spans. 0 means all that follow."""
-    if said is None or not said.strip().isdecimal():
+    if text is None or not text.strip().isdecimal():
         return 1
-    return min(int(said.strip()[:9]) or most, most)
+    return min(int(text.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:

@@ -30,7 +30,7 @@ def read(data: bytes) -> str:
 
 
 def _message(message: EmailMessage, depth: int) -> str:
-    headers = [f"{name}: {said}" for name in _HEADERS if (said := _header(message, name))]
+    headers = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
     if not headers and not depth:
         raise ToolError("The e-mail is damaged: it says neither who wrote it nor to whom.", code="damaged")
     shown = _shown(message)

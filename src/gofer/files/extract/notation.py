@@ -36,43 +36,43 @@ def cell(text: str) -> str:
     return "<br>".join(part.strip() for part in text.strip().splitlines() if part.strip()).replace("|", "\\|")
 
 
-def raised(text: str) -> str:
+def superscript(text: str) -> str:
     """Return digits and signs as superscripts, 10⁵ and not 105. Text with letters remains unchanged."""
     if _RAISABLE.issuperset(text):
         return text.translate(_RAISED)
     return text
 
 
-def struck(text: str) -> str:
+def struck_through(text: str) -> str:
     """Return a text with strikethrough."""
     if text.strip():
         return f"~~{text}~~"
     return text
 
 
-def joined(text: str) -> str:
+def merged_strikethrough(text: str) -> str:
     """Merge adjacent pieces of strikethrough into one."""
     if "~~~~" in text:
         return text.replace("~~~~", "")
     return text
 
 
-def whole(said: str, otherwise: int) -> int:
+def integer(text: str, default: int) -> int:
     """Return the number in a text of up to nine decimal digits, else `otherwise`."""
     # `isdigit` would also accept superscripts, which `int` refuses.
-    if said.isdecimal() and len(said) < 10:
-        return int(said)
-    return otherwise
+    if text.isdecimal() and len(text) < 10:
+        return int(text)
+    return default
 
 
-def signed(author: str, text: str) -> str:
+def with_author(author: str, text: str) -> str:
     """Return a person's comment after the name of its author, if the author is known."""
     if author:
         return f"{author}: {text}"
     return text
 
 
-def linked(text: str, target: str) -> str:
+def markdown_link(text: str, target: str) -> str:
     """Return a Markdown link; only the text if the target is no URL or equals the text."""
     if "://" in target and target != text:
         return f"[{text}]({target})"

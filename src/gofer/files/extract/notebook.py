@@ -33,16 +33,18 @@ def read(data: bytes) -> Reading:
 
 def _end_of_output(cell: int, characters: int) -> Missing:
     part = f"the last {characters:,} characters of the output of cell {cell:,}"
-    why = f"an output is shown up to {_LONGEST_OUTPUT:,} characters"
-    return Missing("bytes", part, why, instead="look for it in the notebook itself with file_regex")
+    reason = f"an output is shown up to {_LONGEST_OUTPUT:,} characters"
+    return Missing("bytes", part, reason, instead="look for it in the notebook itself with file_regex")
 
 
 def _notebook(text: str) -> Mapping[str, object]:
     try:
         return as_object(json.loads(text, parse_constant=refuse_constant))
     except (ValueError, RecursionError) as error:
-        said = "The notebook is damaged: it is not the JSON that Jupyter writes. Ask for it to be saved and sent again."
-        raise ToolError(said, code="damaged") from error
+        message = (
+            "The notebook is damaged: it is not the JSON that Jupyter writes. Ask for it to be saved and sent again."
+        )
+        raise ToolError(message, code="damaged") from error
 
 
 def _cells(notebook: Mapping[str, object]) -> list[Mapping[str, object]]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gofer.files.extract.notation import whole
+from gofer.files.extract.notation import integer
 from gofer.files.extract.xml_package import Element, attribute, every
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -31,7 +31,7 @@ class _List:
     counted: str = ""
     """The key of the counter. Lists with the same key continue each other's numbers."""
     levels: Mapping[int, _Level] = field(default_factory=dict[int, _Level])
-    again: Mapping[int, int] = field(default_factory=dict[int, int])
+    restarts: Mapping[int, int] = field(default_factory=dict[int, int])
     """The levels that restart at this list, with their first numbers."""
 
 
@@ -55,7 +55,7 @@ class Numbering:
         """
         number, level = self._place(about, style)
         if number and number != "0":
-            return ("  " * level, self._said(number, level))
+            return ("  " * level, self._label_text(number, level))
         return ("", "")
 
     def _read(self, tree: Element) -> None:
@@ -68,14 +68,14 @@ class Numbering:
             if linked is not None:
                 kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
             levels = dict(_level(level) for level in every(kind, f"{_W}lvl"))
-            again: dict[int, int] = {}
+            restarts: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
-                at = whole(attribute(other, f"{_W}ilvl"), 0)
+                at = integer(attribute(other, f"{_W}ilvl"), 0)
                 levels |= dict(_level(level) for level in other.iterchildren(f"{_W}lvl"))
                 if start := _value(other, "startOverride"):
-                    again[at] = whole(start, 1)
-                    levels[at] = replace(levels.get(at, _Level()), start=again[at])
-            self._lists[number] = _List(refers[number], levels, again)
+                    restarts[at] = integer(start, 1)
+                    levels[at] = replace(levels.get(at, _Level()), start=restarts[at])
+            self._lists[number] = _List(refers[number], levels, restarts)
 
     def _place(self, about: Element, style: str) -> tuple[str, int]:
         """Return the list and the level of a paragraph; the list is empty if there is none."""
@@ -84,9 +84,9 @@ class Numbering:
             return self._of_style(style)
         number, level = _value(listed, "numId"), _value(listed, "ilvl")
         if number:
-            return number, min(whole(level, 0), 8)
+            return number, min(integer(level, 0), 8)
         number, inherited = self._of_style(style)
-        return number, min(whole(level, inherited), 8)
+        return number, min(integer(level, inherited), 8)
 
     def _of_style(self, style: str) -> tuple[str, int]:
         if style not in self._by_style:
@@ -103,17 +103,17 @@ class Numbering:
             if number := _value(found, f"pPr/{_W}numPr/{_W}numId"):
                 levels = self._lists.get(number, _List()).levels
                 own = next((at for at, level in levels.items() if level.style in (style, name) and level.style), 0)
-                return number, min(whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
+                return number, min(integer(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
             name = _value(found, "basedOn")
         return "", 0
 
-    def _said(self, number: str, level: int) -> str:
+    def _label_text(self, number: str, level: int) -> str:
         listed = self._lists.get(number, _List())
         own = listed.levels.get(level, _Level())
         if own.form == "bullet" or own.form == "none":
             return "- "
         counts = self._counts[listed.counted]
-        if level in listed.again and (number, level) not in self._begun:
+        if level in listed.restarts and (number, level) not in self._begun:
             counts.pop(level, None)
         self._begun.add((number, level))
         counts[level] = counts.get(level, own.start - 1) + 1
@@ -129,8 +129,8 @@ class Numbering:
 def _level(element: Element) -> tuple[int, _Level]:
     form = _value(element, "numFmt") or "decimal"
     text = _value(element, "lvlText")
-    level = _Level(form, text, whole(_value(element, "start"), 1), _value(element, "pStyle"))
-    return whole(attribute(element, f"{_W}ilvl"), 0), level
+    level = _Level(form, text, integer(_value(element, "start"), 1), _value(element, "pStyle"))
+    return integer(attribute(element, f"{_W}ilvl"), 0), level
 
 
 def _value(element: Element | None, name: str) -> str:
@@ -159,8 +159,8 @@ def counted(number: int, form: str) -> str:
 def _roman(number: int) -> str:
     if not 0 < number < 4000:
         return str(number)
-    said = ""
+    numeral = ""
     for value, letters in _ROMAN + _SMALL_ROMAN:
-        said += letters * (number // value)
+        numeral += letters * (number // value)
         number %= value
-    return said
+    return numeral

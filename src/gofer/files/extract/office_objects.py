@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.notation import markdown, whole
+from gofer.files.extract.notation import integer, markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -71,7 +71,7 @@ def _points(series: Element, name: str) -> dict[int, str]:
     days = code is not None and _DAYS.search(_QUOTED.sub("", code.text or "")) is not None
     found = _values(part)
     if days:
-        found = {at: _day(said) for at, said in found.items()}
+        found = {at: _day(text) for at, text in found.items()}
     if found:
         return found
     return {at: value.text or "" for at, value in enumerate(part.iter(f"{_C}v"))}
@@ -80,7 +80,7 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at = whole(attribute(point, "idx"), _MOST_POINTS)
+        at = integer(attribute(point, "idx"), _MOST_POINTS)
         value = point.find(f"{_C}v")
         if value is not None and at < _MOST_POINTS:
             found[at] = value.text or ""
@@ -93,19 +93,19 @@ def _grouped(levels: list[Element]) -> dict[int, str]:
     named: dict[int, str] = {}
     current = [""] * len(outer)
     for at in range(max(inner, default=-1) + 1):
-        current = [groups.get(at, said) for groups, said in zip(outer, current, strict=True)]
-        named[at] = " / ".join(said for said in [*reversed(current), inner.get(at, "")] if said)
+        current = [groups.get(at, text) for groups, text in zip(outer, current, strict=True)]
+        named[at] = " / ".join(text for text in [*reversed(current), inner.get(at, "")] if text)
     return named
 
 
-def _day(said: str) -> str:
+def _day(text: str) -> str:
     """Return the date of a chart's number of days; any other text unchanged."""
     try:
-        days = float(said)
+        days = float(text)
     except ValueError:
-        return said
+        return text
     if not 0 < days < _LAST_DAY:
-        return said
+        return text
     moment = _FIRST_DAY + datetime.timedelta(seconds=round(days * 86_400))
     if moment.time() == datetime.time():
         return moment.date().isoformat()
@@ -117,25 +117,25 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 def formula(element: Element) -> str:
     """Return a formula as people type it: (a+b)/2, x^2, a_1, √(x)."""
-    return "".join(_said(child) for child in element.iterchildren())
+    return "".join(_typed(child) for child in element.iterchildren())
 
 
-def _said(element: Element) -> str:
+def _typed(element: Element) -> str:
     match element.tag.removeprefix(_M):
         case "t":
             return element.text or ""
         case "f":
-            return f"{_held(element, 'num')}/{_held(element, 'den')}"
+            return f"{_bracketed(element, 'num')}/{_bracketed(element, 'den')}"
         case "sSup" | "sSub" | "sSubSup":
-            above = _held(element, "sup")
-            below = _held(element, "sub")
-            return f"{_held(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
+            above = _bracketed(element, "sup")
+            below = _bracketed(element, "sub")
+            return f"{_bracketed(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
         case "rad":
-            return f"{_held(element, 'deg')}√{_held(element, 'e')}"
+            return f"{_bracketed(element, 'deg')}√{_bracketed(element, 'e')}"
         case "d":
             return f"({', '.join(formula(inner) for inner in element.iterchildren(f'{_M}e'))})"
         case "nary":
-            return f"{_sign(element)}_{_held(element, 'sub')}^{_held(element, 'sup')} {_part(element, 'e')}"
+            return f"{_sign(element)}_{_bracketed(element, 'sub')}^{_bracketed(element, 'sup')} {_part(element, 'e')}"
         case _:
             return formula(element)
 
@@ -147,7 +147,7 @@ def _part(element: Element, name: str) -> str:
     return ""
 
 
-def _held(element: Element, name: str) -> str:
+def _bracketed(element: Element, name: str) -> str:
     """Return a part of a formula in brackets, unless it is one word or has brackets."""
     text = _part(element, name)
     if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):

@@ -121,14 +121,14 @@ def _named(number: int, kind: int) -> str:
 
 def _message(message: _Storage, depth: int) -> str:
     address = message.text(_SENDER_SMTP) or message.text(_SENDER_ADDRESS)
-    named = {
+    values = {
         "From": " ".join(filter(None, [message.text(_SENDER_NAME), f"<{address}>"])).replace(" <>", ""),
         "To": message.text(_TO),
         "Cc": message.text(_CC),
         "Date": _sent(message),
         "Subject": message.text(_SUBJECT),
     }
-    headers = [f"{name}: {said}" for name, said in named.items() if said.strip("<>")]
+    headers = [f"{name}: {value}" for name, value in values.items() if value.strip("<>")]
     attached: list[str] = []
     inner: list[str] = []
     for one in message.attachments():

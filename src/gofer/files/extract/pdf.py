@@ -18,7 +18,7 @@ from gofer.files.extract.pdf_missing import (
     PAGE_CHARACTERS,
     PAGE_NOTES,
     PAGES,
-    Seen,
+    ReadPage,
     State,
     missing_of,
     notes,
@@ -52,17 +52,17 @@ def read(data: bytes, wanted: Wanted = ALL, most: int = CHARACTERS) -> Reading:
     count = len(document)
     first, last = page_range(wanted.first_page, wanted.last_page, count)
     pages: list[str] = []
-    seen: list[Seen] = []
+    seen: list[ReadPage] = []
     size = 0
     for page in _pages(document, first, min(last, first + PAGES - 1)):
-        seen.append(Seen(page.number, page.state, cut=page.cut))
+        seen.append(ReadPage(page.number, page.state, cut=page.cut))
         pages.append(f"[page {page.number} of {count}]\n{page.text or without_text(page.state)}")
         size += len(page.text)
         if size > most:
             break
     missing = missing_of(data, wanted, count, seen)
     if not size:
-        return Reading(f"(There is no text on {_these(first, seen[-1].number, count)}.)", missing)
+        return Reading(f"(There is no text on {_page_phrase(first, seen[-1].number, count)}.)", missing)
     ends = seen[-1].number
     if ends < count:
         pages.append(f"[{numbered('page', range(ends + 1, count + 1))} missing here]")
@@ -165,14 +165,14 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
     if _TABLE_SEGMENTS[0] <= len(areas) <= _TABLE_SEGMENTS[1] and len(areas) - alone > 1 and not leftward:
         plain = with_tables([Segment(*area, page.get_text_bounded) for area in areas])
     # Overlapping pieces are not a table, and their text would appear twice.
-    if not plain or not _alike(plain, raw):
-        whole = Lines(page, raw).whole()
-        plain = Lines(page, raw).divided(alone) if whole == raw else whole
+    if not plain or not _similar_length(plain, raw):
+        rejoined = Lines(page, raw).rejoined()
+        plain = Lines(page, raw).with_line_ends(alone) if rejoined == raw else rejoined
         plain = plain.replace("\r\n", "\n").replace("\0", "")
     if leftward:
         ordered = _ordered(Lines(page, raw), raw)
         plain = "\n".join(reread(ordered.get(line, line)) for line in plain.split("\n"))
-    return _joined(plain).strip()
+    return _join_divided_words(plain).strip()
 
 
 def _ordered(lines: Lines, raw: str) -> dict[str, str]:
@@ -190,7 +190,7 @@ def _ordered(lines: Lines, raw: str) -> dict[str, str]:
     return found
 
 
-def _alike(ours: str, theirs: str) -> bool:
+def _similar_length(ours: str, theirs: str) -> bool:
     """Return whether both texts have nearly the same number of letters and digits."""
     many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
     return many - few <= max(2, many // _SPARED)
@@ -214,7 +214,7 @@ def _lines_of(areas: list[_Area]) -> int:
     return lines
 
 
-def _joined(text: str) -> str:
+def _join_divided_words(text: str) -> str:
     """Join words that were divided at the end of a line. Keep the hyphen if the page also has the hyphenated word."""
 
     def whole(found: re.Match[str]) -> str:
@@ -228,7 +228,7 @@ def _joined(text: str) -> str:
     return joined
 
 
-def _these(first: int, last: int, count: int) -> str:
+def _page_phrase(first: int, last: int, count: int) -> str:
     if (first, last) == (1, count):
         if count == 1:
             return "the only page"

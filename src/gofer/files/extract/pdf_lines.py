@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.files.extract.notation import raised
+from gofer.files.extract.notation import superscript
 
 _CAREFULLY = 5_000
 """The most characters of a page that are examined one by one."""
@@ -39,7 +39,7 @@ class Lines:
         self._text = text
         self._sides = tuple(ctypes.c_double() for _ in range(4))
 
-    def whole(self) -> str:
+    def rejoined(self) -> str:
         """Return the text with lines rejoined that PDFium divided at a superscript."""
         if not _GOES_ON.search(self._text) or not self.plain():
             return self._text
@@ -50,11 +50,11 @@ class Lines:
             if self._side_by_side(before := self.box(found.start() - 1), after := self.box(begin)):
                 head = self._text[done : found.start()]
                 marks = self._marks(found.start(), after) if before and after else 0
-                parts.append(head[: len(head) - marks] + raised(head[len(head) - marks :]))
+                parts.append(head[: len(head) - marks] + superscript(head[len(head) - marks :]))
                 done = found.end()
         return "".join([*parts, self._text[done:]])
 
-    def divided(self, lines: int) -> str:
+    def with_line_ends(self, lines: int) -> str:
         """Return the text with missing line ends, if the page has more lines than the text.
 
         A line ends before a character that is lower and further left.
@@ -190,16 +190,16 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
         pieces.append(
             _Piece(found[0], len(pieces), spaced, min(one[0] for one in boxes), max(one[1] for one in boxes), height)
         )
-    said = ""
+    ordered = ""
     before = None
     for group in _groups(sorted(pieces, key=lambda piece: -piece.left - piece.right)):
         # A reversed group keeps the space to its former neighbour.
         if before is not None and group[0].apart(before):
-            said += " "
-        said += _joined(group[::-1])
+            ordered += " "
+        ordered += _joined(group[::-1])
         before = group[-1]
-    if Counter(said.replace(" ", "")) == Counter("".join(line.split())):
-        return said
+    if Counter(ordered.replace(" ", "")) == Counter("".join(line.split())):
+        return ordered
     return line
 
 

@@ -12,7 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
-from gofer.files.extract.notation import signed
+from gofer.files.extract.notation import with_author
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
@@ -50,7 +50,7 @@ _TRAILING = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadPage:
     """One page that was read."""
 
     number: int
@@ -97,12 +97,12 @@ def without_text(state: State) -> str:
             return "(no text: this page is an image or a drawing)"
 
 
-def missing_of(data: bytes, wanted: Wanted, count: int, seen: Sequence[Seen]) -> tuple[Missing, ...]:
+def missing_of(data: bytes, wanted: Wanted, count: int, seen: Sequence[ReadPage]) -> tuple[Missing, ...]:
     """Return the parts of a PDF that the text of the read pages lacks."""
     return (*_unread(wanted, count, seen), *_without_text(seen), *_damage(data, seen))
 
 
-def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missing]:
+def _unread(wanted: Wanted, count: int, seen: Sequence[ReadPage]) -> Iterator[Missing]:
     first, last = seen[0].number, seen[-1].number
     if first > 1:
         yield _range(1, first - 1, AS_ASKED, {"last_page": first - 1})
@@ -115,13 +115,13 @@ def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missin
             yield Missing("bytes", part, _LONG_PAGE, instead=_IN_PARTS)
 
 
-def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
+def _range(first: int, last: int, reason: str, arguments: dict[str, object]) -> Missing:
     return Missing(
-        "pages", part=numbered("page", range(first, last + 1)), reason=why, tool="extract_file", arguments=arguments
+        "pages", part=numbered("page", range(first, last + 1)), reason=reason, tool="extract_file", arguments=arguments
     )
 
 
-def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
+def _without_text(seen: Sequence[ReadPage]) -> Iterator[Missing]:
     scans = [page.number for page in seen if page.state == "image"]
     if not scans:
         return
@@ -139,14 +139,14 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     )
 
 
-def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
+def _damage(data: bytes, seen: Sequence[ReadPage]) -> Iterator[Missing]:
     if damaged := [page.number for page in seen if page.state == "damaged"]:
         yield Missing("pages", numbered("page", damaged), "the file is damaged there", instead=AGAIN)
     if _is_cut_off(data):
         yield Missing("bytes", "the end of the file", "the PDF is cut off before its end mark", instead=AGAIN)
     elif seen and all(page.state == "blank" for page in seen):
-        why = "nothing can be drawn on any page that was read: the pages are blank, or their contents are damaged"
-        yield Missing("bytes", "every text", why, instead="ask the person who sent it what is on them")
+        reason = "nothing can be drawn on any page that was read: the pages are blank, or their contents are damaged"
+        yield Missing("bytes", "every text", reason, instead="ask the person who sent it what is on them")
 
 
 def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
@@ -191,9 +191,9 @@ def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[
             pass
         elif kind == pdfium.FPDF_ANNOT_WIDGET:
             yield from _field(document, note)
-        elif kind not in _SKIPPED and (said := _own(note, b"Contents")):
-            author = _own(note, b"T")
-            comments.append(f"[comment] {signed(author, said)}")
+        elif kind not in _SKIPPED and (text := _string_value(note, b"Contents")):
+            author = _string_value(note, b"T")
+            comments.append(f"[comment] {with_author(author, text)}")
         pdfium.FPDFPage_CloseAnnot(note)
     yield from comments
 
@@ -204,20 +204,20 @@ def _field(document: pypdfium2.PdfDocument, note: "pdfium.Annotation") -> Iterat
     if form is None:
         return
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, note)
-    name = _told(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
-    if kind in _WRITTEN and (said := _told(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
-        yield f"[field {name}] {said}"
+    name = _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
+    if kind in _WRITTEN and (text := _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
+        yield f"[field {name}] {text}"
     elif kind == pdfium.FPDF_FORMFIELD_CHECKBOX:
         yield f"[{'x' if pdfium.FPDFAnnot_IsChecked(form, note) else ' '}] {name}"
     elif kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON and pdfium.FPDFAnnot_IsChecked(form, note):
-        yield f"[x] {name}: {_told(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
+        yield f"[x] {name}: {_buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
 
 
-def _own(note: "pdfium.Annotation", key: bytes) -> str:
-    return _told(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
+def _string_value(note: "pdfium.Annotation", key: bytes) -> str:
+    return _buffer_text(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
 
 
-def _told(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
+def _buffer_text(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
     """Return the text that a function of PDFium writes into a buffer, on one line."""
     size = ask(None, 0)
     if not 2 < size <= _LARGEST:

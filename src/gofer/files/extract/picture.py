@@ -30,8 +30,8 @@ def read(data: bytes) -> Reading:
         frames = cast(int, getattr(image, "n_frames", 1))
         moving = f", {frames} frames" if frames > 1 else ""
         size = f"{image.width} × {image.height} pixels{moving}, {len(data):,} bytes"
-        why = "the reader does not read text in images"
-        gap = Missing("scans", part="the text in the image", reason=why, tool="load_file")
+        reason = "the reader does not read text in images"
+        gap = Missing("scans", part="the text in the image", reason=reason, tool="load_file")
         return Reading(f"[image: {image.format}, {size}; text in images is not read here]", (gap,))
 
 
@@ -94,8 +94,8 @@ def jpeg(image: Image.Image, most: int) -> bytes:
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
             return encoded
-    told = "The image is too large for the remaining space; load it alone in a later turn."
-    raise ToolError(told, code="too_large")
+    message = "The image is too large for the remaining space; load it alone in a later turn."
+    raise ToolError(message, code="too_large")
 
 
 def _transparent(image: Image.Image) -> bool:

@@ -85,8 +85,8 @@ def run(packet: Packet) -> Packet:
             data = found.text.encode("utf-8", "replace")
         reading = _read(kind, data, name, wanted_of(packet.fields))
     except ToolError as error:
-        said = f"{note} {error.message_to_model}" if note else error.message_to_model
-        raise ToolError(said, code=error.code or kind.name) from error
+        message = f"{note} {error.message_to_model}" if note else error.message_to_model
+        raise ToolError(message, code=error.code or kind.name) from error
     text = reading.text
     if not text.strip():
         text = f"(This is {kind.title}, and there is no text in it.)"
@@ -115,8 +115,8 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
         return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
         return _bounded(kind, Reading(plain(data)), wanted)
-    said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
-    raise ToolError(said, code=kind.name)
+    message = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
+    raise ToolError(message, code=kind.name)
 
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:

@@ -49,8 +49,10 @@ def rows_from(head: Sequence[str], rows: Iterable[str], count: int, first: int) 
     rest = list[str]()
     if last < count:
         part = numbered("row", range(last + 1, count + 1))
-        why = f"one text holds about {CHARACTERS:,} characters"
-        missing.append(Missing("rows", part=part, reason=why, tool="extract_file", arguments={"first_row": last + 1}))
+        reason = f"one text holds about {CHARACTERS:,} characters"
+        missing.append(
+            Missing("rows", part=part, reason=reason, tool="extract_file", arguments={"first_row": last + 1})
+        )
         rest.append(f"[{part} missing here]")
     return Reading("\n".join([*head, *kept, *rest]), tuple(missing))
 
@@ -71,8 +73,8 @@ def _cut(text: str, most: int, instead: str) -> Reading:
     """Return the beginning of a text, up to the end of a line if possible."""
     end = text.rfind("\n", 0, most) + 1 or most
     part = f"the last {len(text) - end:,} of {len(text):,} characters"
-    why = f"one text holds about {most:,} characters"
-    gap = Missing("bytes", part, why, instead=instead)
+    reason = f"one text holds about {most:,} characters"
+    gap = Missing("bytes", part, reason, instead=instead)
     return Reading(f"{text[:end]}[the rest is missing here: {len(text) - end:,} characters]", (gap,))
 
 

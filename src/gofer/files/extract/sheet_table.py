@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
-from gofer.files.extract.notation import rule, signed, whole
+from gofer.files.extract.notation import integer, rule, with_author
 from gofer.files.extract.xml_package import Element, Package, attribute, every, root
 from gofer.values.missing import Missing
 
@@ -28,10 +28,10 @@ def notes(package: Package, sheet: str) -> Iterator[str]:
         if kind in _KINDS and (tree := package.tree(name)) is not None
     ]
     talks = [talk for kind, tree in parts if kind == "threadedComment" for talk in tree.iter(f"{_TALK}threadedComment")]
-    told = {attribute(talk, "ref") for talk in talks}
+    threaded = {attribute(talk, "ref") for talk in talks}
     for kind, tree in parts:
         if kind == "comments":
-            yield from _comments(tree, told)
+            yield from _comments(tree, threaded)
     people: dict[str, str] = {}
     if talks:
         people = _people(package)
@@ -66,27 +66,27 @@ def open_notes(package: Package) -> dict[str, list[str]]:
 
 def letters(column: int) -> str:
     """Return the letters of a column: 0 is A, 26 is AA."""
-    said = ""
+    name = ""
     while column >= 0:
-        said = chr(ord("A") + column % 26) + said
+        name = chr(ord("A") + column % 26) + name
         column = column // 26 - 1
-    return said
+    return name
 
 
 def _times(element: Element, what: str) -> int:
-    return whole(attribute(element, f"{_TABLE}number-{what}-repeated"), 1)
+    return integer(attribute(element, f"{_TABLE}number-{what}-repeated"), 1)
 
 
-def _comments(tree: Element, told: set[str]) -> Iterator[str]:
+def _comments(tree: Element, threaded: set[str]) -> Iterator[str]:
     """Yield the comments, without those that only point older programs to a threaded conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
-        number = whole(attribute(comment, "authorId"), len(authors))
+        number = integer(attribute(comment, "authorId"), len(authors))
         at = attribute(comment, "ref")
         author = ""
         if number < len(authors):
             author = authors[number]
-        if at not in told:
+        if at not in threaded:
             yield _line(at, author, "".join(comment.itertext(f"{_MAIN}t")).strip())
 
 
@@ -107,7 +107,7 @@ def _boxes(tree: Element) -> Iterator[str]:
 
 
 def _line(at: str, author: str, text: str) -> str:
-    return f"[comment at {at}] {signed(author, text)}"
+    return f"[comment at {at}] {with_author(author, text)}"
 
 
 CELLS = 1_000_000
@@ -170,9 +170,9 @@ class Table:
         bare = 3 * self._area.width + 1
         if at == self._area.top:
             self._head = list(lines[:1])
-        wanted = lines[max(0, max(self.first, self._area.top + 1) - at) :]
+        requested = lines[max(0, max(self.first, self._area.top + 1) - at) :]
         # Drop rows without any text, which have only bars and spaces.
-        self._rows += [said for said in wanted if len(said) > bare]
+        self._rows += [row for row in requested if len(row) > bare]
         self.done = max(self.done, at + len(lines))
 
     def end(self) -> None:

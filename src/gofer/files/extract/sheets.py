@@ -31,7 +31,7 @@ _LISTED = 20
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _WHOLE = 1e21
 # Cells that calamine does not preserve: errors, and whole numbers with more digits than a float.
-_EXACTLY = re.compile(
+_EXACT_CELL = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}>'
     rb"(?:<f[^<]{0,2000}</f>)?<v>(#[A-Z][^<]{1,20}|-?[0-9]{16,400})</v>"
 )
@@ -88,8 +88,8 @@ class _Workbook:
                 hidden = ", hidden" * (sheet.visible != SheetVisibleEnum.Visible)
                 texts += self._sheet(sheet.name, hidden)
         if left_out:
-            texts.append(f"[{_named(left_out)} missing here]")
-            self._lacks_sheets(left_out, FULL)
+            texts.append(f"[{_sheet_phrase(left_out)} missing here]")
+            self._add_missing_sheets(left_out, FULL)
         return Reading("\n\n".join(texts), tuple(self._missing))
 
     def _chosen(self) -> Sequence[SheetMetadata]:
@@ -97,23 +97,23 @@ class _Workbook:
         sheets = self._workbook.sheets_metadata
         if not self._wanted.sheet:
             if self._wanted.first_row > 1 and len(sheets) > 1:
-                said = f"first_row needs `sheet`, as the workbook has {_named(_names(sheets))}."
-                raise ToolError(said, code="no_sheet")
+                message = f"first_row needs `sheet`, as the workbook has {_sheet_phrase(_names(sheets))}."
+                raise ToolError(message, code="no_sheet")
             return sheets
         chosen = [sheet for sheet in sheets if sheet.name == self._wanted.sheet]
         if not chosen:
-            said = f"The workbook has no sheet {self._wanted.sheet[:64]!r}; it has {_named(_names(sheets))}."
-            raise ToolError(said, code="no_sheet")
+            message = f"The workbook has no sheet {self._wanted.sheet[:64]!r}; it has {_sheet_phrase(_names(sheets))}."
+            raise ToolError(message, code="no_sheet")
         if others := [name for name in _names(sheets) if name != self._wanted.sheet]:
-            self._lacks_sheets(others, AS_ASKED)
+            self._add_missing_sheets(others, AS_ASKED)
         return chosen
 
-    def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
+    def _add_missing_sheets(self, names: Sequence[str], reason: str) -> None:
         instead = "and the other sheets in the same way" * (len(names) > 1)
         gap = Missing(
             "sheets",
-            part=_named(names),
-            reason=why,
+            part=_sheet_phrase(names),
+            reason=reason,
             tool="extract_file",
             arguments={"sheet": names[0]},
             instead=instead,
@@ -125,12 +125,12 @@ class _Workbook:
         part = self._parts.get(name, "")
         exact: Exact = {}
         if self._package is not None:
-            exact = _exact(self._package, part)
+            exact = _exact_cells(self._package, part)
         try:
             sheet = self._workbook.get_sheet_by_name(name)
         except CalamineError:
             # Read the other sheets even if one is broken.
-            self._missing.append(Missing("sheets", _named([name]), "it is damaged", instead=AGAIN))
+            self._missing.append(Missing("sheets", _sheet_phrase([name]), "it is damaged", instead=AGAIN))
             yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
             return
         yield self._table(name, hidden, sheet, exact)
@@ -146,8 +146,8 @@ class _Workbook:
             return f'[sheet "{name}"{hidden}: empty]'
         table = Table(area, max(area.top, self._wanted.first_row - 1))
         if table.first >= area.bottom:
-            said = f'The sheet "{name}" ends in row {area.bottom:,}; there is no row {self._wanted.first_row:,}.'
-            raise ToolError(said, code="no_row")
+            message = f'The sheet "{name}" ends in row {area.bottom:,}; there is no row {self._wanted.first_row:,}.'
+            raise ToolError(message, code="no_row")
         for batch, first in _batches(sheet, exact):
             if self._room.is_full:
                 break
@@ -166,14 +166,14 @@ def _names(sheets: Sequence[SheetMetadata]) -> Sequence[str]:
     return [sheet.name for sheet in sheets]
 
 
-def _named(names: Sequence[str]) -> str:
+def _sheet_phrase(names: Sequence[str]) -> str:
     """Return the names of sheets as a phrase."""
-    said = ", ".join(f'"{name}"' for name in names[:_LISTED])
+    listed = ", ".join(f'"{name}"' for name in names[:_LISTED])
     if len(names) == 1:
-        return f"the sheet {said}"
+        return f"the sheet {listed}"
     if len(names) > _LISTED:
-        return f"the sheets {said} and {len(names) - _LISTED:,} more"
-    return f"the sheets {said}"
+        return f"the sheets {listed} and {len(names) - _LISTED:,} more"
+    return f"the sheets {listed}"
 
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
@@ -232,7 +232,7 @@ def _column_texts(column: tuple[object, ...]) -> list[str]:
         joined = "\n".join(texts)
         if "|" not in joined and joined.count("\n") == len(texts) - 1:
             return list(map(str.strip, texts))
-    return [_SAY[type(value)](value) for value in column]
+    return [_TEXT_OF[type(value)](value) for value in column]
 
 
 def _number(value: float) -> str:
@@ -245,7 +245,7 @@ def _number(value: float) -> str:
     return repr(value)
 
 
-def _truth(value: bool) -> str:
+def _boolean(value: bool) -> str:
     if value:
         return "TRUE"
     return "FALSE"
@@ -257,13 +257,13 @@ def _date(moment: datetime.datetime) -> str:
     return moment.isoformat(sep=" ", timespec="auto")
 
 
-_SAY = cast(
+_TEXT_OF = cast(
     dict[type, Callable[[object], str]],
     {
         str: cell,
         float: _number,
         int: str,
-        bool: _truth,
+        bool: _boolean,
         datetime.datetime: _date,
         datetime.date: str,
         datetime.time: str,
@@ -280,16 +280,16 @@ def _parts(package: Package) -> Iterator[tuple[str, str]]:
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
-def _exact(package: Package, name: str) -> Exact:
+def _exact_cells(package: Package, name: str) -> Exact:
     """Return the cells that calamine does not preserve: long numbers, errors and formulas without a value."""
     raw = package.read(name)
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}
     found: Exact = {}
-    for pattern, mark in ((_EXACTLY, ""), (_FORMULA, "=")):
+    for pattern, mark in ((_EXACT_CELL, ""), (_FORMULA, "=")):
         for column, row, text in pattern.findall(raw):
-            said = f"{mark}{unescape(text.decode('utf-8', 'replace'))}"
-            found.setdefault(int(row) - 1, []).append((_column(column), cell(said)))
+            cell_text = f"{mark}{unescape(text.decode('utf-8', 'replace'))}"
+            found.setdefault(int(row) - 1, []).append((_column(column), cell(cell_text)))
     return found
 
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
+from gofer.files.extract.notation import (
+    integer,
+    markdown,
+    markdown_link,
+    merged_strikethrough,
+    struck_through,
+    superscript,
+    with_author,
+)
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
@@ -38,8 +46,8 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
     if gone := [at for at, slide in enumerate(slides, 1) if slide.is_gone]:
         yield Missing("slides", numbered("slide", gone), "the file does not hold what it lists", instead=AGAIN)
     if drawn := [at for at, slide in enumerate(slides, 1) if slide.is_picture]:
-        why = "the reader does not read text in images"
-        yield Missing("scans", f"the text of {numbered('slide', drawn)}", why, instead="ask for the file as a PDF")
+        reason = "the reader does not read text in images"
+        yield Missing("scans", f"the text of {numbered('slide', drawn)}", reason, instead="ask for the file as a PDF")
 
 
 def _order(package: Package) -> Iterator[str]:
@@ -115,8 +123,8 @@ class _Slide:
             elif shape.tag == _FRAME:
                 yield False, self._frame(shape)
             elif shape.tag == _PICTURE:
-                said = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
-                yield False, f"[image: {said}]" * bool(said)
+                description = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
+                yield False, f"[image: {description}]" * bool(description)
             elif shape.tag == _SHAPE:
                 text = self._text_of(shape)
                 title = _role(shape) in _TITLES
@@ -134,10 +142,10 @@ class _Slide:
     def _paragraphs(self, body: Element) -> str:
         lines: list[str] = []
         for paragraph in body.iterchildren(f"{A}p"):
-            text = joined("".join(self._runs(paragraph))).strip()
+            text = merged_strikethrough("".join(self._runs(paragraph))).strip()
             about = paragraph.find(f"{A}pPr")
             bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
-            depth = min(whole(attribute(about, "lvl"), 0), 8)
+            depth = min(integer(attribute(about, "lvl"), 0), 8)
             if text and (depth or bullet):
                 text = f"{'  ' * depth}- {text}"
             if text:
@@ -149,7 +157,7 @@ class _Slide:
             if run.tag == f"{A}br":
                 yield "\n"
             for text in run.iterchildren(f"{A}t"):
-                yield self._linked(run, _looks(run, text.text or ""))
+                yield self._linked(run, _formatted(run, text.text or ""))
             if run.tag.endswith("}m"):
                 yield formula(run)
 
@@ -158,7 +166,7 @@ class _Slide:
         if link is None or not text.strip():
             return text
         _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
-        return linked(text, target)
+        return markdown_link(text, target)
 
     def _frame(self, frame: Element) -> str:
         for table in frame.iter(f"{A}tbl"):
@@ -191,7 +199,7 @@ class _Slide:
                     else:
                         text = ""
                     author = self._authors.get(attribute(comment, "authorId"), "")
-                    yield f"[comment] {signed(author, text)}"
+                    yield f"[comment] {with_author(author, text)}"
 
     def _parts(self, kind: str) -> Iterator[Element]:
         """Yield the parts of one kind that the slide refers to."""
@@ -200,15 +208,15 @@ class _Slide:
                 yield tree
 
 
-def _looks(run: Element, text: str) -> str:
+def _formatted(run: Element, text: str) -> str:
     """Return the text of a run with superscripts and strikethrough."""
     about = run.find(f"{A}rPr")
     if about is None:
         return text
     if attribute(about, "baseline") not in ("", "0") and not attribute(about, "baseline").startswith("-"):
-        text = raised(text)
+        text = superscript(text)
     if attribute(about, "strike") in ("sngStrike", "dblStrike"):
-        return struck(text)
+        return struck_through(text)
     return text
 
 

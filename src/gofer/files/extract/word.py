@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
-from gofer.files.extract.notation import joined, markdown, raised, signed, struck, whole
+from gofer.files.extract.notation import (
+    integer,
+    markdown,
+    merged_strikethrough,
+    struck_through,
+    superscript,
+    with_author,
+)
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute, every
@@ -49,8 +56,8 @@ def read(data: bytes) -> Reading:
     text = _Word(package).text()
     if any(map(str.isalnum, text)) or not package.names("word/media/"):
         return Reading(text)
-    why = "the reader does not read text in images, and the document has nothing else"
-    return Reading(text, (Missing("scans", "the text in its images", why, instead="ask for the file as a PDF"),))
+    reason = "the reader does not read text in images, and the document has nothing else"
+    return Reading(text, (Missing("scans", "the text in its images", reason, instead="ask for the file as a PDF"),))
 
 
 class _Word:
@@ -74,7 +81,7 @@ class _Word:
         for kind, mark in (("footnote", "^"), ("endnote", "^e")):
             beside += [f"[{mark}{number}]: {text}" for number, text in self._numbered(f"word/{kind}s.xml", kind)]
         comments = [f"[comment {number}] {text}" for number, text in self._numbered("word/comments.xml", "comment")]
-        parts = [*self._around("header"), *body, *self._around("footer"), *beside, *comments]
+        parts = [*self._headers_or_footers("header"), *body, *self._headers_or_footers("footer"), *beside, *comments]
         if self._deleted:
             parts.append(f"[tracked changes: {self._deleted} deleted passages are ~~struck through~~]")
         return "\n\n".join(part for part in parts if part.strip())
@@ -90,7 +97,7 @@ class _Word:
         return self._paragraph(element)
 
     def _paragraph(self, element: Element) -> str:
-        text = joined("".join(self._inline(element))).strip("\n")
+        text = merged_strikethrough("".join(self._inline(element))).strip("\n")
         if not text.strip():
             return ""
         about = next(element.iterchildren(_ABOUT_P), None)
@@ -155,13 +162,13 @@ class _Word:
         about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
             return text
-        if _on(about, "vanish"):
+        if _is_on(about, "vanish"):
             return ""
         place = about.find(f"{W}vertAlign")
         if place is not None and attribute(place, _VALUE) == "superscript":
-            text = raised(text)
-        if _on(about, "strike") or _on(about, "dstrike"):
-            return struck(text)
+            text = superscript(text)
+        if _is_on(about, "strike") or _is_on(about, "dstrike"):
+            return struck_through(text)
         return text
 
     def _link(self, element: Element) -> str:
@@ -189,10 +196,10 @@ class _Word:
             identity = attribute(note, f"{W}id")
             if text and (identity in known or kind == "comment"):
                 number = known.setdefault(identity, len(known) + 1)
-                found.append((number, signed(author, text)))
+                found.append((number, with_author(author, text)))
         return sorted(found)
 
-    def _around(self, kind: str) -> list[str]:
+    def _headers_or_footers(self, kind: str) -> list[str]:
         """Return the headers or footers without duplicates."""
         texts: list[str] = []
         for name in self._package.names(f"word/{kind}"):
@@ -224,7 +231,7 @@ class _Word:
         text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
         if merged is not None and attribute(merged, f"{W}val") != "restart":
             text = ""
-        return [text] + [""] * (min(whole(width, 1), 64) - 1)
+        return [text] + [""] * (min(integer(width, 1), 64) - 1)
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
@@ -236,7 +243,7 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
             yield from _within(child, *tags)
 
 
-def _on(about: Element, name: str) -> bool:
+def _is_on(about: Element, name: str) -> bool:
     """Return whether a property is present and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
@@ -246,13 +253,13 @@ def _headings(styles: Element | None) -> dict[str, int]:
     """Return the heading level of each heading style."""
     levels: dict[str, int] = {}
     for style in every(styles, f"{W}style"):
-        said = attribute(style.find(f"{W}name"), f"{W}val").lower()
+        name = attribute(style.find(f"{W}name"), f"{W}val").lower()
         level = attribute(style.find(f"{W}pPr/{W}outlineLvl"), f"{W}val")
-        if said == "title":
+        if name == "title":
             levels[attribute(style, f"{W}styleId")] = 1
-        elif said.startswith("heading ") and (named := whole(said[8:], 0)):
+        elif name.startswith("heading ") and (named := integer(name[8:], 0)):
             levels[attribute(style, f"{W}styleId")] = min(named, 6)
-        elif (outlined := whole(level, _LEVELS)) < _LEVELS:
+        elif (outlined := integer(level, _LEVELS)) < _LEVELS:
             levels[attribute(style, f"{W}styleId")] = min(outlined + 1, 6)
     return levels
 
@@ -271,7 +278,7 @@ def _symbol(element: Element) -> str:
 
 
 def _picture(element: Element) -> str:
-    said = attribute(element, "descr") or attribute(element, "title")
-    if said:
-        return f"[image: {said}]"
+    description = attribute(element, "descr") or attribute(element, "title")
+    if description:
+        return f"[image: {description}]"
     return ""

@@ -192,11 +192,11 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _bomb(size: int, ratio: float) -> str:
-    told = f"{size / (1 << 20):,.0f} MB"
+    size_text = f"{size / (1 << 20):,.0f} MB"
     if ratio > _RATIO:
-        told += f", {ratio:,.0f} times its packed size"
-        return f"The document would unpack to {told}, so it is not opened."
-    return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
+        size_text += f", {ratio:,.0f} times its packed size"
+        return f"The document would unpack to {size_text}, so it is not opened."
+    return f"The document would unpack to {size_text}, which is more than is read; ask for a smaller part of it."
 
 
 def _no_doctype(raw: bytes) -> None:
