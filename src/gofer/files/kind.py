@@ -281,13 +281,13 @@ _MORE = {
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _EXPECTED = frozenset({"", "utf-8", "utf8", "us-ascii"})
 """The encodings that need no declaration, because UTF-8 is the default."""
-UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
+UNSPECIFIC_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
 """The media types that do not identify a format."""
 
 
 def likely(media_type: str, name: str) -> Likely:
     """Return the probable sort of a file, by its media type, or by its name if the type identifies no format."""
-    stated = told(media_type, name)
+    stated = stated_type(media_type, name)
     if stated in LOOKED_AT:
         return "image"
     if stated == KINDS["pdf"].media_type:
@@ -298,10 +298,10 @@ def likely(media_type: str, name: str) -> Likely:
     return "other"
 
 
-def told(media_type: str, name: str) -> str:
+def stated_type(media_type: str, name: str) -> str:
     """Return the stated media type of a file, or the media type of its name if the stated one identifies no format."""
     stated = plain(media_type)
-    if stated in UNTOLD:
+    if stated in UNSPECIFIC_TYPES:
         return guessed(name) or stated
     return stated
 

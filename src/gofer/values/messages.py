@@ -122,26 +122,26 @@ def arguments(text: str) -> dict[str, object]:
     return cast(dict[str, object], value)
 
 
-def meant(ask: ToolAsk) -> ToolAsk:
+def resolved_call(ask: ToolAsk) -> ToolAsk:
     """Return the call that `call_tool` names. Return any other call, and an unreadable `call_tool`, unchanged."""
     if ask.tool != CALL_TOOL:
         return ask
     try:
-        told = arguments(ask.arguments)
+        fields = arguments(ask.arguments)
     except ValueError:
         return ask
-    match told:
-        case {"name": str(name), "arguments": str(text)} if len(told) == 2:
-            written = text
-        case {"name": str(name), "arguments": dict()} if len(told) == 2:
-            written = json.dumps(told["arguments"], ensure_ascii=False)
-        case {"name": str(name)} if len(told) == 1:
-            written = "{}"
+    match fields:
+        case {"name": str(name), "arguments": str(text)} if len(fields) == 2:
+            call_arguments = text
+        case {"name": str(name), "arguments": dict()} if len(fields) == 2:
+            call_arguments = json.dumps(fields["arguments"], ensure_ascii=False)
+        case {"name": str(name)} if len(fields) == 1:
+            call_arguments = "{}"
         case _:
             return ask
     if name == CALL_TOOL:
         return ask
-    return ToolAsk(id=ask.id, tool=name, arguments=written)
+    return ToolAsk(id=ask.id, tool=name, arguments=call_arguments)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from pydantic import Field
 
 from gofer.files.file_names import display
-from gofer.files.kind import UNTOLD, guessed, kind_of, plain
+from gofer.files.kind import UNSPECIFIC_TYPES, guessed, kind_of, plain
 from gofer.sources.downloads import Way, fetch, filled, is_public, same_place
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import READS, object_id
@@ -90,9 +90,9 @@ def _type(told: NewFile, response: HttpResponse) -> str:
     sent = plain(response.headers.get("content-type", ""))
     found = kind_of(response.body, told.name).media_type
     # Its bytes say most, but not of which kind a plain text is.
-    if found not in UNTOLD and not found.startswith("text/"):
+    if found not in UNSPECIFIC_TYPES and not found.startswith("text/"):
         return found
-    return guessed(told.name) or (told.media_type if sent in UNTOLD else sent)
+    return guessed(told.name) or (told.media_type if sent in UNSPECIFIC_TYPES else sent)
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:
