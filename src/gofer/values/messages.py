@@ -148,7 +148,7 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object from pairs. Raises ValueError for a repeated key, because its value is ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key is repeated")
     return value
 
 

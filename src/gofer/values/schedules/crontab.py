@@ -115,7 +115,7 @@ def _item(item: str, word: str, field: Field) -> range:
     if not (field.low <= first <= field.high and field.low <= last <= field.high and 1 <= step <= field.high):
         raise field.refused(word)
     if found["step"] and found["first"] and not found["last"]:
-        message = f"The {field.name} cannot be `{word[:40]}`, because a step stands behind `*` or a range."
+        message = f"The {field.name} cannot be `{word[:40]}`, because a step must follow `*` or a range."
         raise NoSchedule(message, f"Write `{first}-{field.high}/{step}`.")
     if last < first and field is _WEEK_DAY:
         # FRI-MON and 6-1 extend past the end of the week.

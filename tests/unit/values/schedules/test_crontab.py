@@ -60,7 +60,7 @@ def test_five_fields_become_the_six_of_eventbridge(five: str, six: str) -> None:
         ("0 9 * * 5L", "`5L` belongs to the six fields", "add the year"),
         ("0 9 L * *", "`L` belongs to the six fields", "add the year"),
         ("0 9 15W * *", "`15W` belongs to the six fields", "add the year"),
-        ("5/15 * * * *", "a step stands behind `*` or a range", "Write `5-59/15`."),
+        ("5/15 * * * *", "a step must follow `*` or a range", "Write `5-59/15`."),
         ("0 22-2 * * *", "The hours cannot be `22-2`.", "Write a value of 0-23, with , - * /."),
         ("*/0 * * * *", "The minutes cannot be `*/0`.", "0-59"),
         ("0 9 * * MONDAY", "The day of the week cannot be `MONDAY`.", "SUN-SAT"),
