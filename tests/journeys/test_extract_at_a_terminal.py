@@ -77,7 +77,7 @@ def test_extract_names_missing_text_and_the_option_that_gets_the_rest(
     assert main(["extract", "--last-page", "3", str(file)]) == 0
     said = (
         "The text is incomplete. Missing: page 4, because only a part was asked for; get it with --first-page 4. "
-        "Missing: the text of page 2, because images or drawings stand in place of text."
+        "Missing: the text of page 2, because images or drawings take the place of text."
     )
     assert capfd.readouterr().err == f"gofer: {file}: {said}\n"
     assert main(["extract", "--json", "--last-page", "3", str(file)]) == 0

@@ -1,1 +1,1 @@
-"""How bytes of any kind become text, a preview or an answer; knows nothing of runs, tools and models."""
+"""Conversion of files into text, previews and query results, independent of runs, tools and models."""

@@ -1,7 +1,7 @@
-"""Limited children that do dangerous work on bytes from outside, so that nothing of it can hurt this process.
+"""Child processes with limits for dangerous work on bytes from outside, which cannot harm this process.
 
-A helper process is spawned on first use and forks one child for each job, limited in memory, time and everything else
-it could take. Documents, jq programs and images are read there and nowhere else.
+The first job spawns a helper process. The helper forks one child for each job, with limits on memory, time and other
+resources. Documents, jq programs and images are processed only there.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from gofer.files.size_limits import FILE_BYTES, megabytes
 from gofer.values.errors import TemporaryError, ToolError
 
 LARGEST = FILE_BYTES
-"""Bytes of a file that are read at most."""
+"""The most bytes of a file that is read."""
 
 _START = 20.0
-"""Seconds a helper may take to come up on a slow machine."""
+"""The most seconds that a helper takes to start on a slow machine."""
 
-_CLOSED = "Documents are not read any more: this process is about to end."
+_CLOSED = "Documents cannot be read now, because this process is shutting down."
 
 _BOOT = (
     "import sys, json, importlib; sys.path[:] = json.loads(sys.argv[1]); "
@@ -36,21 +36,21 @@ _BOOT = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be done in a child."""
+    """The work of one child."""
 
     name: str
-    """One of the helper's jobs."""
+    """The name of one of the helper's jobs."""
     fields: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Plain JSON, as the job documents it."""
+    """The arguments in plain JSON, as the job documents them."""
     data: bytes = b""
     what: str = "The file"
-    """How a sentence about its failure begins."""
+    """The beginning of a sentence about a failure of the job."""
     instead: str = "ask for a smaller part of it"
-    """How a sentence about its limits ends."""
+    """The end of a sentence about the limits of the job."""
 
 
 class Children:
-    """Runs jobs, several at once, on any event loop; `close` it at the end."""
+    """The child processes of this process. They run several jobs at once. Call `close` at the end."""
 
     def __init__(
         self,
@@ -63,11 +63,12 @@ class Children:
         helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
     ) -> None:
-        """Make it; `environment` is all the helper gets: nothing, unless the interpreter needs a variable to start.
+        """Set the limits. No process starts before the first job.
 
-        `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs: a child may take
-        `seconds` of a processor and ends after `wall` seconds at the latest. Of all Children with the same `places` as
-        many jobs are under way at once as there are places. The others wait, and no second of that counts.
+        `environment` has all environment variables of the helper: none, unless the interpreter needs one to start.
+        `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs. A child may take
+        `seconds` of processor time and ends after `wall` seconds at the latest. All Children with the same `places`
+        together run as many jobs at once as there are places. The time that a job waits for a place does not count.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
         self._limits = Limits(memory, seconds, wall)
@@ -81,8 +82,8 @@ class Children:
     async def run(self, job: Job) -> Packet:
         """Return the result of a job.
 
-        Raises ToolError with one sentence for the model when the job fails or goes beyond its limits, TemporaryError
-        when there is no helper to do it.
+        Raises ToolError with one sentence for the model if the job fails or exceeds its limits, TemporaryError if there
+        is no helper process.
         """
         if len(job.data) > LARGEST:
             size = megabytes(len(job.data))
@@ -92,7 +93,7 @@ class Children:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, job)
 
     def close(self) -> None:
-        """End the helper and what it has under way; jobs that wait fail. Safe to call twice."""
+        """Stop the helper and its running jobs. Waiting jobs fail. Safe to call twice."""
         with self._lock:
             self._closed = True
             helper = self._helper
@@ -107,17 +108,17 @@ class Children:
 
     def _in_a_child(self, job: Job) -> Packet:
         for _ in range(2):
-            helper = self._present()
+            helper = self._running_helper()
             packet, status = helper.ask(job)
             if packet is not None:
                 return _result(job, packet, self._limits)
             if status is not None:
-                raise ToolError(_ending(job, status, self._limits), code="limits")
-            # The helper itself was lost, and what it was doing with it; a job reads and changes nothing.
-            self._lost(helper)
+                raise ToolError(_message_of_exit(job, status, self._limits), code="limits")
+            # The helper itself was lost. A job only reads, so it can run again.
+            self._discard(helper)
         raise TemporaryError("The helper process that reads documents was lost twice in a row.")
 
-    def _present(self) -> "_Helper":
+    def _running_helper(self) -> "_Helper":
         with self._lock:
             if self._closed:
                 raise TemporaryError(_CLOSED)
@@ -128,7 +129,7 @@ class Children:
                 self._helper = _Helper(self._module, self._environment, self._limits)
             return self._helper
 
-    def _lost(self, helper: "_Helper") -> None:
+    def _discard(self, helper: "_Helper") -> None:
         with self._lock:
             if self._helper is helper:
                 self._helper = None
@@ -136,13 +137,13 @@ class Children:
 
 
 class _Helper:
-    """One helper process, and the socket over which it is handed jobs."""
+    """One helper process, and the socket that passes jobs to it."""
 
     def __init__(self, module: str, environment: Mapping[str, str], limits: Limits) -> None:
         self._patience = limits.wall + _START
         self._sending = threading.Lock()
         self._control, theirs = socket.socketpair()
-        # It works elsewhere, so a relative folder to import from is meant from here.
+        # The helper has another working directory, so relative import folders must be resolved here.
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
         command = [sys.executable, "-I", "-S", "-c", _BOOT, path, module, str(theirs.fileno())]
         with theirs:
@@ -154,14 +155,14 @@ class _Helper:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # Ctrl-C is for us; we end it in good order.
+                start_new_session=True,  # Ctrl-C must reach only this process, which stops the helper in good order.
             )
 
     def alive(self) -> bool:
         return self._process.poll() is None
 
     def ask(self, job: Job) -> tuple[Packet | None, int | None]:
-        """Return what a child answered and how it ended; None for both when the helper was lost."""
+        """Return the result and the exit status of a child; None for both if the helper was lost."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -174,7 +175,7 @@ class _Helper:
             try:
                 send(ours, Packet({"job": job.name, **job.fields}, job.data))
             except ConnectionError:
-                pass  # The child ended before it read everything; how, comes next.
+                pass  # The child ended before it read everything. Its status follows.
             except TimeoutError:
                 return None, None
             try:
@@ -183,7 +184,7 @@ class _Helper:
                 return None, None
 
     def stop(self) -> None:
-        """Close the socket, which is the sign to end, and kill what does not end on it."""
+        """Close the socket, which tells the helper to end, and kill the helper if it does not."""
         self._control.close()
         try:
             self._process.wait(2)
@@ -197,24 +198,24 @@ def _result(job: Job, packet: Packet, limits: Limits) -> Packet:
         case {"error": str(message), "code": str(code)}:
             raise ToolError(message, code=code)
         case {"failed": "memory"}:
-            said = f"{job.what} needs more memory than it may have, {limits.memory >> 20} MB; {job.instead}."
-            raise ToolError(said, code="limits")
+            message = f"{job.what} needs more memory than it may have, {limits.memory >> 20} MB; {job.instead}."
+            raise ToolError(message, code="limits")
         case {"failed": _}:
             raise ToolError(f"{job.what} is damaged, or is not what it seems to be; it cannot be read.", code="damaged")
         case _:
             return packet
 
 
-def _ending(job: Job, status: int, limits: Limits) -> str:
-    """Return what is said of a child that ended without a word."""
+def _message_of_exit(job: Job, status: int, limits: Limits) -> str:
+    """Return the message about a child that ended without a result."""
     match -status:
         case signal.SIGPROF | signal.SIGXCPU:
-            said = f"takes longer than {limits.seconds:g} seconds of a processor and was stopped"
+            message = f"takes more than {limits.seconds:g} seconds of processor time and was stopped"
         case signal.SIGALRM:
-            said = f"had not ended after {limits.wall:g} seconds and was stopped"
+            message = f"had not ended after {limits.wall:g} seconds and was stopped"
         case signal.SIGKILL:
-            said = "needs more memory or time than there is and was stopped"
+            message = "needs more memory or time than there is and was stopped"
         case _:
             memory = f"{limits.memory >> 20} MB"
-            said = f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory}"
-    return f"{job.what} {said}; {job.instead}."
+            message = f"made its reader crash: it is damaged, or it needs more memory than it may have, {memory}"
+    return f"{job.what} {message}; {job.instead}."

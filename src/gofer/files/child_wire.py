@@ -1,7 +1,7 @@
-"""What this process and its children exchange: the limits of a child, its job and its result.
+"""The protocol between this process and its children: the limits of a child, its job and its result.
 
-A job and a result are one packet each: two lengths, a JSON object, bytes, a mark. Behind the packet of a child its
-helper writes how it ended.
+A job and a result are one packet each: two lengths, a JSON object, bytes and an end mark. After the packet of a child,
+the helper process writes the exit status of the child.
 """
 
 import json
@@ -12,44 +12,44 @@ from dataclasses import dataclass
 from typing import cast
 
 MEMORY = 372 << 20
-"""Bytes a child may take beyond what its helper has: helper and child stay under 512 MB, pages that both hold counted
-twice. `PYTHONPATH=tests python -m generators.tree_memory` measures it."""
+"""The most bytes of a child beyond those of its helper. Helper and child stay under 512 MB together, with shared pages
+counted twice. `PYTHONPATH=tests python -m generators.tree_memory` measures it."""
 
 SECONDS = 20.0
-"""Seconds of a processor that a child may take: what else the machine does changes nothing about it."""
+"""The most seconds of processor time of a child, independent of other load on the machine."""
 
 WALL = 60.0
-"""Seconds after which a child is ended that got no processor, or waits for something."""
+"""The most seconds of a child by the wall clock, for a child that waits or gets no processor time."""
 
 
 _LENGTHS = struct.Struct("!IQ")
 _STATUS = struct.Struct("!i")
 _PIECE = 1 << 20
-_MARK = b"done"  # What a status cannot look like, so that a packet cut short never seems whole.
+_MARK = b"done"  # No status has these bytes, so a truncated packet never seems complete.
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one child may take."""
+    """The limits of one child."""
 
     memory: int
-    """Bytes beyond what its helper has."""
+    """Bytes beyond those of the helper."""
     seconds: float
-    """Seconds of a processor."""
+    """Seconds of processor time."""
     wall: float
-    """Seconds between its beginning and its end."""
+    """Seconds by the wall clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A JSON object and bytes beside it."""
+    """A JSON object with additional bytes."""
 
     fields: Mapping[str, object]
     data: bytes = b""
 
 
 def send(wire: socket.socket, packet: Packet) -> None:
-    """Send the packet. Raises OSError when the other side is gone."""
+    """Send a packet. Raises OSError if the other side has closed the socket."""
     head = json.dumps(packet.fields).encode()
     wire.sendall(_LENGTHS.pack(len(head), len(packet.data)) + head)
     wire.sendall(packet.data)
@@ -57,32 +57,32 @@ def send(wire: socket.socket, packet: Packet) -> None:
 
 
 def receive(wire: socket.socket) -> Packet:
-    """Return the next packet. Raises EOFError when the other side ends before it is whole."""
-    sizes = _LENGTHS.unpack(_exactly(wire, _LENGTHS.size))
-    fields = cast(dict[str, object], json.loads(_exactly(wire, sizes[0])))
-    packet = Packet(fields, _exactly(wire, sizes[1]))
-    if _exactly(wire, len(_MARK)) != _MARK:
+    """Return the next packet. Raises EOFError if the other side ends before the packet is complete."""
+    sizes = _LENGTHS.unpack(_read_exactly(wire, _LENGTHS.size))
+    fields = cast(dict[str, object], json.loads(_read_exactly(wire, sizes[0])))
+    packet = Packet(fields, _read_exactly(wire, sizes[1]))
+    if _read_exactly(wire, len(_MARK)) != _MARK:
         raise EOFError
     return packet
 
 
 def send_status(wire: socket.socket, status: int) -> None:
-    """Send how a child ended: its exit code, or the negative number of the signal that killed it."""
+    """Send the exit status of a child: its exit code, or the negative number of the signal that killed it."""
     wire.sendall(_STATUS.pack(status))
 
 
 def receive_ending(wire: socket.socket) -> tuple[Packet | None, int | None]:
-    """Return the packet if the child wrote all of it, and how the child ended if its helper lived to say so."""
+    """Return the packet if it is complete, and the exit status of the child if the helper could send it."""
     raw = bytearray()
     try:
         while piece := wire.recv(_PIECE):
             raw += piece
     except ConnectionError:
-        pass  # What came before still counts.
-    return _taken_apart(raw)
+        pass  # The bytes received so far are still valid.
+    return _parsed(raw)
 
 
-def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
+def _parsed(raw: bytearray) -> tuple[Packet | None, int | None]:
     if len(raw) >= _LENGTHS.size:
         head, body = _LENGTHS.unpack_from(raw)
         end = _LENGTHS.size + head + body
@@ -94,8 +94,8 @@ def _taken_apart(raw: bytearray) -> tuple[Packet | None, int | None]:
     return None, _STATUS.unpack(raw[-_STATUS.size :])[0] if len(raw) >= _STATUS.size else None
 
 
-def _exactly(wire: socket.socket, size: int) -> bytes:
-    """Return so many bytes, in one allocation where the system gives them at once."""
+def _read_exactly(wire: socket.socket, size: int) -> bytes:
+    """Return `size` bytes, in one allocation if the system delivers them at once."""
     pieces: list[bytes] = []
     while size:
         piece = wire.recv(size, socket.MSG_WAITALL)

@@ -1,4 +1,4 @@
-"""The completeness of a document's text: which parts it lacks, why, and the exact call that gets each of them."""
+"""The completeness of a document's text: the missing parts, the reasons, and the exact calls that get them."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,17 +10,17 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.missing import Missing, MissingUnit
 
 LOOKED_AT = 10
-"""Pages of a PDF that a model looks at in one go at most: each costs what some thousand characters cost, in every call
-after it. Longer ones are searched and read as text."""
+"""The most pages of a PDF that a model looks at in one call. Each costs as much as some thousand characters, in every
+later model call as well. Longer PDFs are searched and read as text."""
 
 RANGES = 20
-"""Ranges of numbers that a sentence lists at most."""
+"""The most ranges of numbers that a sentence lists."""
 
 AS_ASKED = "only a part was asked for"
-"""Why a text lacks the parts that its call left out."""
+"""The reason for parts that the call did not ask for."""
 
 AGAIN = "ask for the file to be sent again"
-"""What to do about damage, which no call mends."""
+"""The advice for damage, which no call can repair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Wanted:
     """The part of a document that a call asks for; the defaults ask for all of it."""
 
     first_page: int = 1
-    """Of a PDF, counted from 1."""
+    """The first page of a PDF, counted from 1."""
     last_page: int = 0
-    """Of a PDF, included; 0 is the last one."""
+    """The last page of a PDF, included; 0 means the end of the document."""
     first_row: int = 1
-    """Of a sheet or a table, counted from 1 as spreadsheets count."""
+    """The first row of a sheet or a table, counted from 1 as spreadsheets do."""
     sheet: str = ""
-    """The name of one sheet of a workbook; empty for all."""
+    """The name of one sheet of a workbook; empty for all sheets."""
 
     def fields(self) -> dict[str, object]:
         """Return the fields as plain JSON."""
@@ -45,7 +45,7 @@ ALL = Wanted()
 
 
 def wanted_of(fields: Mapping[str, object]) -> Wanted:
-    """Return what the fields of a job ask for."""
+    """Return the requested part from the fields of a job."""
     numbers = {name: cast(int, fields[name]) for name in ("first_page", "last_page", "first_row")}
     return Wanted(**numbers, sheet=as_text(fields["sheet"]))
 
@@ -90,12 +90,12 @@ def _from_object(fields: Mapping[str, object]) -> Missing:
 
 
 def of_file(missing: Iterable[Missing], file: str) -> tuple[Missing, ...]:
-    """Return the same parts with the id of the document that they are parts of."""
+    """Return missing parts with the id of their document."""
     return tuple(replace(gap, document=file) for gap in missing)
 
 
 def together(groups: Iterable[Iterable[Missing]]) -> tuple[Missing, ...]:
-    """Return the missing parts of several files, each once and in order."""
+    """Return the missing parts of several files in order, without duplicates."""
     found: list[Missing] = []
     for gap in chain.from_iterable(groups):
         if gap not in found:
@@ -104,7 +104,7 @@ def together(groups: Iterable[Iterable[Missing]]) -> tuple[Missing, ...]:
 
 
 def exact_call(gap: Missing) -> str:
-    """Return the call that gets a part, as `extract_file(file="file_1", first_page=2001)`; empty where none does."""
+    """Return the call that gets a part, such as `extract_file(file="file_1", first_page=2001)`; empty if none can."""
     if not gap.tool:
         return ""
     arguments = {"file": gap.document, **(gap.arguments or {})}
@@ -113,9 +113,9 @@ def exact_call(gap: Missing) -> str:
 
 
 def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], str] = exact_call) -> str:
-    """Return what every answer over an incomplete text says; empty for a complete one.
+    """Return the warning of every answer over an incomplete text; empty for a complete one.
 
-    `name` begins the sentence. `call` writes the call that gets a part, or nothing where its reader cannot make it.
+    `name` begins the sentence. `call` returns the call that gets a part, or nothing if the reader cannot make it.
     """
     if not missing:
         return ""
@@ -123,26 +123,26 @@ def incomplete(missing: Sequence[Missing], name: str, call: Callable[[Missing], 
 
 
 def _clause(gap: Missing, call: str) -> str:
-    said = f"{gap.part}, because {gap.reason}"
+    clause = f"{gap.part}, because {gap.reason}"
     if call:
-        return ", ".join(filter(None, [f"{said}; get it with {call}", gap.instead]))
+        return ", ".join(filter(None, [f"{clause}; get it with {call}", gap.instead]))
     if gap.instead and not gap.tool:
-        return f"{said}; {gap.instead}"
-    return said
+        return f"{clause}; {gap.instead}"
+    return clause
 
 
 def numbered(noun: str, numbers: Sequence[int]) -> str:
-    """Return numbers in order as people write them: `page 4`, `pages 1-3, 7`."""
+    """Return ordered numbers as people write them: `page 4`, `pages 1 to 3, 7`."""
     if len(numbers) == 1:
         return f"{noun} {numbers[0]:,}"
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in numbers:
-        if found and number == found[-1][-1] + 1:
-            found[-1][1:] = [number]
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
         else:
-            found.append([number])
-    said = [" to ".join(f"{end:,}" for end in run) for run in found]
-    listed = f"{noun}s {', '.join(said[:RANGES])}"
-    if len(said) > RANGES:
-        return f"{listed} and {len(said) - RANGES:,} more ranges"
+            ranges.append([number])
+    texts = [" to ".join(f"{end:,}" for end in span) for span in ranges]
+    listed = f"{noun}s {', '.join(texts[:RANGES])}"
+    if len(texts) > RANGES:
+        return f"{listed} and {len(texts) - RANGES:,} more ranges"
     return listed

@@ -1,7 +1,7 @@
-"""The decoder of texts: the one place that decides which encoding the bytes of a text are in.
+"""The decoder of texts, the only place that decides on the encoding of a text.
 
-A mark of the bytes decides first, then UTF-8, which other encodings almost never look like, then what the text or its
-sender declares, then what Windows writes in Western Europe, and a guess last. A guess says that it is one.
+A byte order mark decides first. Then comes UTF-8, which texts in other encodings almost never resemble, then the
+encoding that the text or its sender declares, then windows-1252, and a guess last. The result says if it was guessed.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from typing import cast
 import chardet
 
 SAMPLE = 64 * 1024
-"""Bytes that a guess looks at, taken from the lines that are not plain ASCII."""
+"""The bytes that a guess examines, from lines that are not plain ASCII."""
 
 _GUESSED = (
     "ascii", "big5hkscs", "cp932", "cp949", "euc_jis_2004", "gb18030", "cp874", "cp1250", "cp1251", "cp1252", "cp1253",
@@ -21,17 +21,17 @@ _GUESSED = (
     "iso8859-7", "iso8859-8", "iso8859-9", "iso8859-15", "mac-roman", "mac-cyrillic", "cp437", "cp850", "cp852",
     "cp866",
 )  # fmt: skip
-"""Encodings that a guess chooses from: those that programs still write."""
+"""The encodings that a guess chooses from, all still written by programs."""
 
-# Letters and signs of Western Europe where they stand in a text: letters beside letters, signs not inside of words.
-# Each of these bytes is the same letter in the encoding of Central Europe, or one that its languages do not have there.
+# Letters and signs of Western Europe in their usual places: letters beside letters, signs not within words. Each byte
+# is the same letter in the Central European encoding, or a letter that its languages do not have in this place.
 _WESTERN = re.compile(
     rb"(?<=[A-Za-z])[\xc4\xd6\xdc\xdf\xe0\xe1\xe2\xe4\xe5\xe7\xe9\xeb\xed\xee\xf3\xf4\xf6\xfa\xfc]{1,3}"
     rb"|[\xc1\xc4\xc5\xc9\xcd\xd3\xd6\xda\xdc\xe0\xe1\xe2\xe4\xe7\xe9\xf6\xfc]{1,3}(?=[a-z])"
     rb"|(?<=[A-Z])[\xc1\xc7\xc9\xcd\xd3\xda]"
-    # Spanish has n with a tilde before vowels only, where Polish writes another letter in place of this byte.
+    # Spanish has n with a tilde before vowels only. In Polish this byte is another letter.
     rb"|\xf1(?:(?=[aeiou])|[\xe1\xe9\xed\xf3\xfa])|\xd1(?:(?=[AEIOU])|[\xc1\xc9\xcd\xd3\xda])"
-    # So has French oe before u and i, and these few words; Portuguese has the endings.
+    # French has oe before u and i only, and these few words. Portuguese has the endings.
     rb"|[\x8c\x9c](?=[UIui])"
     rb"|(?<![A-Za-z\x80-\xff])(?:[\xc0\xca](?=[a-z])|\xc0(?= )|(?:[Oo]|[Pp]i)\xf9(?![A-Za-z\x80-\xff])|O\xd9(?= ))"
     rb"|(?<=[Oo])\xfb(?=t)|(?<=br)\xfb(?=l)|(?<=fl)\xfb(?=t)|(?<=[Ss])\xfb(?=ret)"
@@ -43,31 +43,31 @@ _WESTERN = re.compile(
     rb"|\xa0"
 )
 _LATIN = re.compile(rb"(?<=[A-Za-z])[\xc0-\xd6\xd8-\xf6\xf8-\xff]{1,2}|[\xc0-\xd6\xd8-\xf6\xf8-\xff]{1,2}(?=[A-Za-z])")
-"""One or two letters beside a Latin one, as all that Windows writes with Latin letters has them."""
+"""One or two non-ASCII letters beside an ASCII letter, as in all Latin encodings of Windows."""
 _FEW = 4
-"""In Latin words one of so many letters is foreign at most."""
+"""In Latin text at most one of this many letters is non-ASCII."""
 _NOT_LATIN_WINDOWS = re.compile(r"mac-|cp[489]|big5|euc|gb|koi8")
-"""Encodings of other systems, and those of East Asia."""
-_FOREIGN = re.compile(rb"[\x80-\xff]")
+"""Encodings of other systems and of East Asia."""
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 _BEFORE = 400
-"""Bytes of a line before its first foreign letter that a guess looks at."""
-_BEHIND = 4_000
-"""Bytes from there on."""
+"""The bytes of a line before its first non-ASCII byte that a guess examines."""
+_AFTER = 4_000
+"""The bytes of a line from its first non-ASCII byte on that a guess examines."""
 _MIXED = re.compile("[A-Za-z][\u0370-\u06ff\u0e01-\u0e5b]|[\u0370-\u06ff\u0e01-\u0e5b][A-Za-z]")
 _RARE = 10
-"""Of so many foreign letters one may stand beside a Latin letter."""
+"""Of this many non-ASCII letters one may be beside a Latin letter."""
 
 
 def prepare() -> None:
-    """Load what guesses are made with, so that a process that forks pays for it once."""
+    """Load the models of the guess, so that a forking process loads them once."""
     likeliest("готово".encode("cp1251"))
 
 
 def likeliest(data: bytes) -> str:
-    """Return the encoding that a text is most probably in, by the name that Python has for it."""
+    """Return the most probable encoding of a text, by its name in Python."""
     sample = sample_of(data)
-    if not _FOREIGN.search(_WESTERN.sub(b"", sample)):
+    if not _NON_ASCII.search(_WESTERN.sub(b"", sample)):
         return "cp1252"
     ranked = chardet.detect_all(
         sample,
@@ -76,36 +76,36 @@ def likeliest(data: bytes) -> str:
         compat_names=False,
         include_encodings=_GUESSED,
     )
-    names = [str(one["encoding"]) for one in ranked if one["encoding"]]
+    names = [str(candidate["encoding"]) for candidate in ranked if candidate["encoding"]]
     if _is_latin(sample):
         names = [name for name in names if not _NOT_LATIN_WINDOWS.match(name)]
     return next((name for name in names if _plausible(sample.decode(name, "replace"))), "cp1252")
 
 
 def _is_latin(sample: bytes) -> bool:
-    """Return whether the foreign bytes of a text are few, and letters of Latin words as Windows writes them."""
-    foreign = len(_FOREIGN.findall(sample))
+    """Return whether the non-ASCII bytes of a text are few, and letters of Latin words in an encoding of Windows."""
+    non_ascii = len(_NON_ASCII.findall(sample))
     letters = len(_LETTER.findall(sample))
-    return foreign * _FEW <= letters and not _FOREIGN.search(_LATIN.sub(b"", _WESTERN.sub(b"", sample)))
+    return non_ascii * _FEW <= letters and not _NON_ASCII.search(_LATIN.sub(b"", _WESTERN.sub(b"", sample)))
 
 
 def _plausible(text: str) -> bool:
-    """Return whether hardly any word of a text mixes Latin letters with those of another alphabet."""
+    """Return whether few words of a text mix Latin letters with letters of another alphabet."""
     return len(_MIXED.findall(text)) * _RARE <= sum(char > "\x7f" for char in text)
 
 
 def sample_of(data: bytes) -> bytes:
-    """Return a short text whole, and of a long one the lines with foreign letters, up to a size."""
+    """Return a short text whole, and the lines with non-ASCII bytes of a long text, up to a limit."""
     if len(data) <= SAMPLE:
         return data
     parts: list[bytes] = []
     size = 0
     at = 0
-    while size < SAMPLE and (found := _FOREIGN.search(data, at)):
+    while size < SAMPLE and (found := _NON_ASCII.search(data, at)):
         line = data.rfind(b"\n", at, found.start()) + 1
         start = max(at, line, found.start() - _BEFORE)
-        end = data.find(b"\n", found.start(), found.start() + _BEHIND) + 1
-        at = end or found.start() + _BEHIND
+        end = data.find(b"\n", found.start(), found.start() + _AFTER) + 1
+        at = end or found.start() + _AFTER
         parts.append(data[start:at])
         size += len(parts[-1])
     return b"".join(parts)
@@ -119,17 +119,17 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _ESCAPES = ((re.compile(rb"\x1b\$[@B]|\x1b\([IJ]"), "iso2022_jp_2"), (re.compile(rb"\x1b\$\)C"), "iso2022_kr"))
-"""Encodings that are written in ASCII and switch by escapes of their own."""
+"""Encodings of ASCII bytes that switch character sets by escape sequences."""
 
 _WIDER = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "euc_kr": "cp949",
     "euc_jp": "euc_jis_2004", "iso2022_jp": "iso2022_jp_2",
 }  # fmt: skip
-"""What is declared, and the encoding that programs write under this name: the same letters and more."""
+"""Declared encodings, and the supersets that programs actually write under these names."""
 
 _NEVER_READ = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Encodings of Python that no text is in, with decoders that take quadratic time or change what is written."""
+"""Encodings of Python that no text uses. Their decoders take quadratic time or change the text."""
 
 _NAMES = {
     "cp932": "Shift_JIS", "cp949": "EUC-KR", "euc_jis_2004": "EUC-JP", "gb18030": "GB18030", "big5hkscs": "Big5",
@@ -142,71 +142,71 @@ _DECLARED = (
     re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE),
     re.compile(rb"\A(?:[^\n]{0,200}\n)?[ \t\f]{0,20}#[^\n]{0,200}?coding[:=][ \t]*([-_.A-Za-z0-9]{2,40})"),
 )
-"""What XML, HTML and Python say of their own encoding."""
+"""The declarations of encoding in XML, HTML and Python."""
 
-_EVERY_BYTE = bytes(range(256))
-_LOOSE = 50
-"""Of so many foreign characters one may be unreadable in an encoding that is declared."""
+_ALL_BYTES = bytes(range(256))
+_TOLERANCE = 50
+"""Of this many non-ASCII characters one may be unreadable in a declared encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text, and how it was read from its bytes."""
+    """A decoded text and its encoding."""
 
     text: str
     encoding: str
-    """The name of the encoding, as people write it: `windows-1252`."""
+    """The name of the encoding as people write it, such as `windows-1252`."""
     guessed: bool = False
-    """Whether nothing said which encoding it is."""
+    """Whether the encoding was neither marked nor declared nor certain."""
     unreadable: int = 0
-    """Characters that stand as U+FFFD, because the encoding has none for their bytes."""
+    """The number of U+FFFD in the text, in place of bytes that the encoding does not define."""
 
     @property
     def note(self) -> str:
-        """A sentence for a text that may have been read wrongly; empty for any other."""
+        """The warning about a text that may be decoded wrongly; empty for any other text."""
         if not self.guessed and not self.unreadable:
             return ""
-        said = f"Read as {self.encoding}"
+        note = f"Read as {self.encoding}"
         if self.guessed:
-            said += ", guessed"
+            note += ", guessed"
         if self.unreadable:
-            said += f"; characters that cannot be read stand as \ufffd: {self.unreadable:,}"
-        return f"{said}."
+            note += f"; characters that cannot be read are shown as \ufffd: {self.unreadable:,}"
+        return f"{note}."
 
 
 def decode(data: bytes, declared: str = "") -> Decoded | None:
-    """Return the text of some bytes, or None for bytes that are no text.
+    """Return the decoded text of some bytes, or None for binary data.
 
-    `declared` is the encoding that the sender names, as in a header of HTTP or of a mail.
+    `declared` is the encoding that the sender names, as in a header of HTTP or of an e-mail.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _read(data, encoding)
+            return _decode_as(data, encoding)
     wide = _unmarked_wide(data)
     if wide:
-        return _read(data, wide)
+        return _decode_as(data, wide)
     if b"\0" in data[:SAMPLE]:
         return None
-    return _by_escapes(data) or _utf8(data) or _by_declaration(data, declared) or _guess(data)
+    return _from_escapes(data) or _utf8(data) or _from_declaration(data, declared) or _guess(data)
 
 
 def decoded(data: bytes) -> str | None:
-    """Return the text alone, or None for bytes that are no text."""
+    """Return only the text of some bytes, or None for binary data."""
     found = decode(data)
     return found and found.text
 
 
 def in_brackets(note: str) -> str:
-    """Return a note as it follows a name; empty for none."""
+    """Return a note in brackets, to follow a name; empty for an empty note."""
     if not note:
         return ""
     return f" ({note})"
 
 
 def known(encoding: str) -> str:
-    """Return the name under which Python reads an encoding; empty for a name of none."""
+    """Return Python's name of an encoding; empty for an unknown encoding."""
     try:
-        # Python also calls compression an encoding, and refuses it here.
+        # Python registers compression as an encoding too, and raises LookupError here.
         b"xxxx".decode(encoding, "replace")
         name = codecs.lookup(encoding).name
     except (LookupError, ValueError):
@@ -217,42 +217,42 @@ def known(encoding: str) -> str:
 
 
 def decoded_as(data: bytes, encoding: str) -> Decoded | None:
-    """Return the text read in the encoding that a reader names; None for a name of none."""
+    """Return the text decoded in the named encoding; None for an unknown encoding."""
     name = known(encoding)
     if not name:
         return None
-    return _read(data, name)
+    return _decode_as(data, name)
 
 
-def _read(data: bytes, encoding: str, *, guessed: bool = False) -> Decoded:
-    text = _replacing(data, encoding).removeprefix("\ufeff")
-    return Decoded(text, _named(encoding), guessed, text.count("\ufffd"))
+def _decode_as(data: bytes, encoding: str, *, guessed: bool = False) -> Decoded:
+    text = _decode_with_replacement(data, encoding).removeprefix("\ufeff")
+    return Decoded(text, _display_name(encoding), guessed, text.count("\ufffd"))
 
 
-def _replacing(data: bytes, encoding: str) -> str:
-    """Return the text, with U+FFFD for undefined bytes, in a time that the bytes do not decide.
+def _decode_with_replacement(data: bytes, encoding: str) -> str:
+    """Return the text, with U+FFFD for undefined bytes, in a time that does not depend on the bytes.
 
-    Python takes 100 ns for each byte that an encoding of single bytes leaves undefined, and no other thread runs
-    meanwhile. A table that has U+FFFD for these bytes is quick.
+    Python takes 100 ns for each undefined byte of a single-byte encoding, and no other thread runs meanwhile. A table
+    with U+FFFD for these bytes is fast.
     """
     decoder = cast(type, codecs.getincrementaldecoder(encoding))
     if decoder.__bases__ != (codecs.IncrementalDecoder,):
         return data.decode(encoding, "replace")
-    table = _EVERY_BYTE.decode(encoding, "replace")
-    if len(table) != len(_EVERY_BYTE):
+    table = _ALL_BYTES.decode(encoding, "replace")
+    if len(table) != len(_ALL_BYTES):
         return data.decode(encoding, "replace")
-    # A text is a table too, which the stubs of types leave out.
+    # `charmap_decode` also accepts a string as its table, which the type stubs omit.
     return codecs.charmap_decode(data, "strict", cast(dict[int, int], table))[0]
 
 
-def _named(encoding: str) -> str:
+def _display_name(encoding: str) -> str:
     if re.fullmatch(r"cp125\d", encoding):
         return f"windows-{encoding[2:]}"
     return _NAMES.get(encoding, encoding.replace("iso8859", "ISO-8859").replace("koi8", "KOI8").replace("utf", "UTF"))
 
 
 def _unmarked_wide(data: bytes) -> str:
-    """Return which half of UTF-16 a text without a mark is in: every other byte of Latin letters is zero."""
+    """Return the byte order of UTF-16 without a mark: in Latin text every other byte is zero. Empty for other text."""
     sample = data[:SAMPLE]
     if b"\0" not in sample:
         return ""
@@ -264,37 +264,37 @@ def _unmarked_wide(data: bytes) -> str:
     return ""
 
 
-def _by_escapes(data: bytes) -> Decoded | None:
+def _from_escapes(data: bytes) -> Decoded | None:
     if b"\x1b" not in data or not data.isascii():
         return None
     for escape, encoding in _ESCAPES:
         if escape.search(data):
-            return _strictly(data, encoding)
+            return _decode_strictly(data, encoding)
     return None
 
 
 def _utf8(data: bytes) -> Decoded | None:
-    """Return the text in UTF-8, also where a few of its characters are broken."""
-    strict = _strictly(data, "utf-8")
+    """Return the text in UTF-8, even if a few of its characters are broken."""
+    strict = _decode_strictly(data, "utf-8")
     if strict:
         return strict
-    loosely = sample_of(data).decode("utf-8", "replace")
-    wrong = loosely.count("\ufffd")
-    right = sum(char > "\x7f" for char in loosely) - wrong
+    sample = sample_of(data).decode("utf-8", "replace")
+    wrong = sample.count("\ufffd")
+    right = sum(char > "\x7f" for char in sample) - wrong
     if right <= 5 * wrong:
         return None
-    return _read(data, "utf-8")
+    return _decode_as(data, "utf-8")
 
 
-def _by_declaration(data: bytes, declared: str) -> Decoded | None:
-    """Return the text in the encoding that is declared, unless hardly anything can be read in it."""
+def _from_declaration(data: bytes, declared: str) -> Decoded | None:
+    """Return the text in the declared encoding, unless too much is unreadable in it."""
     for name in (declared, *_declarations(data)):
         encoding = known(name)
         if not encoding or encoding.startswith("utf"):
             continue
         sample = sample_of(data)
-        if _read(sample, encoding).unreadable * _LOOSE <= _foreign(sample) + _LOOSE:
-            return _read(data, encoding)
+        if _decode_as(sample, encoding).unreadable * _TOLERANCE <= _count_non_ascii(sample) + _TOLERANCE:
+            return _decode_as(data, encoding)
     return None
 
 
@@ -306,17 +306,17 @@ def _declarations(data: bytes) -> Iterator[str]:
             yield found[1].decode("ascii")
 
 
-def _foreign(data: bytes) -> int:
+def _count_non_ascii(data: bytes) -> int:
     return sum(byte > 0x7F for byte in data)
 
 
 def _guess(data: bytes) -> Decoded:
     name = likeliest(data)
-    return _read(data, _WIDER.get(name, name), guessed=True)
+    return _decode_as(data, _WIDER.get(name, name), guessed=True)
 
 
-def _strictly(data: bytes, encoding: str) -> Decoded | None:
+def _decode_strictly(data: bytes, encoding: str) -> Decoded | None:
     try:
-        return Decoded(data.decode(encoding), _named(encoding))
+        return Decoded(data.decode(encoding), _display_name(encoding))
     except UnicodeDecodeError:
         return None

@@ -1,6 +1,6 @@
-"""A document as the text that a person would read in it, and images as a model may get them.
+"""The text of documents, and images that fit into a model's window.
 
-An image is made small enough and upright, and loses its metadata.
+An image is scaled down, turned upright and stripped of its metadata.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SMALLER = {
     "pdf": "ask for fewer pages with first_page and last_page",
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "ask for one sheet with `sheet`, or for the workbook in parts"),
 }
-"""What to ask for instead of a document that takes too long, by its kind."""
+"""The advice for a document that takes too long, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +23,30 @@ class Document:
     """The text of a document."""
 
     kind: Kind
-    """What its bytes are, not what its name says."""
+    """The kind by the bytes, not by the name."""
     text: str
-    """Never empty: a document without text says so. Parts begin with markers: `[page 3 of 9]`, `[slide 2 of 7]`,
-    `[sheet "Costs": 12 rows × 4 columns]`, `[notes]`, `[header]`, `[comment 1]`."""
+    """The text, never empty: for a document without text it is a sentence. Parts begin with markers: `[page 3 of 9]`,
+    `[slide 2 of 7]`, `[sheet "Costs": 12 rows × 4 columns]`, `[notes]`, `[header]`, `[comment 1]`."""
     notes: tuple[str, ...] = ()
-    """Sentences on what the text does not show: a name that claims another kind, an encoding that was guessed."""
+    """Sentences on the file: a name that claims another kind, an encoding that was guessed."""
     missing: tuple[Missing, ...] = ()
-    """The parts that the text lacks; empty when it is complete."""
+    """The parts that the text lacks; empty if the text is complete."""
 
 
 async def extract(
     children: Children, data: bytes, *, name: str = "", wanted: Wanted = ALL, encoding: str = "", declared: str = ""
 ) -> Document:
-    """Return the text of a document in any format that is read here.
+    """Return the text of a document of any supported format.
 
-    `declared` is the encoding that the sender of a text names, and `encoding` the one to read it in in any case. The
-    same bytes and the same arguments give the same text. Raises ToolError with one sentence for the model when there
-    is nothing to be had: it is encrypted, damaged, too large, made to hurt, or of a kind that is not read.
+    `declared` is the encoding that the sender of a text names. `encoding` overrides it. Equal bytes and arguments give
+    equal texts. Raises ToolError with one sentence for the model if the document is encrypted, damaged, too large,
+    hostile or of an unsupported kind.
     """
     kind = kind_of(data, name)
-    what = f"This is {kind.title}, and it"
+    subject = f"This is {kind.title}, and it"
     instead = _SMALLER.get(kind.name, "ask for a smaller part of it")
-    asked = {"name": name, "encoding": encoding, "declared": declared, **wanted.fields()}
-    packet = await children.run(Job("extract", asked, data, what, instead))
+    fields_of_job = {"name": name, "encoding": encoding, "declared": declared, **wanted.fields()}
+    packet = await children.run(Job("extract", fields_of_job, data, subject, instead))
     fields = packet.fields
     notes = tuple(map(str, cast(list[object], fields["notes"])))
     return Document(KINDS[str(fields["kind"])], packet.data.decode(), notes, from_fields(fields["missing"]))
@@ -54,24 +54,24 @@ async def extract(
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file that was taken from an archive."""
+    """A file extracted from an archive."""
 
     name: str
-    """Without its folders."""
+    """The name without folders."""
     data: bytes
 
 
 async def member_of(children: Children, data: bytes, path: str, *, name: str = "") -> Member:
-    """Return one file of an archive, by its path as it is listed. Raises ToolError."""
-    what = f"This is {kind_of(data, name).title}, and it"
-    packet = await children.run(Job("member", {"name": name, "member": path}, data, what))
+    """Return the file with a listed path from an archive. Raises ToolError."""
+    subject = f"This is {kind_of(data, name).title}, and it"
+    packet = await children.run(Job("member", {"name": name, "member": path}, data, subject))
     return Member(str(packet.fields["name"]), packet.data)
 
 
 async def pages_of(children: Children, data: bytes) -> int:
-    """Return how many pages a PDF has.
+    """Return the number of pages of a PDF.
 
-    Raises ToolError for one that cannot be opened, and for one that could be looked at and is damaged.
+    Raises ToolError if the PDF cannot be opened, or is short enough for a model to look at and has damaged pages.
     """
     packet = await children.run(Job("pages", {"checked": LOOKED_AT}, data, "This is a PDF, and it"))
     return cast(int, packet.fields["pages"])
@@ -82,22 +82,22 @@ class PageImages:
     """Some pages of a PDF as images."""
 
     images: tuple[bytes, ...]
-    """JPEGs, of intact pages only."""
+    """The JPEGs of the intact pages."""
     first: int
     last: int
-    """Included."""
+    """The last page, included."""
     of: int
-    """How many pages the PDF has."""
+    """The number of pages of the PDF."""
     damaged: tuple[int, ...]
-    """Pages of the range that could not be drawn."""
+    """The pages of the range that could not be drawn."""
 
 
 async def images_of(
     children: Children, data: bytes, first: int, last: int, *, pages: int = LOOKED_AT, edge: int, most: int
 ) -> PageImages:
-    """Return pages `first` to `last` as images of at most `edge` pixels and together `most` bytes.
+    """Return the pages `first` to `last` as images with edges up to `edge` pixels and together up to `most` bytes.
 
-    `last` may be 0, or too far: no more than `pages` are drawn. Raises ToolError.
+    `last` may be 0 for the last page. At most `pages` pages are drawn. Raises ToolError.
     """
     fields = {"first": first, "last": last, "pages": pages, "edge": edge, "most": most}
     job = Job("draw_pages", fields, data, "This is a PDF, and it", "ask for fewer pages with first_page and last_page")
@@ -114,20 +114,20 @@ async def images_of(
 
 
 EDGE = 1_568
-"""Pixels of the longer edge; more is made smaller by most models anyway, and paid for."""
+"""The pixels of the longer edge. Most models scale larger images down, and charge for them."""
 
 BYTES = 3_750_000
-"""Bytes of the encoded image at most: 5 MB in base64, of which providers refuse more, and with it the whole request."""
+"""The most bytes of the encoded image. That is 5 MB in base64; providers refuse a request with a larger image."""
 
 EACH = 180_000
-"""Bytes that each thing to look at counts for beside its own, so that one request never has more than a hundred."""
+"""The bytes that each image or document counts in addition to its own, so that a request has at most a hundred."""
 
 _PIXELS_PER_TOKEN = 750
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """An image for the window."""
+    """An image that fits into a model's window."""
 
     media_type: str
     data: bytes
@@ -138,14 +138,14 @@ class Fitted:
 
     @property
     def tokens(self) -> int:
-        """About what a model counts it as."""
+        """The approximate number of tokens that a model counts."""
         return -(-self.width * self.height // _PIXELS_PER_TOKEN)
 
 
 async def fitted(children: Children, data: bytes, *, edge: int = EDGE, most: int = BYTES) -> Fitted:
-    """Return the first frame of an image, smaller where it must be.
+    """Return the first frame of an image, scaled down if necessary.
 
-    Raises ToolError for what is no image, or enormous.
+    Raises ToolError if the data is not an image, or the image is too large.
     """
     packet = await children.run(
         Job("resize", {"edge": edge, "most": most}, data, "The image", "a smaller one may work")

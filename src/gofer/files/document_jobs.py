@@ -1,4 +1,4 @@
-"""The helper process for documents and its jobs: the only one that imports libraries for documents."""
+"""The helper process for documents, and its jobs. No other process imports the libraries for documents."""
 
 import contextlib
 import ctypes
@@ -19,15 +19,15 @@ JOBS: dict[str, Work] = {
 }
 
 SEALED = frozenset({"jq"})
-"""Jobs with a program that comes from a model: they cannot open files."""
+"""The jobs that run a program of a model. They cannot open files."""
 
 
 _TRIM, _MAP = -1, -3
-"""What `mallopt` of glibc calls how much free memory is kept, and from which size on a block is mapped by itself."""
+"""The options M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's `mallopt`."""
 
 
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
-    """Serve jobs over the socket that has the number `control`, until it is closed."""
+    """Serve jobs over the socket with the file descriptor `control` until it is closed."""
     picture.prepare()
     decoder.prepare()
     _keep_freed_memory()
@@ -35,8 +35,8 @@ def main(control: float, memory: float, seconds: float, wall: float) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Keep freed memory: to give it back between two pages of a PDF costs a fifth of the time its text takes."""
-    with contextlib.suppress(OSError, AttributeError):  # Another library for memory has no such thing.
+    """Keep freed memory, because returning it after each page of a PDF adds 20 % to the time of its text."""
+    with contextlib.suppress(OSError, AttributeError):  # Other C libraries have no `mallopt`.
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_TRIM, 64 << 20)
         mallopt(_MAP, 4 << 20)

@@ -1,6 +1,6 @@
-"""JSON values, with every number as it is written.
+"""JSON values, with numbers that keep their exact digits.
 
-A number is kept as the bytes of its literal: an identifier of thirty digits, `1.10` and `-0` come out as they went in.
+A number is stored as the bytes of its literal, so an id of thirty digits, `1.10` and `-0` remain unchanged.
 """
 
 import json
@@ -9,15 +9,15 @@ from typing import cast
 from gofer.values.canonical_json import clean, refuse_constant
 
 Number = bytes
-"""A number as it is written; `str` is a string."""
+"""The literal of a number in bytes, which distinguishes it from a string."""
 
 _decoder = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_constant=refuse_constant, strict=False)
 
 
 def parse(text: str) -> object:
-    """Return the value: dict, list, str, bool, None, and Number. Raises ValueError for what is not one JSON value.
+    """Return the value of a JSON text: dict, list, str, bool, None or Number.
 
-    JSON that is nested deeper than Python can follow, about a thousand levels, is a ValueError too.
+    Raises ValueError if the text is not exactly one JSON value, or is nested deeper than about a thousand levels.
     """
     try:
         return cast(object, _decoder.decode(text.removeprefix("\ufeff")))
@@ -28,18 +28,18 @@ def parse(text: str) -> object:
 def parse_lines(text: str) -> list[object]:
     """Return the values of JSON Lines, one on each line that is not blank.
 
-    Raises ValueError when a line is something else.
+    Raises ValueError if a line is not one JSON value.
     """
     return [parse(line) for line in text.removeprefix("\ufeff").split("\n") if line.strip()]
 
 
 def quote(text: str) -> str:
-    """Return a string as JSON writes it, with its own characters instead of escapes."""
+    """Return a string as JSON, with non-ASCII characters unescaped."""
     return clean(json.dumps(text, ensure_ascii=False))
 
 
 def scalar(value: object) -> str:
-    """Return what JSON writes for a value that holds no others."""
+    """Return the JSON of a string, a number, a boolean or null."""
     if isinstance(value, Number):
         return value.decode()
     if isinstance(value, str):

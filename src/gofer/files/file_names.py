@@ -1,41 +1,41 @@
-"""The name that a stranger gave to a file, shown so that it is nothing but a name."""
+"""The safe display of file names and archive paths from outside."""
 
 import unicodedata
 
 LONGEST = 255
-"""Bytes of a name."""
+"""The most bytes of a displayed name."""
 
 LONGEST_PATH = 1_000
-"""Characters of a path in an archive."""
+"""The most characters of a displayed archive path."""
 
 _SLASHES = "/\\"
-_SEEMS_EMPTY = "unnamed"
+_UNNAMED = "unnamed"
 
 
 def display(name: str) -> str:
-    """Return the name without folders, without characters that hide or turn its parts, and not too long; never empty.
+    """Return the name without folders and without invisible or direction-changing characters, shortened, never empty.
 
-    Only for people and models to read: nothing is ever stored under it.
+    The result is for people and models to read. Gofer never stores a file under it.
     """
     for slash in _SLASHES:
         name = name.rsplit(slash, 1)[-1]
-    shown = _visible(name).lstrip(".")
-    stem, dot, extension = shown.rpartition(".")
-    if len(shown.encode("utf-8", "replace")) > LONGEST:
+    visible = _visible(name).lstrip(".")
+    stem, dot, extension = visible.rpartition(".")
+    if len(visible.encode("utf-8", "replace")) > LONGEST:
         ending = f"…{dot}{extension}" if stem and len(extension) < 16 else "…"
-        kept = (stem if ending != "…" else shown).encode("utf-8", "replace")
-        shown = kept[: LONGEST - len(ending.encode())].decode("utf-8", "ignore") + ending
-    return shown or _SEEMS_EMPTY
+        kept = (stem if ending != "…" else visible).encode("utf-8", "replace")
+        visible = kept[: LONGEST - len(ending.encode())].decode("utf-8", "ignore") + ending
+    return visible or _UNNAMED
 
 
 def display_path(path: str) -> str:
-    """Return a path in an archive with its folders, without characters that hide or turn its parts; never empty.
+    """Return an archive path with its folders, without invisible or direction-changing characters, never empty.
 
-    It names a member and leads nowhere, so `..` and a leading slash stay.
+    Gofer never opens the path, so `..` and a leading slash remain.
     """
-    return _visible(path)[:LONGEST_PATH] or _SEEMS_EMPTY
+    return _visible(path)[:LONGEST_PATH] or _UNNAMED
 
 
 def _visible(name: str) -> str:
-    shown = "".join(char for char in name if unicodedata.category(char)[0] not in ("C", "Z") or char == " ")
-    return " ".join(shown.split())
+    visible = "".join(char for char in name if unicodedata.category(char)[0] not in ("C", "Z") or char == " ")
+    return " ".join(visible.split())

@@ -1,7 +1,7 @@
-"""One limited child for each job: the loop of the helper process that forks them.
+"""The loop of the helper process, which forks one child with limits for each job.
 
-Runs in a process of its own, which has nothing of its parent but one socket. Over that socket come the sockets of jobs;
-when it closes, all children are killed and the helper ends.
+The helper is a process of its own and shares only one socket with its parent. It receives the sockets of jobs over that
+socket. When the socket closes, the helper kills all children and ends.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
 
 Work = Callable[[Packet], Packet]
-"""What one job does, in a child. Raises ToolError with the sentence for the model."""
+"""The function of one job, called in a child. Raises ToolError with the message for the model."""
 
 _GRACE = 1.0
-"""Seconds beyond its own alarm after which the helper kills a child."""
+"""The seconds after a child's own alarm until the helper kills the child."""
 
 
 def serve(
@@ -32,16 +32,16 @@ def serve(
     limits: Limits,
     starting: Container[str] = (),
 ) -> None:
-    """Fork a child for each socket that comes in.
+    """Fork a child for each received socket.
 
-    A `sealed` job cannot open a single file, so all it needs must be imported before. A `starting` one may start
-    programs, which have the limits of their child.
+    A `sealed` job cannot open any file, so all its modules must be imported before. A `starting` job may start
+    programs, which have the limits of the child.
     """
     _Helper(jobs, sealed, starting, socket.socket(fileno=control), limits).serve()
 
 
 class _Helper:
-    """The children under way, by process id."""
+    """The running children by process id."""
 
     def __init__(
         self,
@@ -58,15 +58,15 @@ class _Helper:
         self._limits = limits
         self._clock = SystemClock()
         self._children: dict[int, tuple[socket.socket, float]] = {}
-        self._awake, self._bell = os.pipe()
+        self._awake, self._waker = os.pipe()
 
     def serve(self) -> None:
         """Serve until the other end of the control socket is closed."""
-        for end in (self._awake, self._bell):
+        for end in (self._awake, self._waker):
             os.set_blocking(end, False)
-        signal.signal(signal.SIGCHLD, _woken)
-        signal.set_wakeup_fd(self._bell, warn_on_full_buffer=False)
-        gc.freeze()  # What is there now is shared with every child and not looked at again.
+        signal.signal(signal.SIGCHLD, _wake)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        gc.freeze()  # Every child shares the existing objects, so the garbage collector must not touch them.
         while True:
             ready, _, _ = select.select([self._control, self._awake], [], [], self._patience())
             if self._awake in ready:
@@ -85,7 +85,7 @@ class _Helper:
             wire.close()
         self._control.close()
         os.close(self._awake)
-        os.close(self._bell)
+        os.close(self._waker)
 
     def _patience(self) -> float | None:
         now = self._clock.monotonic()
@@ -94,11 +94,11 @@ class _Helper:
         return None
 
     def _begin(self) -> bool:
-        """Take one job; False when there will be no more."""
-        _, handed, _, _ = socket.recv_fds(self._control, 1, 1)
-        if not handed:
+        """Fork the child of the next job. Return False if the control socket is closed."""
+        _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
+        if not descriptors:
             return False
-        wire = socket.socket(fileno=handed[0])
+        wire = socket.socket(fileno=descriptors[0])
         child = os.fork()
         if child == 0:
             self._be_child(wire)
@@ -113,7 +113,7 @@ class _Helper:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 del self._children[child]
-                # The process that asked may be gone.
+                # The process that sent the job may have ended.
                 with contextlib.suppress(OSError):
                     wire.settimeout(_GRACE)
                     send_status(wire, os.waitstatus_to_exitcode(status))
@@ -128,47 +128,47 @@ class _Helper:
             for other in [self._control, *(taken for taken, _ in self._children.values())]:
                 other.close()
             os.close(self._awake)
-            os.close(self._bell)
+            os.close(self._waker)
             limit(self._limits)
             packet = receive(wire)
             if str(packet.fields["job"]) in self._sealed:
                 _set(resource.RLIMIT_NOFILE, 0)
             if str(packet.fields["job"]) not in self._starting:
                 _set(resource.RLIMIT_NPROC, 0)
-            send(wire, done(self._jobs, packet))
+            send(wire, execute(self._jobs, packet))
             code = 0
         finally:
-            # Nothing of the helper's own may run in here, after any error.
+            # The code of the helper must not continue in the child, not even after an error.
             os._exit(code)
 
 
-def _woken(number: int, frame: object) -> None:
-    """Do nothing: the byte in the wakeup pipe ends the waiting."""
+def _wake(number: int, frame: object) -> None:
+    """Do nothing. The byte in the wakeup pipe ends the call of select."""
 
 
 def limit(limits: Limits) -> None:
-    """Take from this process what a job has no use for; what a system does not know stays as it is."""
+    """Limit the resources of this process. Limits that the operating system does not support are skipped."""
     signal.setitimer(signal.ITIMER_PROF, limits.seconds)
     signal.setitimer(signal.ITIMER_REAL, limits.wall)
     _set(resource.RLIMIT_CORE, 0)
-    # In whole seconds, and for programs that the child starts as well.
+    # This limit has whole seconds, and also applies to programs that the child starts.
     _set(resource.RLIMIT_CPU, int(limits.seconds) + 1)
     _set(resource.RLIMIT_FSIZE, 0)
-    # Address space is not what macOS counts; there the time limits stand alone.
-    if taken := _taken():
-        _set(resource.RLIMIT_AS, taken + limits.memory)
+    # macOS has no limit on address space, so only the time limits apply there.
+    if used := _address_space():
+        _set(resource.RLIMIT_AS, used + limits.memory)
     _set(resource.RLIMIT_NOFILE, _FILES)
 
 
 _STATM = Path("/proc/self/statm")
 _FILES = 64
-"""Files a job may have open: a library may still look for a module of its own."""
+"""The most open files of a job. A library may still import one of its own modules."""
 
 _PAGE = resource.getpagesize()
 
 
-def _taken() -> int:
-    """Return the bytes of address space that this process has; 0 where they are not known."""
+def _address_space() -> int:
+    """Return the bytes of address space of this process; 0 if the system does not report them."""
     try:
         return int(_STATM.read_text().split()[0]) * _PAGE
     except OSError:
@@ -180,8 +180,8 @@ def _set(which: int, most: int) -> None:
         resource.setrlimit(which, (most, most))
 
 
-def done(jobs: Mapping[str, Work], packet: Packet) -> Packet:
-    """Return what a job gives; else `error` and `code` for the model, or `failed` for an unforeseen error."""
+def execute(jobs: Mapping[str, Work], packet: Packet) -> Packet:
+    """Return the result of a job, or `error` and `code` for the model, or `failed` for an unexpected error."""
     try:
         return jobs[str(packet.fields["job"])](packet)
     except ToolError as error:

@@ -1,4 +1,7 @@
-"""One jq program on one document, in a child, as nothing stops a program from inside; and the key that it lacks."""
+"""The execution of a jq program in a child process, and the note on a key that the document lacks.
+
+A child is necessary, because jq has no way to stop a program from inside.
+"""
 
 import json
 import re
@@ -13,17 +16,18 @@ from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 
 KEYS = 40
-"""Keys that are named at most."""
+"""The most keys that a note names."""
 _LONGEST = 60
-"""Characters of one key that is named."""
-_WALKED = 24_000_000
-"""Characters of a document that is read once more: that takes a second, and no answer may fail for its note."""
-_SEARCHED = 5_000_000
-"""Characters of a document in which all keys are looked for."""
+"""The most characters of one key in a note."""
+_LONGEST_REREAD = 24_000_000
+"""The most characters of a document that is read again for the note, which takes a second. A longer document could
+exceed the time of the child, and the answer would fail because of its note."""
+_LONGEST_SEARCHED = 5_000_000
+"""The most characters of a document that is searched for all keys."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _EMPTY = {"[]", "{}", "0", '""'}
 
-# The first object on the way of the program that lacks the next key of it.
+# Finds the first object on the program's path that lacks the next key of the path.
 _ABSENT = """
 . as $document | path(
 {program}
@@ -37,22 +41,22 @@ _EVERY = "[.. | objects | keys_unsorted[]] | unique"
 
 
 def missing_key(program: str, text: str, results: Sequence[str]) -> str:
-    """Return a sentence on a key that is not there, with those that are; empty where the results say enough."""
-    if len(text) > _WALKED or not _says_little(results):
+    """Return a sentence that names a missing key and the existing ones; empty if the results are informative."""
+    if len(text) > _LONGEST_REREAD or not _is_uninformative(results):
         return ""
     try:
-        return _on_the_way(program, text) or _nowhere(program, text)
+        return _missing_on_path(program, text) or _missing_everywhere(program, text)
     except ValueError:
-        # What is wrong with the program or the document was told before.
+        # `_results` has already reported errors of the program or the document.
         return ""
 
 
-def _says_little(results: Sequence[str]) -> bool:
+def _is_uninformative(results: Sequence[str]) -> bool:
     return any("null" in line for line in results) or all(line in _EMPTY for line in results)
 
 
-def _on_the_way(program: str, text: str) -> str:
-    """Name the object that lacks a key, where the program is nothing but a path."""
+def _missing_on_path(program: str, text: str) -> str:
+    """Return a sentence on the object that lacks a key of the path; empty if the program is more than a path."""
     try:
         found = cast(object, next(iter(jq.compile(_ABSENT.format(program=program)).input_text(text)), None))
     except ValueError:
@@ -60,32 +64,32 @@ def _on_the_way(program: str, text: str) -> str:
     if found is None:
         return ""
     absent = as_object(found)
-    place = _written(as_list(absent["at"]))
+    path = _path_text(as_list(absent["at"]))
     keys = [as_text(key) for key in as_list(absent["keys"])]
-    return f"The object at `{place}` has no key {_quoted(as_text(absent['key']))}; {_named(keys)}"
+    return f"The object at `{path}` has no key {_quoted(as_text(absent['key']))}; {_key_list(keys)}"
 
 
-def _nowhere(program: str, text: str) -> str:
-    """Name the first field of the program that no object of the document has."""
-    asked = fields(program)
-    if not asked or len(text) > _SEARCHED:
+def _missing_everywhere(program: str, text: str) -> str:
+    """Return a sentence on the first field of the program that no object of the document has."""
+    names = fields(program)
+    if not names or len(text) > _LONGEST_SEARCHED:
         return ""
     keys = [as_text(key) for value in jq.compile(_EVERY).input_text(text) for key in as_list(value)]
-    there = list(dict.fromkeys(keys))
-    absent = next((name for name in asked if name not in there), "")
-    return absent and f"No object of this file has the key {_quoted(absent)}; {_named(there)}"
+    existing = list(dict.fromkeys(keys))
+    absent = next((name for name in names if name not in existing), "")
+    return absent and f"No object of this file has the key {_quoted(absent)}; {_key_list(existing)}"
 
 
-def _named(keys: Sequence[str]) -> str:
+def _key_list(keys: Sequence[str]) -> str:
     if not keys:
         return "there is no key at all."
     more = f" and {len(keys) - KEYS:,} more" * (len(keys) > KEYS)
-    return f"the keys there: {', '.join(map(_shown, keys[:KEYS]))}{more}."
+    return f"the keys there: {', '.join(map(_display, keys[:KEYS]))}{more}."
 
 
-def _written(way: Sequence[object]) -> str:
-    """Return a path as jq writes it."""
-    written = "".join(map(_step, way))
+def _path_text(path: Sequence[object]) -> str:
+    """Return a path in jq's notation."""
+    written = "".join(map(_step, path))
     return f".{written.removeprefix('.')}"
 
 
@@ -94,7 +98,7 @@ def _step(step: object) -> str:
         case str() if _PLAIN.match(step):
             return f".{step}"
         case str():
-            return f"[{_shown(step)}]"
+            return f"[{_display(step)}]"
         case dict():
             part = as_object(cast(object, step))
             return f"[{part.get('start')}:{part.get('end')}]"
@@ -103,10 +107,10 @@ def _step(step: object) -> str:
 
 
 def _quoted(key: str) -> str:
-    return f"`{_shown(key)}`"
+    return f"`{_display(key)}`"
 
 
-def _shown(key: str) -> str:
+def _display(key: str) -> str:
     if _PLAIN.match(key):
         return key[:_LONGEST]
     return json.dumps(key[:_LONGEST], ensure_ascii=False)
@@ -116,9 +120,10 @@ _LONGEST_REASON = 400
 
 
 def run(packet: Packet) -> Packet:
-    """Return the results, one on each line, and in the field `note` what they do not say.
+    """Return the results, one on each line, and a note on a missing key in the field `note`.
 
-    Fields: program, limit (characters). Raises ToolError, with code not_json for a document that is none.
+    Fields of the job: program, limit (in characters). Raises ToolError, with the code not_json if the document is not
+    JSON.
     """
     program = str(packet.fields["program"])
     limit = cast(int, packet.fields["limit"])
@@ -139,37 +144,37 @@ def run(packet: Packet) -> Packet:
 
 def _results(program: str, text: str) -> Iterator[str]:
     try:
-        # A number stays what is written only as long as it stays inside jq.
+        # Only jq itself keeps the digits of a number, so jq also writes the JSON.
         compiled = jq.compile(f"(\n{program}\n) | tojson")
     except ValueError:
-        # By itself, so that its mistakes are told in its own lines and columns.
+        # Compile the program without the wrapper, so that errors name its own lines and columns.
         jq.compile(program)
         raise
     yield from cast(Iterator[str], iter(compiled.input_text(text)))
 
 
 def _code(error: ValueError) -> str:
-    """Return not_json for what jq says of a document that it cannot read, and jq for mistakes of the program."""
+    """Return not_json for an error about the document, and jq for an error of the program."""
     if str(error).startswith("parse error:"):
         return "not_json"
     return "jq"
 
 
 def _reason(error: ValueError) -> str:
-    said = str(error).strip()
-    if not said.startswith("jq: "):
-        said = f"jq: {said}"
-    if len(said) <= _LONGEST_REASON:
-        return said
-    return f"{said[:_LONGEST_REASON]}…"
+    message = str(error).strip()
+    if not message.startswith("jq: "):
+        message = f"jq: {message}"
+    if len(message) <= _LONGEST_REASON:
+        return message
+    return f"{message[:_LONGEST_REASON]}…"
 
 
 def _too_much(line: str, earlier: int, limit: int) -> str:
-    what = {"[": "a list", "{": "an object", '"': "a text"}.get(line[:1], "a value")
+    kind = {"[": "a list", "{": "an object", '"': "a text"}.get(line[:1], "a value")
     if earlier:
-        came = f"{earlier:,} results before it"
+        position = f"{earlier:,} results before it"
     else:
-        came = "no other result before it"
+        position = "no other result before it"
     hint = {
         "[": "take a part (`.[0:20]`), some fields (`map({id, name})`) or only `length`",
         "{": "take some fields (`{id, name}`), `keys`, or one level deeper",
@@ -178,6 +183,6 @@ def _too_much(line: str, earlier: int, limit: int) -> str:
     if earlier > 1:
         hint = "take fewer (`limit(20; …)`, `select(…)`), fewer fields of each, or count them (`[…] | length`)"
     return (
-        f"The result is longer than {limit:,} characters and is not shown: {what} of {len(line):,} characters with "
-        f"{came}. To narrow it, {hint}."
+        f"The result is longer than {limit:,} characters and is not shown: {kind} of {len(line):,} characters with "
+        f"{position}. To narrow it, {hint}."
     )

@@ -1,7 +1,7 @@
-"""The words of a jq program: those that would read what is not in its document, and the fields that it asks for.
+"""The words of a jq program: forbidden functions that read other data, and the fields that the program uses.
 
-The child that runs programs has nothing to read, so refusing words is not what protects it: it is how a model is
-told in a sentence what it tried, instead of getting an empty answer.
+The child process that runs programs has nothing else to read, so this check is not its protection. The check gives the
+model a sentence about the forbidden word instead of an empty answer.
 """
 
 import re
@@ -38,30 +38,30 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _STRING = re.compile(r'(?:[^"\\]|\\[^(])*', re.DOTALL)
-_KEY_BEHIND = {"{", ","}
+_BEFORE_KEY = {"{", ","}
 
 
 def refuse_reading(program: str) -> None:
-    """Raise ToolError, with the word, when the program reads anything but its document."""
+    """Raise ToolError, with the forbidden word, if the program reads anything except its document."""
     for kind, word in _names(program):
         if kind == "word" and word in _READS:
             raise ToolError(
-                f"`{word}` is not allowed: a jq program sees its document and not {_READS[word]}; write it without.",
+                f"`{word}` is not allowed: a jq program sees only its document, not {_READS[word]}; remove this word.",
                 code="not_allowed",
             )
 
 
 def fields(program: str) -> list[str]:
-    """Return the keys that a program asks for as `.key`, each once, in the order of the program."""
-    asked = (said.removeprefix(".").strip() for kind, said in _names(program) if kind == "field")
-    return list(dict.fromkeys(name for name in asked if name.isidentifier()))
+    """Return the keys that a program uses as `.key`, in its order, without duplicates."""
+    names = (text.removeprefix(".").strip() for kind, text in _names(program) if kind == "field")
+    return list(dict.fromkeys(name for name in names if name.isidentifier()))
 
 
 def _names(program: str) -> Iterator[tuple[Literal["word", "field"], str]]:
-    """Yield words that are called or named, and fields; keys of objects, strings and comments are neither."""
+    """Yield functions, variables and fields, without the keys of object constructions, strings and comments."""
     at = 0
     before = ""
-    # What is open: "{", "(", "[", or '"' for a string that a "(" of its own interrupts.
+    # The open brackets "{", "(", "[", and '"' for a string with an open interpolation.
     opened: list[str] = []
     while at < len(program):
         if opened and opened[-1] == '"':
@@ -72,29 +72,29 @@ def _names(program: str) -> Iterator[tuple[Literal["word", "field"], str]]:
         if token is None:
             return
         at = token.end()
-        said = token[0]
+        text = token[0]
         match token.lastgroup:
             case "space":
                 continue
             case "word":
-                key = opened[-1:] == ["{"] and before in _KEY_BEHIND and not said.startswith("$")
+                key = opened[-1:] == ["{"] and before in _BEFORE_KEY and not text.startswith("$")
                 if not key:
-                    yield "word", said
+                    yield "word", text
             case "field":
-                yield "field", said
+                yield "field", text
             case "quote":
                 opened.append('"')
-            case "sign" if said in "{([":
-                opened.append(said)
-            case "sign" if said in "})]" and opened:
+            case "sign" if text in "{([":
+                opened.append(text)
+            case "sign" if text in "})]" and opened:
                 opened.pop()
             case _:
                 pass
-        before = said
+        before = text
 
 
 def _past_string(program: str, at: int, opened: list[str]) -> int:
-    """Return where the part of a string that begins here ends: at its end, or in the expression it holds."""
+    """Return the end of the string part that begins at `at`: behind its closing quote, or in an interpolation."""
     part = _STRING.match(program, at)
     if part:
         at = part.end()

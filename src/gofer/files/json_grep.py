@@ -1,4 +1,4 @@
-"""The places of a JSON document where keys and values match a pattern."""
+"""The search for a pattern in the keys and values of a JSON document."""
 
 import re
 from bisect import bisect_right
@@ -17,22 +17,22 @@ from gofer.files.text_cut import head, tail
 from gofer.values.errors import ToolError
 
 _BATCH = 20_000
-_AROUND = 200
-_LONGEST_PATHS = 12
+_CONTEXT = 200
+_MOST_PATHS = 12
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(slots=True)
 class Place:
-    """One value of a document, by the way that leads to it."""
+    """One value of a document, and the path to it."""
 
     parent: "Place | None"
     step: str | int | None
-    """The key or the position in its parent; None at the top."""
+    """The key or the index in the parent; None for the document itself."""
     value: object
 
     def path(self, *, exact: bool = True) -> str:
-        """Return the path as jq writes it; with `exact` off without positions in lists, to make alike places one."""
+        """Return the path in jq's notation; without `exact`, omit list indexes, so that similar places share a path."""
         steps: list[str] = []
         place: Place | None = self
         while place is not None and place.step is not None:
@@ -42,15 +42,15 @@ class Place:
             else:
                 steps.append(f".{step}" if _PLAIN.match(step) else f".[{quote(step)}]")
             place = place.parent
-        way = "".join(reversed(steps))
-        if way.startswith("."):
-            return way
-        return f".{way}"
+        path = "".join(reversed(steps))
+        if path.startswith("."):
+            return path
+        return f".{path}"
 
 
 @dataclass(slots=True)
 class _Block:
-    """An object or a list with what stands directly in it: its keys, then its plain values."""
+    """An object or a list with the texts directly in it: keys first, then plain values."""
 
     place: Place
     steps: list[str | int | None]
@@ -67,44 +67,47 @@ class _Block:
 
 
 def run(packet: Packet) -> Packet:
-    """Return a line for each match. Fields: pattern, limit (characters). Raises ToolError."""
+    """Return a line for each match.
+
+    Fields of the job: pattern, limit (in characters). Raises ToolError.
+    """
     pattern = str(packet.fields["pattern"])
     limit = cast(int, packet.fields["limit"])
     lines: list[str] = []
     size = 0
-    kinds = Counter[str]()
+    path_counts = Counter[str]()
     for place in matches(pattern, _document(packet.data)):
-        kinds[place.path(exact=False)] += 1
+        path_counts[place.path(exact=False)] += 1
         if size <= limit:
-            lines.append(f"{place.path()}: {_shown(place.value, pattern)}")
+            lines.append(f"{place.path()}: {_display(place.value, pattern)}")
             size += len(lines[-1]) + 1
     if size > limit:
-        raise ToolError(_too_much(kinds, limit), code="too_much")
+        raise ToolError(_too_much(path_counts, limit), code="too_much")
     return Packet({}, ("\n".join(lines) or "No key and no value matches.").encode("utf-8", "replace"))
 
 
 def matches(pattern: str, document: object) -> Iterator[Place]:
-    """Yield each place with a matching key or value once, the values of an object before what is nested in it."""
+    """Yield each place with a matching key or value once, the plain values of an object before its nested ones."""
     expression = compiled(Search(pattern), utf8=True)
     for batch in _batches(document):
-        # One search over many lines costs a fraction of a search for each.
-        words = [word for block in batch for word in block.texts]
-        text = "\n".join(words)
-        if text.count("\n") >= len(words):
-            text = "\n".join(word.replace("\n", " ") for word in words)
+        # One search over many lines takes a fraction of the time of one search for each.
+        texts = [word for block in batch for word in block.texts]
+        text = "\n".join(texts)
+        if text.count("\n") >= len(texts):
+            text = "\n".join(word.replace("\n", " ") for word in texts)
         starts = list(accumulate((len(block.texts) for block in batch), initial=0))
         seen: set[tuple[int, str | int | None]] = set()
         for line in _lines(expression, text.encode("utf-8", "replace")):
-            number = bisect_right(starts, line) - 1
-            at = line - starts[number]
+            block_number = bisect_right(starts, line) - 1
+            at = line - starts[block_number]
             # A key and its value may both match.
-            if (which := (number, batch[number].steps[at])) not in seen:
-                seen.add(which)
-                yield batch[number].found(at)
+            if (found_place := (block_number, batch[block_number].steps[at])) not in seen:
+                seen.add(found_place)
+                yield batch[block_number].found(at)
 
 
 def _lines(expression: "re2.Pattern", text: bytes) -> Iterator[int]:
-    """Yield which lines match, counted from 0."""
+    """Yield the numbers of the matching lines, counted from 0."""
     begin = counted = line = 0
     while begin <= len(text) and (found := expression.search(text, begin, len(text))):
         line += text.count(b"\n", counted, found.start())
@@ -132,7 +135,7 @@ def _batches(document: object) -> Iterator[list[_Block]]:
 
 
 def _blocks(document: object) -> Iterator[_Block]:
-    """Yield every object and list, the outer before the inner."""
+    """Yield every object and list, outer before inner."""
     waiting = [Place(None, None, document)]
     while waiting:
         place = waiting.pop()
@@ -141,10 +144,10 @@ def _blocks(document: object) -> Iterator[_Block]:
         steps: list[str | int | None] = []
         texts: list[str] = []
         if isinstance(value, dict):
-            named = cast(dict[str, object], value)
-            steps += named
-            texts += named
-            pairs: Iterable[tuple[str | int | None, object]] = named.items()
+            members = cast(dict[str, object], value)
+            steps += members
+            texts += members
+            pairs: Iterable[tuple[str | int | None, object]] = members.items()
         elif isinstance(value, list):
             pairs = enumerate(cast(list[object], value))
         else:
@@ -175,34 +178,34 @@ def _document(data: bytes) -> object:
         raise ToolError("neither JSON nor JSON Lines", code="not_json") from error
 
 
-def _shown(value: object, pattern: str) -> str:
+def _display(value: object, pattern: str) -> str:
     if isinstance(value, dict):
         return f"an object with {len(cast(dict[str, object], value)):,} keys"
     if isinstance(value, list):
         return f"a list of {len(cast(list[object], value)):,}"
     if not isinstance(value, str):
         return scalar(value)
-    if len(value) <= 2 * _AROUND:
+    if len(value) <= 2 * _CONTEXT:
         return quote(value)
     found = compiled(Search(pattern), utf8=True).search(raw := value.encode("utf-8", "replace"), 0, len(raw))
     at = len(raw[: found.start()].decode()) if found else 0
-    before, behind = tail(value[:at], _AROUND // 2), head(value[at:], _AROUND)
-    return quote(f"{'…' if len(before) < at else ''}{before}{behind}{'…' if at + len(behind) < len(value) else ''}")
+    before, after = tail(value[:at], _CONTEXT // 2), head(value[at:], _CONTEXT)
+    return quote(f"{'…' if len(before) < at else ''}{before}{after}{'…' if at + len(after) < len(value) else ''}")
 
 
-def _too_much(kinds: Counter[str], limit: int) -> str:
-    most = ", ".join(f"{path} ({count:,})" for path, count in kinds.most_common(_LONGEST_PATHS))
+def _too_much(path_counts: Counter[str], limit: int) -> str:
+    most = ", ".join(f"{path} ({count:,})" for path, count in path_counts.most_common(_MOST_PATHS))
     more = ""
-    if len(kinds) > _LONGEST_PATHS:
-        more = f" and {len(kinds) - _LONGEST_PATHS:,} other paths"
+    if len(path_counts) > _MOST_PATHS:
+        more = f" and {len(path_counts) - _MOST_PATHS:,} other paths"
     return (
-        f"{kinds.total():,} keys and values match, more than fits into {limit:,} characters. They stand at "
-        f"{_cut(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
+        f"{path_counts.total():,} keys and values match, more than fits into {limit:,} characters. They are at "
+        f"{_shortened(most)}{more}. To narrow it, look for more of the text, or ask jq about one of these paths."
     )
 
 
-def _cut(paths: str) -> str:
-    """Cut paths, which are as long as their keys from outside."""
-    if len(paths) <= 5 * _AROUND:
+def _shortened(paths: str) -> str:
+    """Shorten a list of paths, which may contain keys of any length."""
+    if len(paths) <= 5 * _CONTEXT:
         return paths
-    return f"{head(paths, 5 * _AROUND)}…"
+    return f"{head(paths, 5 * _CONTEXT)}…"

@@ -1,6 +1,6 @@
-"""Questions to a JSON document: a jq program, or a pattern.
+"""Queries of a JSON document: a jq program, or a pattern.
 
-The parts that work stand in `jq_child` and `json_grep`, and run in a child.
+`jq_child` and `json_grep` do the work in a child process.
 """
 
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from gofer.files.jq_program import refuse_reading
 from gofer.values.errors import ToolError
 
 CHARACTERS = 10_000
-"""Characters of an answer at most; a longer one is refused with what would make it shorter."""
+"""The most characters of an answer. A longer one is refused with advice on a narrower query."""
 
 _LONGEST_PROGRAM = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a program gave."""
+    """The results of a jq program."""
 
     text: str
     """The results, one JSON value on each line."""
     note: str
-    """A sentence on a key that the program asks for and the document lacks; else empty."""
+    """A sentence on a key that the program uses and the document lacks; else empty."""
 
 
 async def jq(children: Children, program: str, document: bytes, *, limit: int = CHARACTERS) -> Answer:
-    """Return the results of a jq program, one JSON value on each line, every number with the digits of the document.
+    """Return the results of a jq program, one JSON value on each line, with the exact digits of all numbers.
 
-    Several values in the document, as in JSON Lines, are each given to the program. Raises ToolError for a program or a
-    document that is wrong, that reads anything else, never ends, or gives more than `limit` characters.
+    The program runs once for each value of the document, as in JSON Lines. Raises ToolError if the document is not
+    JSON, or the program is invalid, reads other data, never ends or gives more than `limit` characters.
     """
     if len(program) > _LONGEST_PROGRAM:
         raise ToolError(f"The jq program is longer than {_LONGEST_PROGRAM:,} characters; do it in several steps.")
@@ -43,10 +43,10 @@ async def jq(children: Children, program: str, document: bytes, *, limit: int = 
 
 
 async def grep_json(children: Children, pattern: str, document: bytes, *, limit: int = CHARACTERS) -> str:
-    """Return keys and values that match a pattern, each on a line with its path as jq writes it.
+    """Return the keys and values that match a pattern, each on a line with its path in jq's notation.
 
-    The pattern is RE2, matched against each key and each value by itself. Raises ToolError for a wrong pattern or
-    document, and when more than `limit` characters match.
+    The pattern is RE2, matched against each key and each value separately. Raises ToolError if the pattern or the
+    document is invalid, or the matches take more than `limit` characters.
     """
     fields = {"pattern": pattern, "limit": limit}
     job = Job("grep_json", fields, document, "Looking through this document", "use file_regex")

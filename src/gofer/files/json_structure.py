@@ -1,10 +1,10 @@
 """The structure of a large JSON value in a few thousand characters.
 
-Items of a list are looked at column by column, so that the work is done by the interpreter's own loops: all values of
-one key at once, and a column without objects and lists not at all.
+The outline keeps every key, all nesting and the length of every list. It cuts strings, and shows some of the similar
+items of a list with their number. If the outline is still too long, it becomes briefer step by step.
 
-Every key, all nesting and the length of every list are kept; strings are cut, and lists of items that are alike show
-some of them and say how many there are. What is still too long is shown more and more briefly, and cut hard at the end.
+For speed, the items of a list are examined column by column: all values of one key at once. Columns without objects and
+lists are skipped.
 """
 
 import sys
@@ -17,21 +17,21 @@ from gofer.files.exact_json import quote, scalar
 from gofer.files.text_cut import head
 
 SCALAR = 0
-"""The shape of everything that holds nothing."""
+"""The shape of every value that is neither an object nor a list."""
 
 MAX_DEPTH = 100
-"""Levels below an item that are told apart."""
+"""The levels below an item that its shape distinguishes."""
 
 _CONTAINERS = {dict, list}
 _MOST_SHAPES = 2_000
-_REMEMBERED = 1_000
+_LONG_LIST = 1_000
 
 Object = dict[str, object]
 Path = tuple[str, ...]
 
 
 class Shapes:
-    """The shapes met so far, each with a number; equal shapes have equal numbers."""
+    """The shapes found so far, each with a number. Equal shapes have equal numbers."""
 
     def __init__(self) -> None:
         self._numbers: dict[object, int] = {}
@@ -40,7 +40,7 @@ class Shapes:
         self._paths: dict[int, frozenset[Path]] = {SCALAR: frozenset()}
 
     def of(self, items: list[object], depth: int = 0) -> list[int]:
-        """Return the number of each item's shape."""
+        """Return the shape number of each item."""
         known = self._known.get(id(items))
         if known is not None:
             return known[1]
@@ -51,7 +51,7 @@ class Shapes:
         return numbers
 
     def examples(self, items: list[object], alike: int) -> list[int]:
-        """Return which items to show: `alike` from the beginning, and the first to bring a key not shown yet."""
+        """Return the indexes to show: the first `alike` items, and each item that adds a key not shown before."""
         numbers = self.of(items)
         chosen = set(range(min(alike, len(items))))
         seen = {path for at in chosen for path in self._paths_of(numbers[at])}
@@ -64,7 +64,7 @@ class Shapes:
 
     def _objects(self, items: Sequence[object], numbers: list[int], depth: int) -> None:
         groups: dict[tuple[str, ...], list[int]] = {}
-        objects = cast(Sequence[Object], items)  # Those of them that are.
+        objects = cast(Sequence[Object], items)  # The loop below selects the objects.
         for at, item in enumerate(objects):
             if type(item) is dict:
                 groups.setdefault(tuple(item), []).append(at)
@@ -108,8 +108,8 @@ class Shapes:
         for at, member in zip(places, members, strict=True):
             own = shapes[begin : begin + len(member)]
             begin += len(member)
-            if len(member) > _REMEMBERED:
-                # A list that is shown later need not be looked through again; it is kept so that its id stays its own.
+            if len(member) > _LONG_LIST:
+                # Remember the shapes for a later display. Keep the list too, so that its id is not reused.
                 self._known[id(member)] = (member, own)
             numbers[at] = self._number(tuple(("[]", number) for number in sorted(set(own))))
 
@@ -129,25 +129,25 @@ class Shapes:
 
 
 STRING = 100
-"""Characters of a string that are shown at most."""
+"""The most characters of a string that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brevity:
-    """How much of a value is shown."""
+    """The limits of an outline at one level of detail."""
 
     string: int = STRING
     scalars: int = 10
-    """Items of a list of plain values."""
+    """The items shown of a list of plain values."""
     alike: int = 2
-    """Items of a list of objects or lists, besides those that show a new key."""
+    """The items shown of a list of objects or lists, besides items that add a key."""
     keys: int = sys.maxsize
-    """Keys of one object."""
+    """The keys shown of one object."""
     depth: int = MAX_DEPTH
 
     @property
     def whole(self) -> bool:
-        """Return whether no key is left out, unless it lies deeper than people nest."""
+        """Whether the outline has every key down to `depth`."""
         return self.keys == sys.maxsize
 
 
@@ -164,17 +164,17 @@ LEVELS = (
     Brevity(8, 1, 1, 15, 6),
     Brevity(8, 1, 1, 8, 5),
 )
-"""From everything a preview may show to little; the first five keep every key."""
+"""The levels of detail, from most to least. The first five keep every key."""
 
 
 class TooLong(Exception):
-    """The value takes more characters than allowed at this brevity."""
+    """An outline that exceeds its limit of characters."""
 
 
 def outline(value: object, brevity: Brevity, shapes: Shapes, most: int) -> str:
-    """Return the value in this brevity, as JSON on one line.
+    """Return the outline of a value at a level of detail, as JSON on one line.
 
-    Raises TooLong when that is more than `most` characters.
+    Raises TooLong if the outline has more than `most` characters.
     """
     writer = _Writer(brevity, shapes, most)
     writer.write(value, 0)
@@ -182,7 +182,7 @@ def outline(value: object, brevity: Brevity, shapes: Shapes, most: int) -> str:
 
 
 class _Writer:
-    """What was written so far, and how much may follow."""
+    """The parts of an outline while it is written, and the characters left."""
 
     def __init__(self, brevity: Brevity, shapes: Shapes, most: int) -> None:
         self._brevity = brevity
@@ -196,9 +196,9 @@ class _Writer:
         elif isinstance(value, list):
             self._list(cast(list[object], value), depth)
         else:
-            self._say(quote(self._short(value)) if isinstance(value, str) else _digits(scalar(value)))
+            self._append(quote(self._shortened(value)) if isinstance(value, str) else _digits(scalar(value)))
 
-    def _say(self, part: str) -> None:
+    def _append(self, part: str) -> None:
         self._left -= len(part)
         if self._left < 0:
             raise TooLong
@@ -206,44 +206,44 @@ class _Writer:
 
     def _object(self, value: dict[str, object], depth: int) -> None:
         if value and depth >= self._brevity.depth:
-            self._say(quote(f"… an object with {len(value):,} {'key' if len(value) == 1 else 'keys'}"))
+            self._append(quote(f"… an object with {len(value):,} {'key' if len(value) == 1 else 'keys'}"))
             return
-        self._say("{")
+        self._append("{")
         for count, (key, child) in enumerate(value.items()):
             if count:
-                self._say(",")
+                self._append(",")
             if count >= self._brevity.keys:
-                self._say(f'"…":{quote(f"{len(value) - count:,} more keys, {len(value):,} in all")}')
+                self._append(f'"…":{quote(f"{len(value) - count:,} more keys, {len(value):,} in all")}')
                 break
-            self._say(f"{quote(key)}:")
+            self._append(f"{quote(key)}:")
             self.write(child, depth + 1)
-        self._say("}")
+        self._append("}")
 
     def _list(self, value: list[object], depth: int) -> None:
         if value and depth >= self._brevity.depth:
-            self._say(quote(f"… a list of {len(value):,}"))
+            self._append(quote(f"… a list of {len(value):,}"))
             return
-        shown = self._shown(value)
-        self._say("[")
-        for count, at in enumerate(shown):
+        indexes = self._indexes_to_show(value)
+        self._append("[")
+        for count, at in enumerate(indexes):
             if count:
-                self._say(",")
+                self._append(",")
             self.write(value[at], depth + 1)
-        if len(shown) < len(value):
-            self._say(f",{quote(f'… {len(value) - len(shown):,} more, {len(value):,} in all')}")
-        self._say("]")
+        if len(indexes) < len(value):
+            self._append(f",{quote(f'… {len(value) - len(indexes):,} more, {len(value):,} in all')}")
+        self._append("]")
 
-    def _shown(self, value: list[object]) -> list[int]:
+    def _indexes_to_show(self, value: list[object]) -> list[int]:
         plain = not any(isinstance(item, dict | list) for item in value)
         most = self._brevity.scalars if plain else self._brevity.alike
-        # A sentence about one more is no shorter than the one.
+        # A note about one more item is no shorter than the item.
         if len(value) <= most + 1:
             return list(range(len(value)))
         if plain:
             return list(range(most))
         return self._shapes.examples(value, most)
 
-    def _short(self, text: str) -> str:
+    def _shortened(self, text: str) -> str:
         limit = self._brevity.string
         if len(text) <= limit:
             return text
@@ -251,7 +251,7 @@ class _Writer:
 
 
 def _digits(number: str) -> str:
-    """Return a number whole, or a mark that says that it is longer than any string may be."""
+    """Return a number with all digits, or a note for a number that is too long."""
     if len(number) <= 10 * STRING:
         return number
     return quote(f"… a number of {len(number):,} characters")

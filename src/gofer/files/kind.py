@@ -1,6 +1,6 @@
 """The kinds of files, by their bytes and not by their names.
 
-The first bytes decide, and for packages what is in them. A name decides only between kinds of plain text.
+The first bytes decide, and the main part of a package. A name decides only between kinds of plain text.
 """
 
 import re
@@ -15,10 +15,10 @@ class Kind:
     """A kind of file."""
 
     name: str
-    """Short and lower-case, such as `pdf`; what code goes by."""
+    """The short lower-case name for code, such as `pdf`."""
     media_type: str
     title: str
-    """As a person says it, with its article."""
+    """The name for people, with its article."""
 
 
 _DOCUMENT = "application/vnd.openxmlformats-officedocument."
@@ -28,7 +28,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("empty", "application/x-empty", "an empty file"),
-        Kind("binary", "application/octet-stream", "a binary file of no kind that is known here"),
+        Kind("binary", "application/octet-stream", "a binary file of an unknown kind"),
         Kind("pdf", "application/pdf", "a PDF"),
         Kind("docx", _DOCUMENT + "wordprocessingml.document", "a Word document"),
         Kind("pptx", _DOCUMENT + "presentationml.presentation", "a PowerPoint presentation"),
@@ -73,7 +73,7 @@ KINDS = {
 }
 
 IMAGES = frozenset({"png", "jpeg", "gif", "webp", "tiff", "bmp"})
-"""Kinds that can be opened as an image."""
+"""The kinds that can be opened as an image."""
 
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -112,7 +112,7 @@ _MAIL = re.compile(
     rb"^(?:from|to|subject|date|message-id|mime-version|received|return-path|delivered-to)[ \t]*:", re.IGNORECASE | re.M
 )
 _PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
-_LOOKED_AT = 4_096
+_EXAMINED = 4_096
 _MAIN_PARTS = (
     (re.compile(rb"word/document\d*\.xml"), "docx"),
     (re.compile(rb"ppt/presentation\d*\.xml"), "pptx"),
@@ -121,18 +121,18 @@ _MAIN_PARTS = (
 )
 """The full path of the part that makes a ZIP an Office document."""
 _LISTED_FILE = re.compile(rb"PK\x01\x02.{24}(..).{16}", re.DOTALL)
-"""What the directory of a ZIP has before the name of a file, and in it the length of that name."""
+"""The header of a file name in the directory of a ZIP, with the length of the name."""
 _PACKED_FILE = re.compile(rb"PK\x03\x04.{22}(..)..", re.DOTALL)
-"""What a file in a ZIP has before its name."""
+"""The header of a file in a ZIP, with the length of its name."""
 
 
 def kind_of(data: bytes, name: str = "") -> Kind:
-    """Return the kind of some bytes; `name` is what their sender calls them."""
-    return KINDS[_recognised(data, extension(name))]
+    """Return the kind of some bytes. `name` is the file name from the sender."""
+    return KINDS[_recognise(data, extension(name))]
 
 
 def extension(name: str) -> str:
-    """Return the kind that a name claims; empty when it claims none that is known here."""
+    """Return the name of the kind that a file name claims; empty for an unknown extension."""
     claimed = PurePosixPath(name.replace("\\", "/")).suffix.lower().lstrip(".")
     claimed = _EXTENSIONS.get(claimed, claimed)
     if claimed in KINDS:
@@ -141,7 +141,7 @@ def extension(name: str) -> str:
 
 
 def mislabelled(kind: Kind, name: str) -> str:
-    """Return a sentence for a name that claims another kind; empty when it claims none, or this one."""
+    """Return a sentence about a name that claims another kind; empty if it claims none or this kind."""
     claimed = extension(name)
     if not claimed or claimed == kind.name or kind.name in ("encrypted", "empty"):
         return ""
@@ -150,10 +150,10 @@ def mislabelled(kind: Kind, name: str) -> str:
     return f"The name ends like {KINDS[claimed].title}, but this is {kind.title}."
 
 
-def _recognised(data: bytes, claimed: str) -> str:
+def _recognise(data: bytes, claimed: str) -> str:
     if not data:
         return "empty"
-    start = data[:_LOOKED_AT]
+    start = data[:_EXAMINED]
     for magic, name in _MAGIC:
         if start.startswith(magic):
             return name
@@ -168,17 +168,17 @@ def _recognised(data: bytes, claimed: str) -> str:
             return "heic"
         return "video"
     if start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        return _in_ole(data)
+        return _ole_kind(data)
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _in_zip(data)
-    # A PDF may begin after some bytes that were put before it.
+        return _zip_kind(data)
+    # Some programs write bytes before the header of a PDF.
     if b"%PDF-" in data[:1024]:
         return "pdf"
-    return _text(data, start, claimed)
+    return _text_kind(data, start, claimed)
 
 
-def _in_ole(data: bytes) -> str:
-    """Return the kind by the names of the streams, which the directory has in UTF-16."""
+def _ole_kind(data: bytes) -> str:
+    """Return the kind by the names of the streams, which the directory stores in UTF-16."""
     for stream, name in (
         ("EncryptedPackage", "encrypted"),
         ("WordDocument", "doc"),
@@ -192,7 +192,7 @@ def _in_ole(data: bytes) -> str:
     return "ole"
 
 
-def _in_zip(data: bytes) -> str:
+def _zip_kind(data: bytes) -> str:
     """Return the kind of a package by its main part, without opening anything."""
     names = _zipped_names(data)
     for part, name in _MAIN_PARTS:
@@ -206,7 +206,7 @@ def _in_zip(data: bytes) -> str:
 
 
 def _zipped_names(data: bytes) -> list[bytes]:
-    """Return the full paths in a ZIP: by its directory, or by its files where the directory is cut off."""
+    """Return the full paths in a ZIP, from its directory, or from its file headers if the directory is cut off."""
     directory = _directory(data)
     listed = [_name_behind(directory, found) for found in _LISTED_FILE.finditer(directory)]
     return listed or [_name_behind(data, found) for found in _PACKED_FILE.finditer(data)]
@@ -218,7 +218,7 @@ def _name_behind(data: bytes, header: re.Match[bytes]) -> bytes:
 
 
 def _directory(data: bytes) -> bytes:
-    """Return the central directory: empty where it is cut off, the end of the data where its place is wrong."""
+    """Return the central directory: empty if it is cut off, the end of the data if its stated place is wrong."""
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or len(data) < at + 22:
         return b""
@@ -226,7 +226,7 @@ def _directory(data: bytes) -> bytes:
     return data[offset : offset + size] or data[-65_536:]
 
 
-def _text(data: bytes, start: bytes, claimed: str) -> str:
+def _text_kind(data: bytes, start: bytes, claimed: str) -> str:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         start = start.decode("utf-16", "replace").encode()
     elif wide := _unmarked_utf16(start):
@@ -254,7 +254,7 @@ def _text(data: bytes, start: bytes, claimed: str) -> str:
 
 
 def _unmarked_utf16(start: bytes) -> str:
-    """Return which half of UTF-16 a text is in that does not say so: every other byte of Latin letters is zero."""
+    """Return the byte order of UTF-16 without a mark: in Latin text every other byte is zero. Empty for other text."""
     half = len(start) // 2
     low, high = start[::2].count(0), start[1::2].count(0)
     if low == 0 and high > 0.7 * half:
@@ -267,7 +267,7 @@ def _unmarked_utf16(start: bytes) -> str:
 Likely = Literal["text", "image", "pdf", "other"]
 
 LOOKED_AT = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/bmp"})
-"""Images that can be made ready for a model; others are for people only."""
+"""The media types of images that can be prepared for a model. Other images are for people only."""
 _TEXT_TYPES = frozenset(
     {
         "application/json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml",
@@ -280,34 +280,34 @@ _MORE = {
 }  # fmt: skip
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _EXPECTED = frozenset({"", "utf-8", "utf8", "us-ascii"})
-"""Encodings that need no word, because texts are taken to be in UTF-8."""
-UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
-"""Media types that say nothing."""
+"""The encodings that need no declaration, because UTF-8 is the default."""
+UNSPECIFIC_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/binary"})
+"""The media types that do not identify a format."""
 
 
 def likely(media_type: str, name: str) -> Likely:
-    """Return what a file probably is: by its media type, or by its name where the type says nothing."""
-    said = told(media_type, name)
-    if said in LOOKED_AT:
+    """Return the probable sort of a file, by its media type, or by its name if the type identifies no format."""
+    stated = stated_type(media_type, name)
+    if stated in LOOKED_AT:
         return "image"
-    if said == KINDS["pdf"].media_type:
+    if stated == KINDS["pdf"].media_type:
         return "pdf"
-    text = said.startswith("text/") or said in _TEXT_TYPES or said.endswith(("+json", "+xml", "+yaml"))
+    text = stated.startswith("text/") or stated in _TEXT_TYPES or stated.endswith(("+json", "+xml", "+yaml"))
     if text:
         return "text"
     return "other"
 
 
-def told(media_type: str, name: str) -> str:
-    """Return the media type that a file is said to have, else the one of its name; empty for an unknown one."""
-    said = plain(media_type)
-    if said in UNTOLD:
-        return guessed(name) or said
-    return said
+def stated_type(media_type: str, name: str) -> str:
+    """Return the stated media type of a file, or the media type of its name if the stated one identifies no format."""
+    stated = plain(media_type)
+    if stated in UNSPECIFIC_TYPES:
+        return guessed(name) or stated
+    return stated
 
 
 def guessed(name: str) -> str:
-    """Return the media type that the ending of a name stands for; empty when it stands for none that is known here."""
+    """Return the media type of a file name's extension; empty for an unknown extension."""
     claimed = extension(name)
     if claimed:
         return KINDS[claimed].media_type
@@ -315,7 +315,7 @@ def guessed(name: str) -> str:
 
 
 def with_charset(media_type: str, sent: str) -> str:
-    """Return the media type of a text with the old encoding that a `Content-Type` declares; any other as it is."""
+    """Return the media type of a text with the legacy encoding from a `Content-Type`; any other type unchanged."""
     charset = charset_of(sent)
     if charset in _EXPECTED or likely(media_type, "") != "text":
         return media_type
@@ -323,7 +323,7 @@ def with_charset(media_type: str, sent: str) -> str:
 
 
 def charset_of(media_type: str) -> str:
-    """Return the encoding that a media type declares; empty when it declares none."""
+    """Return the encoding that a media type declares; empty if it declares none."""
     found = _CHARSET.search(media_type)
     if not found:
         return ""
@@ -331,8 +331,8 @@ def charset_of(media_type: str) -> str:
 
 
 def plain(media_type: str) -> str:
-    """Return a media type without parameters, as in `text/html; charset=utf-8`; empty for what is none."""
-    said = media_type.partition(";")[0].strip().lower()
-    if said.isascii() and said.isprintable() and said.count("/") == 1 and " " not in said:
-        return said
+    """Return a media type without parameters, `text/html` for `text/html; charset=utf-8`; empty if it is invalid."""
+    stated = media_type.partition(";")[0].strip().lower()
+    if stated.isascii() and stated.isprintable() and stated.count("/") == 1 and " " not in stated:
+        return stated
     return ""

@@ -11,33 +11,33 @@ from gofer.files.tokens import estimate
 from gofer.values.canonical_json import clean
 
 TOKENS = 1_000
-"""Tokens of a preview when nothing else is said."""
+"""The default size of a preview in tokens."""
 
 CHARACTERS_PER_TOKEN = 8
-"""More than any real text has; beyond this many an estimate is of no use."""
+"""More than any real text has. A longer text is cut without an estimate."""
 
 _CUT = "… cut here"
 _INDENT = "    "
-"""What stands before the rest of an indented line."""
+"""The indentation of the remainder of an indented line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of something large, and how large it is."""
+    """A part of a large text, and the size of the whole."""
 
     kind: Literal["json", "text"]
     id: str
-    """`<prefix>_<hash>`: the same for the same bytes."""
+    """The id `<prefix>_<hash>`, equal for equal bytes."""
     partial_data: str
-    """JSON in one line where `kind` is json, cut at its end only when nothing else helped; else head and tail."""
+    """JSON on one line for the kind `json`, cut at its end only if no outline fits; else head and tail of the text."""
     is_truncated: bool
     total_tokens: int
     partial_tokens: int
     note_to_llm: str
-    """One or two sentences on what was left out and how to get it."""
+    """One or two sentences that say what was left out and how to get it."""
 
     def fields(self) -> dict[str, object]:
-        """Return what the model is shown; the id goes by the name `json_id` or `text_id`."""
+        """Return the fields for the model, with the id under `json_id` or `text_id`."""
         return {
             f"{self.kind}_id": self.id,
             "partial_data": self.partial_data,
@@ -48,17 +48,17 @@ class Preview:
         }
 
     def of_file(self, file: str) -> "Preview":
-        """Return the same preview with the id of the file that holds the whole."""
+        """Return the preview with the id of the file that holds the whole text."""
         return replace(self, id=file, note_to_llm=self.note_to_llm.replace(self.id, file))
 
 
 def content_id(prefix: str, raw: bytes) -> str:
-    """Return `<prefix>_<hash>`, the name of these bytes; twelve hexadecimal digits."""
+    """Return the id of some bytes, `<prefix>_<hash>`, with twelve hexadecimal digits."""
     return f"{prefix}_{hashlib.sha256(raw).hexdigest()[:12]}"
 
 
 def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Preview:
-    """Return JSON and JSON Lines by their structure, any other text by its head and tail; at most that many tokens."""
+    """Return a preview of at most `max_tokens`: the structure of JSON and JSON Lines, else head and tail."""
     text = clean(text)
     begins = text.lstrip("\ufeff \t\r\n")[:1]
     if begins in ("{", "["):
@@ -70,24 +70,24 @@ def preview(text: str, *, prefix: str = "file", max_tokens: int = TOKENS) -> Pre
 
 
 def preview_json(text: str, *, prefix: str = "json", max_tokens: int = TOKENS) -> Preview:
-    """Return the structure of JSON, or of JSON Lines as one list. Raises ValueError for anything else."""
+    """Return a preview with the structure of JSON, or of JSON Lines as one list. Raises ValueError for other text."""
     text = clean(text)
     total = estimate(text)
     name = content_id(prefix, text.encode())
     try:
         value = parse(text)
-        what = "JSON"
+        format_name = "JSON"
     except ValueError:
         value = parse_lines(text)
-        what = "JSON Lines"
+        format_name = "JSON Lines"
     if total <= max_tokens:
-        return Preview("json", name, text, False, total, total, f"This is all of the {what}.")
-    part, whole_structure = _within(value, max_tokens)
-    return Preview("json", name, part, True, total, estimate(part), _json_note(what, name, whole_structure))
+        return Preview("json", name, text, False, total, total, f"This is all of the {format_name}.")
+    part, whole_structure = _outline_within(value, max_tokens)
+    return Preview("json", name, part, True, total, estimate(part), _json_note(format_name, name, whole_structure))
 
 
 def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -> Preview:
-    """Return head and tail of a text, in whole lines where they are short, with what is missing said in between."""
+    """Return a preview with head and tail of a text, in whole lines if they are short, and a note on the gap."""
     text = clean(text)
     total = estimate(text)
     name = content_id(prefix, text.encode())
@@ -101,19 +101,19 @@ def preview_text(text: str, *, prefix: str = "text", max_tokens: int = TOKENS) -
     return Preview("text", name, part, True, total, estimate(part), note)
 
 
-def _json_note(what: str, name: str, whole_structure: bool) -> str:
+def _json_note(format_name: str, name: str, whole_structure: bool) -> str:
     if whole_structure:
-        kept = (
+        content = (
             "Every key and the true length of every list are here; strings are cut, and lists of alike items show some "
             "of them"
         )
     else:
-        kept = "This is the outline of something very wide or deep, and not every key fits"
-    return f"{kept}. Ask jq or grep_json about {name} for the values themselves; it is {what}."
+        content = "This is the outline of something very wide or deep, and not every key fits"
+    return f"{content}. Ask jq or grep_json about {name} for the values themselves; it is {format_name}."
 
 
-def _within(value: object, max_tokens: int) -> tuple[str, bool]:
-    """Return the fullest outline that fits, and whether it has every key."""
+def _outline_within(value: object, max_tokens: int) -> tuple[str, bool]:
+    """Return the most detailed outline that fits, and whether it has every key."""
     shapes = Shapes()
     most = max_tokens * CHARACTERS_PER_TOKEN
     for brevity in LEVELS:
@@ -126,23 +126,23 @@ def _within(value: object, max_tokens: int) -> tuple[str, bool]:
     try:
         part = outline(value, LEVELS[-1], shapes, 20 * most)
     except TooLong:
-        part = _beginning(value)
-    return _first(part, max_tokens - estimate(_CUT)) + _CUT, False
+        part = _too_wide(value)
+    return _head_of(part, max_tokens - estimate(_CUT)) + _CUT, False
 
 
-def _beginning(value: object) -> str:
+def _too_wide(value: object) -> str:
     return f"… {'an object' if isinstance(value, dict) else 'a list'} too wide to outline "
 
 
-def _first(text: str, max_tokens: int) -> str:
-    """Return a beginning of the text of at most that many tokens, and not much less."""
+def _head_of(text: str, max_tokens: int) -> str:
+    """Return a beginning of the text of slightly less than `max_tokens`, at most."""
     part = head(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
     while part and (tokens := estimate(part)) > max_tokens:
         part = head(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))
     return part
 
 
-def _last(text: str, max_tokens: int) -> str:
+def _tail_of(text: str, max_tokens: int) -> str:
     part = tail(text, max(max_tokens, 0) * CHARACTERS_PER_TOKEN)
     while part and (tokens := estimate(part)) > max_tokens:
         part = tail(part, min(len(part) - 1, int(len(part) * max(max_tokens, 0) / tokens)))
@@ -152,24 +152,24 @@ def _last(text: str, max_tokens: int) -> str:
 def _head_and_tail(text: str, max_tokens: int) -> str:
     room = max_tokens - 30
     if room < 20:
-        return _first(text, max_tokens)
-    first = _first(text, room * 2 // 3)
+        return _head_of(text, max_tokens)
+    first = _head_of(text, room * 2 // 3)
     if (at := first.rfind("\n")) >= 0 and len(first) - at < len(first) // 4:
         first = first[: at + 1]
-    last = _last(text, room - estimate(first))
+    last = _tail_of(text, room - estimate(first))
     if 0 <= (at := last.find("\n")) < len(last) // 4:
         last = last[at + 1 :]
     missing = text[len(first) : len(text) - len(last)]
     last = _indented(text, last)
     lines = missing.count("\n")
-    said = f"[… {len(missing):,} characters{f', {lines:,} lines,' if lines else ''} left out here …]"
-    return f"{first}{'' if first.endswith(chr(10)) else chr(10)}{said}\n{last}"
+    gap = f"[… {len(missing):,} characters{f', {lines:,} lines,' if lines else ''} left out here …]"
+    return f"{first}{'' if first.endswith(chr(10)) else chr(10)}{gap}\n{last}"
 
 
 def _indented(text: str, last: str) -> str:
-    """Return the end of a text, indented where its first line is the rest of an indented line.
+    """Return the end of a text, indented if its first line is the remainder of an indented line.
 
-    What people wrote is told apart by its indentation, also in a part of it.
+    The indentation marks text that people wrote, so a part of a line needs it as well.
     """
     begin = text.rfind("\n", 0, len(text) - len(last)) + 1
     if begin == len(text) - len(last) or text[begin : begin + 1] not in (" ", "\t"):

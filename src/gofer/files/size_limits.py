@@ -1,14 +1,14 @@
-"""The largest file that Gofer takes, and the two ends that are kept of a larger text."""
+"""The size limit of files, and the two ends of a larger text."""
 
 from dataclasses import dataclass
 
 from gofer.values.missing import Missing
 
 FILE_BYTES = 64_000_000
-"""Bytes of one file that are fetched, kept, read or taken from an archive at most: the one number for all of them."""
+"""The most bytes of one file that Gofer fetches, stores, reads or extracts from an archive."""
 
 IMAGE_BYTES = 20 << 20
-"""Bytes of an image that is opened at most, which unpacks to many times as many."""
+"""The most bytes of an image that Gofer opens. It decompresses to many times its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class Ends:
     """The beginning and the end of a larger text."""
 
     content: bytes
-    """Both in whole lines, and between them a line for readers that says what was left out."""
+    """Both ends in whole lines, with a line between them that says what was left out."""
     missing: Missing
-    """The bytes between them. Answers over the file take what it lacks from here, never from its content."""
+    """The bytes between the ends. Answers take the gap from here, never from the line in `content`."""
 
 
 def megabytes(size: int) -> str:
@@ -31,7 +31,7 @@ def without_middle(head: bytes, tail: bytes, total: int) -> Ends:
     head = head[: head.rfind(b"\n") + 1] or head
     tail = tail[tail.find(b"\n") + 1 :]
     span = f"bytes {len(head):,} to {total - len(tail):,} of {total:,}"
-    why = f"up to {megabytes(FILE_BYTES)} of a file are kept"
-    line = f"[Gofer left out {span}, because {why}.]"
-    content = b"".join([head.removesuffix(b"\n"), b"\n", line.encode(), b"\n", tail])
-    return Ends(content, Missing("bytes", span, why, instead="ask for a file that holds that part"))
+    reason = f"up to {megabytes(FILE_BYTES)} of a file are kept"
+    gap_line = f"[Gofer left out {span}, because {reason}.]"
+    content = b"".join([head.removesuffix(b"\n"), b"\n", gap_line.encode(), b"\n", tail])
+    return Ends(content, Missing("bytes", span, reason, instead="ask for a file that holds that part"))

@@ -1,9 +1,9 @@
-"""The places where a text may be cut without tearing apart a character that a person sees."""
+"""Cuts of a text between the characters that a person sees."""
 
 import unicodedata
 
 _LONGEST = 32
-"""Code points of one visible character that are kept together at most; longer ones are made to hurt."""
+"""The most code points of one visible character that are kept together. Only hostile texts have longer ones."""
 
 _JOINER = "\u200d"
 
@@ -13,9 +13,9 @@ def head(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     end = max(limit, 0)
-    while end > 0 and limit - end < _LONGEST and _torn(text, end):
+    while end > 0 and limit - end < _LONGEST and _divides_character(text, end):
         end -= 1
-    # What cannot be kept whole is cut where it must be.
+    # A character longer than the limit is cut at the limit.
     if end > 0 or limit <= 0:
         return text[:end]
     return text[:limit]
@@ -28,7 +28,7 @@ def tail(text: str, limit: int) -> str:
     if limit <= 0:
         return ""
     start = first = len(text) - limit
-    while start < len(text) and start - first < _LONGEST and _torn(text, start):
+    while start < len(text) and start - first < _LONGEST and _divides_character(text, start):
         start += 1
     if start < len(text):
         return text[start:]
@@ -36,23 +36,23 @@ def tail(text: str, limit: int) -> str:
 
 
 def characters(raw: bytes, start: int, stop: int) -> bytes:
-    """Return the bytes from `start` to `stop` of UTF-8, without characters that are only partly in there."""
+    """Return the bytes of UTF-8 from `start` to `stop`, without incomplete characters at the ends."""
     start = max(start, 0)
     stop = max(min(stop, len(raw)), start)
     for at in range(start, min(start + 3, stop)):
-        if not _continues(raw[at]):
+        if not _is_continuation(raw[at]):
             break
         start = at + 1
     for at in range(stop - 1, max(stop - 4, start) - 1, -1):
-        if _continues(raw[at]):
+        if _is_continuation(raw[at]):
             continue
-        # The last character that begins here ends here, or is left out.
+        # Keep the last character only if all of its bytes are within the range.
         return raw[start : at if at + _length(raw[at]) > stop else stop]
     return raw[start:stop]
 
 
-def _torn(text: str, at: int) -> bool:
-    """Return whether a cut before this place would go through a visible character."""
+def _divides_character(text: str, at: int) -> bool:
+    """Return whether a cut before this index would divide a visible character."""
     before, after = text[at - 1 : at], text[at : at + 1]
     if not before or not after or (before.isascii() and after.isascii()):
         return before == "\r" and after == "\n"
@@ -62,21 +62,21 @@ def _torn(text: str, at: int) -> bool:
         return True
     if "\u1160" <= after <= "\u11ff":
         return "\u1100" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3"
-    return _flag(after) and _flag(before) and _flags_before(text, at) % 2 == 1
+    return _is_flag_letter(after) and _is_flag_letter(before) and _flag_letters_before(text, at) % 2 == 1
 
 
-def _flag(char: str) -> bool:
+def _is_flag_letter(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def _flags_before(text: str, at: int) -> int:
+def _flag_letters_before(text: str, at: int) -> int:
     count = 0
-    while count < at and _flag(text[at - 1 - count]):
+    while count < at and _is_flag_letter(text[at - 1 - count]):
         count += 1
     return count
 
 
-def _continues(byte: int) -> bool:
+def _is_continuation(byte: int) -> bool:
     return byte & 0xC0 == 0x80
 
 

@@ -1,8 +1,8 @@
-"""A rough count of the tokens of a text, without any vocabulary.
+"""An estimate of the tokens of a text, without a vocabulary.
 
-Vocabularies cut text at much the same places: before capitals, between groups of three digits, around punctuation.
-So pieces are counted by class, each class with a weight. Prose, code, JSON, logs, tables and CJK come out within about
-a tenth; `projections/token_account.py` corrects the rest by what the provider counted.
+Most vocabularies divide text at similar places: before capitals, between groups of three digits, around punctuation.
+The estimate counts pieces by class and weighs each class. For prose, code, JSON, logs, tables and CJK it is within
+about 10 % of the real count. `projections/token_account.py` corrects the difference by the provider's counts.
 """
 
 import re
@@ -10,22 +10,22 @@ from collections import Counter
 from typing import Literal
 
 SAMPLE = 64 * 1024
-"""Characters that are looked at; of a longer text, slices from its whole length."""
+"""The characters that are examined; a longer text is sampled in slices from its whole length."""
 
 _SLICES = 16
 
 _REMEMBERED = 4_096
-"""How many texts are known by their weight."""
+"""The most texts with a cached weight."""
 
 _known: dict[tuple[int, int], float] = {}
 
 _PIECES = re.compile(
     r"""
-    (?P<glued>(?<=[A-Za-z0-9])(?:[A-Z]?[a-z]{1,3}(?![a-z])|[A-Z]{1,3}(?![A-Za-z])))  # as in hashes and base64
+    (?P<glued>(?<=[A-Za-z0-9])(?:[A-Z]?[a-z]{1,3}(?![a-z])|[A-Z]{1,3}(?![A-Za-z])))  # in hashes and base64
   | (?P<long>[A-Z]?[a-z]{8,14}|[A-Z]{8,14})
   | (?P<word>[A-Z]?[a-z]{1,14}|[A-Z]{1,14}(?![a-z])|[A-Z])
   | (?P<digits>[0-9]{1,3})
-  | (?P<free>\ (?=[^\W\d_]))                      # one space belongs to the word behind it
+  | (?P<free>\ (?=[^\W\d_]))                      # one space belongs to the next word
   | (?P<joined>(?<![!-/:-@\[-`{-~])[!-/:-@\[-`{-~](?=[A-Za-z]))  # and so may one sign
   | (?P<signs>\ ?[!-/:-@\[-`{-~]{1,4}[\r\n]{0,8}) # line ends belong to the signs before them
   | (?P<line>[\ \t]{0,32}[\r\n]{1,8})
@@ -55,7 +55,7 @@ _WEIGHTS = {
 
 
 def estimate(text: str) -> int:
-    """Return about how many tokens a text is: 0 for the empty text, at least 1 for others. Takes milliseconds."""
+    """Return the approximate number of tokens of a text: 0 for the empty text, else at least 1. Takes milliseconds."""
     if len(text) <= SAMPLE:
         return _rounded(_weight(text))
     size = SAMPLE // _SLICES
@@ -65,8 +65,8 @@ def estimate(text: str) -> int:
 
 
 def _weight(text: str) -> float:
-    # One result is weighed alone, as a part of its message and as what may leave; a run that is continued weighs all
-    # again. Hashes are what is kept: no text may outlive its run.
+    # A tool result is weighed several times, and again when its run resumes. The cache has hashes for keys, because no
+    # text may outlive its run.
     key = (hash(text), len(text))
     known = _known.get(key)
     if known is None:
@@ -88,7 +88,8 @@ def _rounded(weight: float) -> int:
 
 
 Content = Literal["prose", "code", "json", "cjk", "dense", "image"]
-"""Words; program text and logs; JSON and tables; Chinese, Japanese, Korean; hashes and base64; what is looked at."""
+"""The kind of content: words; source code and logs; JSON and tables; Chinese, Japanese and Korean; hashes and base64;
+images."""
 
 KIND_SAMPLE = 8_192
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -97,7 +98,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def content_of(text: str) -> Content:
-    """Return the kind that most of a text is; of a long one by slices of it."""
+    """Return the predominant kind of content of a text. A long text is sampled."""
     if len(text) <= KIND_SAMPLE:
         sample = text
     else:

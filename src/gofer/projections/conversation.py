@@ -13,7 +13,7 @@ from typing import Literal, assert_never
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import FINISH
 from gofer.values import messages
-from gofer.values.messages import ToolAsk, meant
+from gofer.values.messages import ToolAsk, resolved_call
 
 _ID = re.compile("[!-~]{1,64}")
 _NOT_IN_NAMES = re.compile("[^a-zA-Z0-9_-]")
@@ -217,7 +217,7 @@ def _add_answer(state: Conversation, recorded: e.Recorded, response: e.LlmRespon
     if state.flaw != "call_as_text":
         state.drafts.clear()
     state.answer = response.text
-    state.asks = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
+    state.asks = {f"{state.turn}.{index}": resolved_call(ask) for index, ask in enumerate(response.tool_calls)}
     state.outcomes = {}
     state.uncalled = []
     state.finish = response.finish_reason

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
 from gofer.journal.workspace_entries import FileAdded
 from gofer.projections import workspace
-from gofer.values.messages import ToolAsk, meant
+from gofer.values.messages import ToolAsk, resolved_call
 
 ARGUMENTS_LIMIT = 300
 RESULT_LIMIT = 1_500
@@ -51,7 +51,7 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
         match recorded.entry:
             case LlmResponse(tool_calls=asked):
                 turn += 1
-                asks |= {f"{turn}.{index}": meant(ask) for index, ask in enumerate(asked)}
+                asks |= {f"{turn}.{index}": resolved_call(ask) for index, ask in enumerate(asked)}
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:
                 ask = asks[call]
                 arguments = _cut(ask.arguments, ARGUMENTS_LIMIT)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
 from gofer.journal.workspace_entries import BOOKKEEPING, PlanUpdated, Todo
 from gofer.values.canonical_json import encode
-from gofer.values.messages import ToolAsk, arguments, meant
+from gofer.values.messages import ToolAsk, arguments, resolved_call
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ def fold(state: Repetition, recorded: Recorded) -> None:
     match recorded.entry:
         case LlmResponse(tool_calls=asks):
             state.turn += 1
-            asked = {f"{state.turn}.{index}": meant(ask) for index, ask in enumerate(asks)}
+            asked = {f"{state.turn}.{index}": resolved_call(ask) for index, ask in enumerate(asks)}
             state.asks = {call: _identity(ask) for call, ask in asked.items()}
             state.bookkeeping = frozenset(call for call, ask in asked.items() if ask.tool in BOOKKEEPING)
         case MessageReceived(item=item) if item:

@@ -1,7 +1,7 @@
-"""The canonical bytes of a JSON value, and the bytes that are accepted as one.
+"""Canonical JSON: the bytes of a value, and the strict reading of bytes from outside.
 
-`encode` is the one way Gofer writes JSON that is hashed, stored or sent to a model: equal values give equal
-bytes on every machine. `decode` reads what came from outside: strict UTF-8, bounded depth, no NaN, no infinity.
+`encode` writes all JSON that Gofer hashes, stores or sends to a model. Equal values give equal bytes on every machine.
+`decode` reads bytes from outside: strict UTF-8, bounded depth, no NaN, no infinity.
 """
 
 import json
@@ -12,13 +12,13 @@ from typing import NoReturn, cast
 from gofer.values.errors import BadRequest
 
 MAX_DEPTH = 100
-"""Levels of nesting accepted from outside; real payloads of every vendor stay under 30."""
+"""The levels of nesting accepted from outside. Real payloads of every vendor have fewer than 30."""
 
 _GZIP = b"\x1f\x8b"
-"""What every gzip file begins with, and no text in UTF-8."""
+"""The first bytes of every gzip file. No text in UTF-8 begins with them."""
 
 _BREAKS = "\x85\u2028\u2029"
-"""Characters that JSON leaves as they are in a string, and that end a line of Unicode."""
+"""Characters that end a line in Unicode and that JSON does not escape."""
 
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -45,14 +45,14 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return JSON that stays one line also where lines are broken as Unicode says."""
+    """Return JSON that is one line by the rules of Unicode as well."""
     for char in _BREAKS:
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
 
 
 def decode(raw: bytes) -> object:
-    """Return the JSON value in bytes from outside. Raises BadRequest(400) for anything that is not plain JSON."""
+    """Return the JSON value of bytes from outside. Raises BadRequest(400) if they are not strict JSON."""
     text = decode_text(raw)
     if not text.strip():
         raise BadRequest(400, "The body is empty.", code="body_empty")
@@ -61,11 +61,11 @@ def decode(raw: bytes) -> object:
     except json.JSONDecodeError as error:
         raise BadRequest(400, "The body is not JSON.", code="body_not_json") from error
     except ValueError as error:
-        said = "The body holds NaN, an infinity or a number of thousands of digits."
-        raise BadRequest(400, said, code="body_number") from error
+        message = "The body holds NaN, an infinity or a number of thousands of digits."
+        raise BadRequest(400, message, code="body_number") from error
     except RecursionError as error:
         raise _too_deep() from error
-    # No value is nested deeper than brackets were opened, and most bodies open few.
+    # A value cannot be nested deeper than the number of opening brackets, and most bodies have few.
     if text.count("{") + text.count("[") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
         raise _too_deep()
     return value
@@ -82,14 +82,14 @@ def decode_text(raw: bytes) -> str:
 
 
 def as_object(value: object) -> Mapping[str, object]:
-    """Return the value if it is a JSON object, else an empty one; for reading fields that may be absent."""
+    """Return the value if it is a JSON object, else an empty object, to read fields that may be absent."""
     if isinstance(value, dict):
         return cast(Mapping[str, object], value)
     return {}
 
 
 def as_list(value: object) -> list[object]:
-    """Return the value if it is a JSON array, else an empty one."""
+    """Return the value if it is a JSON array, else an empty list."""
     if isinstance(value, list):
         return cast(list[object], value)
     return []
@@ -103,12 +103,12 @@ def as_text(value: object) -> str:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Refuse NaN and Infinity, which are not JSON, for `parse_constant`. Raises ValueError."""
+    """Raise ValueError for NaN and Infinity, which are not JSON. A function for `parse_constant`."""
     raise ValueError(f"{name} is not JSON")
 
 
 def finite(text: str) -> float:
-    """Return a number for `parse_float`: one that does not fit would become an infinity, which no JSON can hold."""
+    """Return a number, for `parse_float`. Raises ValueError for a number too large for a float."""
     if math.isfinite(value := float(text)):
         return value
     raise ValueError(f"{text} is too large a number")
@@ -118,7 +118,7 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 def deeper_than(value: object, levels: int) -> bool:
-    """Return whether a JSON value is nested deeper than that; never recurses."""
+    """Return whether a JSON value is nested deeper than `levels`, without recursion."""
     layer = [value]
     for _ in range(levels):
         layer = [child for parent in layer for child in _children(parent)]

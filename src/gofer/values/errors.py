@@ -1,20 +1,19 @@
-"""The errors, by who must act.
+"""The errors of Gofer, ordered by who must act.
 
     GoferError
-    ├── ConfigError       fix the file: a workflow, a prompt, a setting; the sentence names it
-    ├── ToolError         tell the model: the call failed and the run goes on
+    ├── ConfigError       fix the file: a workflow, a prompt or a setting that the message names
+    ├── ToolError         notify the model: the call failed and the run continues
     ├── TemporaryError    try later: a vendor, a model or a disk is not available now
-    │   └── Unwritten     the same of the store, right before something would have been sent
-    ├── RunStopped        stop the run: it cannot go on, and a person is told why
-    ├── Cancelled         stop the run: a person asked for it; begin nothing new
-    ├── OutOfTime         stop this worker, in good order: the next one goes on from here
-    └── Fenced            stop this worker: another owner has the run by now; write nothing more
-
-    BadRequest            the sender's mistake: answered with a status, never logged with contents
-    Damaged               a journal or a body is not what was written; never read as less
-    └── OtherVersion      another version of Gofer wrote it: left alone here, continued by that one
-        └── EarlierVersion    an earlier one, which comes back only when an operator installs it
-    Gone                  a run was deleted in its time: no one has to act, and no one can
+    │   └── Unwritten     try later: the store did not take a frame, so its request was not sent
+    ├── RunStopped        stop the run: it cannot continue, and a person reads the reason
+    ├── Cancelled         stop the run: a person cancelled it; begin nothing new
+    ├── OutOfTime         stop this worker in good order: the next worker continues the run
+    ├── Fenced            stop this worker: another owner has the run; write nothing more
+    ├── BadRequest        answer the sender with a status; never log the contents
+    ├── Corrupt           repair or restore: a journal or a body is not what was written
+    │   └── OtherVersion  leave the journal alone: the version of Gofer that wrote it continues it
+    │       └── EarlierVersion    an earlier version, which returns only when an operator installs it
+    └── Gone              no action is possible: the contents of the run were deleted
 
 Every message is one sentence for a person: what is wrong and what to do.
 """
@@ -24,7 +23,7 @@ from pathlib import PurePath
 from typing import Literal
 
 Access = Literal["", "credential", "permission"]
-"""What a system outside does not accept: what Gofer shows, or that it may do this."""
+"""The reason of an outside system's refusal: Gofer's credential is not valid, or it lacks a permission."""
 
 Cause = Literal[
     "",
@@ -39,13 +38,14 @@ Cause = Literal[
     "poison",
     "corrupt",
 ]
-"""Why a run ended without its work done, for code.
+"""The reason why a run ended without its work done, for code.
 
-`outage`, `credential`, `permission` and `refused` are about a system outside: it did not answer, did not accept Gofer's
-credential, did not allow it, or refused it for another reason. `unknown`: it is not known whether the answer arrived.
-`turned_away`: the workflow is not for the person who asked.
-`fault` and `poison` are about Gofer: it failed, once or at the same point again and again. `corrupt`: the journal is
-not what was written. `stopped` is every other failure that is written nowhere outside. Empty for every other end.
+`outage`, `credential`, `permission` and `refused` are about an outside system: it did not answer, did not accept
+Gofer's credential, did not grant the permission, or refused the request for another reason. `unknown`: Gofer could not
+determine whether the answer arrived. `turned_away`: the workflow is not for the person who asked.
+`fault` and `poison` are about Gofer: it failed once, or at the same point again and again. `corrupt`: the journal is
+not what was written. `stopped` is every other failure that is not written to an outside system. Empty for every other
+end.
 """
 
 
@@ -54,9 +54,9 @@ class GoferError(Exception):
 
 
 def fault(error: BaseException) -> str:
-    """Return the type of an unexpected error and where it was raised, as `KeyError at admission.py:88`.
+    """Return the type and the origin of an unexpected error, as `KeyError at admission.py:88`.
 
-    Its text is left out, because it may hold contents.
+    The error's message is left out, because it may hold contents.
     """
     name = type(error).__name__
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -65,15 +65,16 @@ def fault(error: BaseException) -> str:
 
 
 class ConfigError(GoferError):
-    """A file or a setting is wrong; the message says which, where, and what to write instead."""
+    """A wrong file or setting. The message names the file, the place and the text to write instead."""
 
 
 class ToolError(GoferError):
-    """A tool could not do what was asked; the message goes to the model, the run goes on.
+    """A failed tool call. The message goes to the model, and the run continues.
 
-    `code` is for code: the reason in the vendor's words, empty when there is none. `retry_after` is after how many
-    seconds the other side takes the same, of which nothing was done now; 0 when waiting does not help, endless when it
-    did not say how long. `access` is what the operator has to renew or to allow before it can work.
+    `code` is the reason for code, in the vendor's words; empty when there is none. `retry_after` is the number of
+    seconds after which the other system accepts the same call, of which it has done nothing; 0 when waiting does not
+    help, infinite when the system did not name a time. `access` says whether the operator must renew a credential or
+    grant a permission.
     """
 
     def __init__(self, message_to_model: str, *, code: str = "", retry_after: float = 0.0, access: Access = "") -> None:
@@ -85,9 +86,9 @@ class ToolError(GoferError):
 
 
 class TemporaryError(GoferError):
-    """Something outside is not available now; the same work may succeed later.
+    """An outage of an outside system. The same work may succeed later.
 
-    `retry_after` is how many seconds the other side asked to wait; 0 when it did not say.
+    `retry_after` is the wait in seconds that the other system asked for; 0 when it did not name one.
     """
 
     def __init__(self, message: str, *, retry_after: float = 0.0) -> None:
@@ -96,14 +97,14 @@ class TemporaryError(GoferError):
 
 
 class Unwritten(TemporaryError):
-    """The store did not take the frame that must stand before a request is sent; the request was not sent."""
+    """A refusal by the store of the frame that must be stored before a request is sent. The request was not sent."""
 
 
 class RunStopped(GoferError):
-    """The run cannot go on; the message is the reason a person reads.
+    """The end of a run that cannot continue. The message is the reason that a person reads.
 
-    `cause` is the same reason for code. `system` names the system outside that caused it, if any. `plain_reason` is
-    the sentence for the colleague, with `{owner}` for the owner of the workflow; without it the message is shown.
+    `cause` is the same reason for code. `system` names the outside system that caused it, if any. `plain_reason` is
+    the sentence for the colleague, with `{owner}` for the owner of the workflow; if it is empty, the message is shown.
     """
 
     def __init__(self, message: str, *, cause: Cause = "", system: str = "", plain_reason: str = "") -> None:
@@ -114,31 +115,31 @@ class RunStopped(GoferError):
 
 
 class Cancelled(GoferError):
-    """A person cancelled the run; the message says who, as people will read it."""
+    """The cancellation of a run. The message names the person who cancelled it, as people will read it."""
 
 
 class OutOfTime(GoferError):
-    """What comes next does not fit into the time this worker has left; nothing of it was begun."""
+    """The end of a worker's time. The next step does not fit into it and was not begun."""
 
 
 class Fenced(GoferError):
-    """Another worker wrote the next frame of this run; this one must stop without clean-up writes."""
+    """The loss of a run to another worker, which wrote its next frame. Stop without clean-up writes."""
 
 
 class Corrupt(GoferError):
-    """Stored bytes are not the bytes that were written; the message names the run and the frame, or the file."""
+    """Stored bytes that differ from the bytes written. The message names the run and the frame, or the file."""
 
 
 class OtherVersion(Corrupt):
-    """Another version of Gofer wrote a journal, which is whole: that version can continue it, and this one must not."""
+    """An intact journal of another version of Gofer, which can continue it. This version must not."""
 
 
 class EarlierVersion(OtherVersion):
-    """That version is an earlier one. An update does not bring it back, so an operator has to."""
+    """A journal of an earlier version. An operator must install that version, because no update brings it back."""
 
 
 class Gone(GoferError):
-    """The contents of a run were deleted and its key destroyed; the message names the run."""
+    """A run with deleted contents and a destroyed key. The message names the run."""
 
 
 RefusalCode = Literal[
@@ -184,13 +185,13 @@ RefusalCode = Literal[
     "event_too_large",
     "window_closed",
 ]
-"""Why a request is refused, for the log; `sources/delivery_log.py` says what the operator can do about each."""
+"""The reason why a request is refused, for the log. `sources/delivery_log.py` has the operator's remedy for each."""
 
 
 class BadRequest(GoferError):
-    """A request is refused: `status` is what the sender gets, the message is all it is told.
+    """The refusal of a request. The sender gets `status` and the message, and nothing else.
 
-    `code` is what the log says, which may be more than an unproved sender is told.
+    `code` goes to the log. It may say more than an unverified sender may learn.
     """
 
     def __init__(self, status: int, message: str, *, code: RefusalCode = "other") -> None:

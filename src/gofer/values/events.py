@@ -1,6 +1,6 @@
-"""Events: what happened outside, in one shape for every source.
+"""Events: one shape for the deliveries of every source.
 
-An *event* happened outside; an *entry* is a line of our journal. The two words are never mixed.
+An *event* happened in an outside system. An *entry* is a line of a journal. The two words are never mixed.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did it. `id` is the source's own id and never reaches a model."""
+    """The person or bot that caused an event. `id` is the source's own id and never reaches a model."""
 
     id: str
     kind: Literal["person", "bot"] = "person"
@@ -18,27 +18,27 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened outside, verified and translated. Its text is data, never instructions to us."""
+    """One event of an outside system, verified and translated. The text is data, never an instruction to Gofer."""
 
     source: str
-    """Where it happened: the name of a folder of `sources/`."""
+    """The source, by the name of its folder in `sources/`."""
     kind: str
-    """What happened, as workflow files name it: the source, a dot and what."""
+    """The kind of event as workflow files name it: the source, a dot and a word."""
     identity: tuple[str, ...]
-    """The same for every delivery of the same happening; not the delivery id."""
+    """The key of the event: equal for every delivery of the same event. It is not the delivery id."""
     conversation: str
-    """Runs of one conversation happen one after the other, oldest first."""
+    """The conversation. Gofer executes the runs of one conversation one after the other, oldest first."""
     actor: Actor
     text: str
     place: Mapping[str, str]
-    """The source's coordinates, needed to read more and to answer: team, channel, ts, thread_ts."""
+    """The source's coordinates for reading more and for the answer, such as team, channel, ts and thread_ts."""
     private: bool | None = None
-    """Whether only some people can see it; None is unknown, and unknown counts as private."""
+    """Whether only some people can see the event. None is unknown and counts as private."""
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What the source says of it in plain JSON, under the names that conditions of workflow files use: `emoji`."""
+    """The event's details in plain JSON, under the names that conditions of workflow files use, such as `emoji`."""
     hops: int = 0
-    """How many runs stand in a row behind it: what a run wrote and started another one with is one hop further."""
+    """The number of runs in a row that led to this event. A run that writes a message adds one hop to its event."""
     digest: str = ""
-    """A hash of what was delivered. Where it is set, a delivery with another one under the same identity is refused."""
+    """A hash of the delivered contents. If set, a delivery with the same identity and another digest is refused."""
     window: int = 0
-    """Seconds after which an equal event is a happening of its own; 0 is never."""
+    """The seconds after which an equal delivery counts as a new event; 0 is never."""

@@ -1,7 +1,7 @@
 """Messages to and from a model, and their bytes.
 
-The bytes are those of an OpenAI-compatible Chat Completions request. A message is encoded once, when it
-enters the conversation, and never again.
+The bytes follow OpenAI-compatible Chat Completions. Gofer encodes a message once, when the message enters the
+conversation.
 """
 
 import json
@@ -12,41 +12,41 @@ from typing import Literal, cast
 from gofer.values.canonical_json import MAX_DEPTH, as_object, clean, deeper_than, encode, finite, refuse_constant
 
 ARGUMENTS_LIMIT = 200_000
-"""Characters of the arguments of one call that are read at most."""
+"""The most characters of one call's arguments that Gofer parses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAsk:
-    """One tool call as the model asked for it. `arguments` is its own JSON text, not yet trusted."""
+    """One tool call as the model wrote it. `arguments` is untrusted JSON text."""
 
     id: str
-    """The provider's id, empty when it sent none; ours is `<turn>.<index>`."""
+    """The provider's id, or empty. Gofer's own id of a call is `<turn>.<index>`."""
     tool: str
     arguments: str
     extra: str = ""
-    """What its provider wants to see again beside it, as a JSON object; empty for nothing."""
+    """A JSON object of further fields that the provider expects back with the call; empty for none."""
 
 
 CALL_TOOL = "call_tool"
-"""The tool that stands for those that a prompt does not list: it takes their `name` and their `arguments`."""
+"""The tool that calls tools that the prompt does not list, by their `name` and `arguments`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """What a model looks at beside text: an image, or a document that it reads by itself."""
+    """An image or a document that a model reads by itself, beside the text."""
 
     file: str
-    """Id of the run's file that it is."""
+    """The id of the run's file."""
     media_type: str
     data: str
-    """Its bytes in base64."""
+    """The bytes in base64."""
     pages: int = 0
-    """Of a document, how many it has; 0 where they were not counted."""
+    """The number of pages of a document; 0 if they were not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call as its provider counted them. `cached_tokens` are part of `input_tokens`."""
+    """The tokens of one model call as the provider counted them. `input_tokens` includes `cached_tokens`."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -54,16 +54,16 @@ class Usage:
 
 
 ENDPOINT = "endpoint"
-"""The parameter with the endpoint of a model. It is recorded with a request and is no part of its bytes."""
+"""The parameter that names a model's endpoint. The journal records it; the request does not contain it."""
 
 
 def sent(params: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the parameters that a request holds."""
+    """Return the parameters without the endpoint, as a request contains them."""
     return {name: value for name, value in params.items() if name != ENDPOINT}
 
 
 def asked_at(params: Mapping[str, object]) -> str:
-    """Return the model of recorded parameters, with its endpoint where that is not the default one."""
+    """Return the model of recorded parameters as `endpoint/model`, or as `model` at the default endpoint."""
     endpoint = params.get(ENDPOINT, "")
     model = str(params.get("model", ""))
     if not endpoint:
@@ -84,34 +84,34 @@ FailureClass = Literal[
     "unreachable",
     "refused",
 ]
-"""Classes of failed requests to a model. `models/failures.py` says what a run does about each."""
+"""The classes of failed requests to a model. `models/failures.py` decides what a run does about each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """What a provider said of a request that it did not answer."""
+    """A provider's error response to a request."""
 
     failure: FailureClass
     status: int = 0
-    """The HTTP status; 0 when no response came."""
+    """The HTTP status; 0 if no response arrived."""
     code: str = ""
     type: str = ""
     parameter: str = ""
     message: str = ""
-    """The provider's own words, shortened and without credentials: contents, for the sealed journal."""
+    """The provider's message, shortened and without credentials. It may hold contents: for the sealed journal only."""
 
 
 def arguments(text: str) -> dict[str, object]:
-    """Return what a model wrote as the arguments of a call.
+    """Return the parsed arguments of a call.
 
-    Raises ValueError that says what they are instead of an object.
+    Raises ValueError if the text is not a JSON object; its message says what the text is instead.
     """
     if len(text) > ARGUMENTS_LIMIT:
         raise ValueError(f"longer than {ARGUMENTS_LIMIT} characters")
     try:
         value: object = _decoder.decode(clean(text))
         if "\\u" in text:
-            # Raises for half a character, which can be written as an escape and sent nowhere.
+            # Raises for a lone surrogate, which JSON can escape and UTF-8 cannot carry.
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ValueError("not JSON") from error
@@ -122,33 +122,33 @@ def arguments(text: str) -> dict[str, object]:
     return cast(dict[str, object], value)
 
 
-def meant(ask: ToolAsk) -> ToolAsk:
-    """Return the call that an ask is for: of `call_tool` the one that it names; one that names none stays as it is."""
+def resolved_call(ask: ToolAsk) -> ToolAsk:
+    """Return the call that `call_tool` names. Return any other call, and an unreadable `call_tool`, unchanged."""
     if ask.tool != CALL_TOOL:
         return ask
     try:
-        told = arguments(ask.arguments)
+        fields = arguments(ask.arguments)
     except ValueError:
         return ask
-    match told:
-        case {"name": str(name), "arguments": str(text)} if len(told) == 2:
-            written = text
-        case {"name": str(name), "arguments": dict()} if len(told) == 2:
-            written = json.dumps(told["arguments"], ensure_ascii=False)
-        case {"name": str(name)} if len(told) == 1:
-            written = "{}"
+    match fields:
+        case {"name": str(name), "arguments": str(text)} if len(fields) == 2:
+            call_arguments = text
+        case {"name": str(name), "arguments": dict()} if len(fields) == 2:
+            call_arguments = json.dumps(fields["arguments"], ensure_ascii=False)
+        case {"name": str(name)} if len(fields) == 1:
+            call_arguments = "{}"
         case _:
             return ask
     if name == CALL_TOOL:
         return ask
-    return ToolAsk(id=ask.id, tool=name, arguments=written)
+    return ToolAsk(id=ask.id, tool=name, arguments=call_arguments)
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object from pairs with different keys; two values under one key are ambiguous."""
+    """Return an object from pairs. Raises ValueError for a repeated key, because its value is ambiguous."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key is repeated")
     return value
 
 
@@ -156,12 +156,12 @@ _decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, 
 
 
 def system(text: str) -> bytes:
-    """Return a message that tells the model who it is."""
+    """Return the system message of a conversation."""
     return encode({"role": "system", "content": text})
 
 
 def user(text: str, media: Sequence[Media] = ()) -> bytes:
-    """Return a message to the model from outside, with what it is to look at."""
+    """Return a user message with text and media."""
     if media:
         content = [{"type": "text", "text": text}, *map(_part, media)]
     else:
@@ -181,7 +181,7 @@ def _part(media: Media) -> dict[str, object]:
 
 
 def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
-    """Return what the model said, with the tool calls it asked for and what its provider wants to see again."""
+    """Return an assistant message with text, tool calls and the further fields that the provider expects back."""
     message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
@@ -203,5 +203,5 @@ def _object(text: str) -> Mapping[str, object]:
 
 
 def tool(ask_id: str, text: str) -> bytes:
-    """Return the outcome of one tool call, as the model reads it."""
+    """Return the message with the result of one tool call."""
     return encode({"role": "tool", "tool_call_id": ask_id, "content": text})

@@ -1,4 +1,4 @@
-"""The parts that a text made of a document does not hold."""
+"""The parts of a document that its extracted text lacks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ MissingUnit = Literal["pages", "rows", "sheets", "slides", "scans", "bytes"]
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A part of a document that the text made from it does not hold."""
+    """One part of a document that its extracted text lacks."""
 
     unit: MissingUnit
     part: str
-    """Names the part: `pages 2,001 to 2,300`."""
+    """The name of the part, such as `pages 2,001 to 2,300`."""
     reason: str
-    """The cause, as it follows "because": `one text holds 2,000 pages`."""
+    """The clause that follows "because", such as `one text holds 2,000 pages`."""
     tool: str = ""
-    """The tool that gets the part; empty when none can."""
+    """The tool that gets the part; empty when no tool can."""
     arguments: Mapping[str, object] | None = None
     """The arguments of that call, without the file."""
     instead: str = ""
-    """What to do beside that call, or where no tool gets the part."""
+    """The advice beside that call, or in its place when no tool gets the part."""
     document: str = ""
-    """Id of the document, which is the `file` of that call."""
+    """The id of the document, for the argument `file` of that call."""

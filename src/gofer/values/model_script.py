@@ -1,8 +1,7 @@
 """The answers of a scripted model, step by step.
 
-Shared by the offline model server and the in-process scripted model. It is stateless: the first user message
-and the offered tools choose the script, the assistant messages since then choose the step. Imports nothing of
-ours but errors.
+The offline model server and the in-process scripted model share this module. It keeps no state: the first user message
+and the offered tools choose the script, and the number of assistant messages since then chooses the step.
 """
 
 import re
@@ -29,7 +28,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One assistant turn as written; `{name}` in its strings is still to be filled."""
+    """One assistant turn as written, with placeholders such as `{name}` in its strings."""
 
     text: str
     calls: tuple[ScriptedCall, ...]
@@ -37,21 +36,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A named conversation: when it applies, and what the model says turn by turn."""
+    """A named conversation: the conditions under which it applies, and the model's turns."""
 
     name: str
     steps: tuple[Step, ...]
     says: re.Pattern[str] = field(default_factory=lambda: re.compile(""))
-    """Searched in the first user message; the empty pattern matches all."""
+    """The pattern that the first user message must contain; the empty pattern matches all."""
     tools: frozenset[str] = frozenset()
-    """Tools the request must offer."""
+    """The tools that the request must offer."""
     results: tuple[re.Pattern[str], ...] = ()
-    """Searched in what tools gave: their named groups fill the steps after that."""
+    """The patterns searched in tool results. Their named groups fill the placeholders of later steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the model answers to one request. Steps are counted from 1."""
+    """The model's answer to one request. Steps are counted from 1."""
 
     script: str | None
     step: int
@@ -59,12 +58,12 @@ class Turn:
     calls: tuple[ScriptedCall, ...] = ()
 
     def call_id(self, index: int) -> str:
-        """Return the id of the call at `index`, counted from 1: the same request always gets the same ids."""
+        """Return the id of the call at `index`, counted from 1. Equal requests get equal ids."""
         return f"call_{self.step}_{index}"
 
 
 def load_scripts(text: str, source: str) -> tuple[Script, ...]:
-    """Return the scripts of a YAML file; `source` is how the file is named in errors."""
+    """Return the scripts of a YAML file. `source` names the file in errors. Raises ConfigError."""
     try:
         data: object
         if yaml.__with_libyaml__:
@@ -85,13 +84,13 @@ def load_scripts(text: str, source: str) -> tuple[Script, ...]:
 
 def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
     """Return the answer to a Chat Completions request body."""
-    said, answered, given = _conversation(request)
+    first_message, turns, tool_results = _conversation(request)
     offered = _offered(request)
-    number = answered + 1
+    number = turns + 1
     for script in scripts:
-        found = script.says.search(said)
+        found = script.says.search(first_message)
         if found and script.tools <= offered:
-            matches = [found, *(match for result in script.results if (match := result.search(given)))]
+            matches = [found, *(match for result in script.results if (match := result.search(tool_results)))]
             return _turn(
                 script, number, {key: value or "" for one in matches for key, value in one.groupdict().items()}
             )
@@ -112,21 +111,21 @@ def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
 
 
 def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:
-    """Return the first user message, the number of answers since, and what tools gave since, in their order."""
+    """Return the first user message, the number of answers since, and the tool results since, in order."""
     messages = request.get("messages")
-    said: str | None = None
-    answered = 0
-    given: list[str] = []
+    first_message: str | None = None
+    turns = 0
+    tool_results: list[str] = []
     for message in messages if _is_list(messages) else []:
         if not _is_mapping(message):
             continue
-        if said is None and message.get("role") == "user":
-            said = _plain(message.get("content"))
-        elif said is not None and message.get("role") == "assistant":
-            answered += 1
-        elif said is not None and message.get("role") == "tool":
-            given.append(_plain(message.get("content")))
-    return said or "", answered, "\n".join(given)
+        if first_message is None and message.get("role") == "user":
+            first_message = _plain(message.get("content"))
+        elif first_message is not None and message.get("role") == "assistant":
+            turns += 1
+        elif first_message is not None and message.get("role") == "tool":
+            tool_results.append(_plain(message.get("content")))
+    return first_message or "", turns, "\n".join(tool_results)
 
 
 def _plain(content: object) -> str:
@@ -150,7 +149,7 @@ def _offered(request: Mapping[str, object]) -> frozenset[str]:
 
 
 def _fill(text: str, groups: Mapping[str, str]) -> str:
-    # Only named groups are filled: JSON and jq in arguments keep their own braces.
+    # Fill named groups only, because JSON and jq in arguments have braces of their own.
     return re.sub(r"\{(\w+)\}", lambda found: groups.get(found[1], found[0]), text)
 
 
@@ -233,7 +232,7 @@ def _call(item: object, where: str) -> ScriptedCall:
     if not _is_mapping(arguments):
         raise ConfigError(f"{where}: the arguments of {tool} are not a mapping from names; quote a name like on.")
     if not _is_json(arguments):
-        raise ConfigError(f"{where}: an argument of {tool} is no JSON value; put dates and times in quotes.")
+        raise ConfigError(f"{where}: an argument of {tool} is not a JSON value; put dates and times in quotes.")
     return ScriptedCall(tool, arguments)
 
 

@@ -1,6 +1,6 @@
-"""What of the outside world does a run get to see: time, ids, chance and HTTP, all passed in.
+"""The outside world as a run sees it: time, ids, random numbers and HTTP, all passed in.
 
-Nothing below `app` reads a clock, draws a random number or opens a connection by other means.
+No room below `app` reads a clock, draws a random number or opens a connection by other means.
 """
 
 import random
@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from gofer.values.errors import TemporaryError, ToolError
 
 LONGEST_RETRY_AFTER = 86_400.0
-"""Seconds of a wait that a server asks for at most; a longer one counts as this."""
+"""The longest wait in seconds that a server may ask for; a longer one is shortened to this."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What a server answered: `headers` has lower-case names, `body` is at most the limit asked for."""
+    """A server's response. `headers` has lower-case names; `body` is no longer than the limit of the request."""
 
     status: int
     headers: Mapping[str, str]
@@ -28,7 +28,7 @@ class HttpResponse:
 
     @property
     def retry_after(self) -> float:
-        """Seconds that the server asks to wait; 0 where it does not say, or says it as a date."""
+        """The wait in seconds that the server asks for; 0 if it names none, or names a date."""
         try:
             seconds = float(self.headers.get("retry-after", "0"))
         except ValueError:
@@ -38,45 +38,45 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request: sent once, without retries and redirects."""
+    """One HTTP request, sent once without retries or redirects."""
 
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     content: bytes = b""
     timeout: float = 15.0
-    """Seconds for the whole exchange."""
+    """The seconds for the whole exchange."""
     limit: int = 5_000_000
-    """Bytes of the answer that are read at most."""
+    """The most bytes of the response that are read."""
     public_only: bool = False
-    """Whether the request may reach addresses of the public internet only; for addresses that Gofer was sent."""
+    """Whether only public addresses may be reached; for URLs that Gofer received from outside."""
 
 
 class NotPublic(ToolError):
-    """A request for the public internet leads into a private network; nothing of it was sent."""
+    """A public-only request to a host in a private network. The request was not sent."""
 
     def __init__(self) -> None:
-        super().__init__("That address leads into a private network, and Gofer sends nothing there.", code="elsewhere")
+        super().__init__("That address is in a private network, and Gofer sends no requests there.", code="elsewhere")
 
 
 class TooLarge(TemporaryError):
-    """An answer was larger than its reader takes; nothing of it was kept."""
+    """A response larger than the limit of its request. None of its bytes were kept."""
 
 
 class Http(Protocol):
     """The network as a tool sees it."""
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Return the answer to a request.
+        """Return the response to a request.
 
-        Raises TooLarge for more than its limit, NotPublic where the request may not reach its host, TemporaryError when
-        no answer came (refused, reset, timed out).
+        Raises TooLarge if the response exceeds the limit of the request, NotPublic if the request may not reach the
+        host, TemporaryError if no response arrived (refused, reset, timed out).
         """
         ...
 
 
 class Clock(Protocol):
-    """Two clocks: `now` may jump and is for people; `monotonic` never goes back and is for deadlines."""
+    """Two clocks. `now` is for people and may jump. `monotonic` is for deadlines and never goes back."""
 
     def now(self) -> float:
         """Return the wall clock, unix seconds."""
@@ -88,7 +88,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's own clocks."""
+    """The clocks of this machine."""
 
     def now(self) -> float:
         """Return the wall clock, unix seconds."""
@@ -105,25 +105,25 @@ def random_id() -> str:
 
 
 def random_key() -> bytes:
-    """Return 64 bytes of the system's randomness: the key of one run's seal."""
+    """Return 64 bytes of the system's randomness, the key of one run's seal."""
     return secrets.token_bytes(64)
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Everything a run may touch that is not its journal."""
+    """The outside world of one run: everything it may use except its journal."""
 
     http: Http
     clock: Clock
     new_id: Callable[[], str]
-    """Fresh unique names, used for owners and nonces."""
+    """Returns a new unique id, for an owner or a nonce."""
     random: random.Random
     new_key: Callable[[], bytes]
-    """A fresh key for the seal of a run."""
+    """Returns a new key for the seal of a run."""
 
 
 _URL = re.compile(r"[a-zA-Z]+://[\w.\-\[\]:]+(/[\w.~\-/:%+=,!@&'()]*)?")
-"""A base URL without what would end its path, and without a name or a pattern."""
+"""A base URL without query, fragment, user name or wildcard."""
 
 
 def is_base_url(value: str) -> bool:

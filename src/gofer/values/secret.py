@@ -1,4 +1,4 @@
-"""A secret that is carried and never printed."""
+"""A secret that is passed around and never printed."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from typing_extensions import override
 
 
 class Secret:
-    """A credential. It has no printable form: repr, str and format all give `***`."""
+    """A credential without a printable form: repr, str and format give `***`."""
 
     __slots__ = ("_value",)
 
@@ -14,7 +14,7 @@ class Secret:
         self._value: Final = value
 
     def reveal(self) -> str:
-        """Return the value itself; call this only where it goes onto the wire or into an HMAC."""
+        """Return the value itself. Call this only to send the value or to compute an HMAC with it."""
         return self._value
 
     @override

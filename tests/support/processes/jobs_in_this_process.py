@@ -3,7 +3,7 @@
 from gofer.files.child import Job
 from gofer.files.child_wire import Packet
 from gofer.files.document_jobs import JOBS
-from gofer.files.fork import done
+from gofer.files.fork import execute
 from gofer.values.errors import ToolError
 
 
@@ -11,7 +11,7 @@ class InThisProcess:
     """A replacement for `Children`, for harmless documents only."""
 
     async def run(self, job: Job) -> Packet:
-        packet = done(JOBS, Packet({"job": job.name, **job.fields}, job.data))
+        packet = execute(JOBS, Packet({"job": job.name, **job.fields}, job.data))
         if "error" in packet.fields:
             raise ToolError(str(packet.fields["error"]), code=str(packet.fields["code"]))
         assert "failed" not in packet.fields, packet.fields

@@ -88,7 +88,7 @@ async def test_file_is_read_in_the_encoding_of_the_call() -> None:
     step, file = await with_file("東京".encode("euc_jp"), "city.txt")
     assert "東京" in (await ask(step, "2.0", "extract_file", file=file, encoding="EUC-JP")).text
     refused = await ask(step, "2.1", "extract_file", file=file, encoding="nonsense")
-    assert refused.text.startswith("There is no encoding 'nonsense'; write a name as windows-1252")
+    assert refused.text.startswith("There is no encoding 'nonsense'; write one such as windows-1252")
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ async def test_child_job_sees_no_environment_and_no_descriptor_of_the_parent(
     [
         (
             "forever",
-            "The PDF takes longer than 1 seconds of a processor and was stopped; ask for a smaller part of it.",
+            "The PDF takes more than 1 seconds of processor time and was stopped; ask for a smaller part of it.",
         ),
         ("hog", "The PDF needs more memory than it may have, 128 MB; ask for a smaller part of it."),
         (
@@ -164,7 +164,7 @@ async def test_closed_children_leave_no_process_and_refuse_further_jobs(children
         await under_way
     with pytest.raises(ProcessLookupError):
         os.kill(helper, 0)
-    with pytest.raises(TemporaryError, match="about to end"):
+    with pytest.raises(TemporaryError, match="shutting down"):
         await children.run(Job("echo"))
 
 

@@ -100,7 +100,7 @@ def test_decoder_notes_a_guess_and_accepts_a_named_encoding() -> None:
 def test_decoder_counts_unreadable_characters() -> None:
     read = decode("Größe, naïve, 日本語 ".encode() * 20 + b"\xff end")
     assert read is not None
-    assert read.note == "Read as UTF-8; characters that cannot be read stand as \ufffd: 1."
+    assert read.note == "Read as UTF-8; characters that cannot be read are shown as \ufffd: 1."
 
 
 def test_decoder_does_not_count_a_replacement_character_in_the_text() -> None:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gofer.files.child_wire import Limits, Packet, receive_ending, send
-from gofer.files.fork import done, serve
+from gofer.files.fork import execute, serve
 from support.processes import hostile_jobs_helper
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # It warns of forking with several threads.
@@ -72,4 +72,4 @@ def test_children_of_a_helper_end_with_the_parent() -> None:
 
 
 def test_unexpected_error_of_a_job_is_reported_by_type_only() -> None:
-    assert done(hostile_jobs_helper.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}
+    assert execute(hostile_jobs_helper.JOBS, Packet({"job": "stumble"})).fields == {"failed": "KeyError"}

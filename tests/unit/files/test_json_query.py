@@ -66,7 +66,7 @@ async def test_jq_program_is_answered(children: Children, program: str, answer: 
     ],
 )  # fmt: skip
 async def test_jq_program_that_reads_beyond_the_document_is_refused(children: Children, program: str) -> None:
-    with pytest.raises(ToolError, match="not allowed: a jq program sees its document"):
+    with pytest.raises(ToolError, match="not allowed: a jq program sees only its document"):
         await jq(children, program, DOCUMENT)
 
 
@@ -79,7 +79,7 @@ def test_jq_check_accepts_or_refuses_any_program(program: str) -> None:
 @pytest.mark.parametrize("program", ["def f: f; f", "last(range(1e18))", "[repeat(1)]", "until(false; .)"])
 async def test_endless_jq_program_is_stopped(program: str) -> None:
     made = Children(seconds=0.3)
-    with pytest.raises(ToolError, match=r"takes longer than 0\.3 seconds|more memory"):
+    with pytest.raises(ToolError, match=r"takes more than 0\.3 seconds|more memory"):
         await jq(made, program, DOCUMENT)
     made.close()
 

@@ -19,7 +19,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.plan import TOOLS as PLAN_TOOLS
 from gofer.tools.search import TOOLS as SEARCH_TOOLS
 from gofer.tools.skills import TOOLS as SKILL_TOOLS
-from gofer.values.messages import ToolAsk, meant
+from gofer.values.messages import ToolAsk, resolved_call
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.skill import Skill
@@ -210,5 +210,5 @@ def test_call_through_call_tool_is_journaled_like_a_direct_call(turns: list[list
 @given(st.text(), st.text())
 def test_every_written_tool_call_resolves_to_a_tool(tool: str, written: str) -> None:
     ask = ToolAsk("1", tool, written)
-    assert meant(ask) == ask
-    assert meant(ToolAsk("1", "call_tool", written)).tool
+    assert resolved_call(ask) == ask
+    assert resolved_call(ToolAsk("1", "call_tool", written)).tool

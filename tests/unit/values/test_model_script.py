@@ -116,7 +116,7 @@ def test_tool_results_fill_later_script_steps() -> None:
         ("- {name: a, steps: [{calls: [{x: {}, y: {}}]}]}", "a call is one tool name"),
         ("- {name: a, steps: [{calls: [{x: [1]}]}]}", "the arguments of x are not a mapping"),
         ("- {name: a, steps: [{calls: [{x: {on: 1}}]}]}", "quote a name like on"),
-        ("- {name: a, steps: [{calls: [{x: {day: 2026-01-01}}]}]}", "an argument of x is no JSON value"),
+        ("- {name: a, steps: [{calls: [{x: {day: 2026-01-01}}]}]}", "an argument of x is not a JSON value"),
         ("- {name: a, steps: [{text: a}]}\n- {name: a, steps: [{text: b}]}", "two scripts are named 'a'"),
     ],
 )

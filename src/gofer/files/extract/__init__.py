@@ -1,1 +1,1 @@
-"""Documents as text, a module for each format; only the helper process imports these."""
+"""The text of documents, with one module for each format. Only the helper process imports these modules."""

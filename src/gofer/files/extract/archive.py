@@ -1,7 +1,7 @@
-"""The reader of archives: what is in a ZIP, tar or gzip file by its full path, and one member of it.
+"""The reader of ZIP, tar and gzip archives: the list of members by full path, and the bytes of one member.
 
-Nothing is ever unpacked to a place. A path in an archive is a name and nothing else, and a member is read up to a limit
-of its own, not up to the size that the archive states.
+Nothing is extracted to a folder. A path in an archive is only a name. A member is read up to a fixed limit, not up to
+the size that the archive states.
 """
 
 import gzip
@@ -25,12 +25,12 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 ARCHIVES = frozenset({"zip", "tar", "gzip"})
-"""Kinds of archives that are read."""
+"""The supported kinds of archives."""
 
 ENTRIES = 10_000
-"""Members of an archive that are listed at most."""
+"""The most members of an archive that is opened."""
 UNPACKED = 512_000_000
-"""Bytes of a packed archive that are walked through at most."""
+"""The most decompressed bytes that are read of a gzip archive."""
 _RATIO = 150
 _RATIO_FROM = 4_000_000
 _PIECE = 1 << 20
@@ -38,14 +38,14 @@ _SHOWN_NAMES = 20
 _PASSWORD = 0x1
 _UTF8_NAME = 0x800
 _END_MARK = 1_024
-"""Zeros at the end of a complete tar."""
+"""The number of zeros at the end of a complete tar."""
 
 
 class Source(Protocol):
-    """Bytes that are read from their beginning to their end."""
+    """A stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, at most so many; none at the end."""
+        """Return at most `size` further bytes; empty at the end."""
         ...
 
 
@@ -54,17 +54,17 @@ class Entry:
     """A file in an archive."""
 
     path: str
-    """Its full path, which only names it."""
+    """The full path, used only as a name."""
     size: int
     packed: int
-    """Bytes that it takes in the archive; 0 where the archive is packed as a whole."""
+    """The compressed size in bytes; 0 if the archive is compressed as a whole."""
     open: Callable[[], Source]
-    """Opens it, before the next entry is asked for. Raises ToolError."""
+    """Opens the file. Call it before the next entry is read. Raises ToolError."""
 
 
 def read(data: bytes, name: str) -> Reading:
-    """Return a list of all files with their paths and sizes. Raises ToolError."""
-    with _damage_is_said():
+    """Return the list of all files with paths and sizes. Raises ToolError."""
+    with _damage_as_tool_error():
         found = list(_entries(data, name))
     entries = [one for one in found if isinstance(one, Entry)]
     missing = tuple(one for one in found if isinstance(one, Missing))
@@ -76,35 +76,38 @@ def read(data: bytes, name: str) -> Reading:
 
 
 def member(packet: Packet) -> Packet:
-    """Return the bytes of one file. Fields: name (of the archive), member (a path). Raises ToolError."""
-    wanted = str(packet.fields["member"])
+    """Return the bytes of one file. Raises ToolError.
+
+    Fields of the job: name (of the archive), member (a path).
+    """
+    requested = str(packet.fields["member"])
     name = str(packet.fields["name"])
     paths: list[str] = []
     missing: list[Missing] = []
-    with _damage_is_said():
+    with _damage_as_tool_error():
         for found in _entries(packet.data, name):
             match found:
                 case Missing():
                     missing.append(found)
-                case Entry() if found.path == wanted:
+                case Entry() if found.path == requested:
                     return Packet({"name": display(found.path)}, _unpacked(found))
                 case Entry():
                     paths.append(found.path)
-    said = [_absent(wanted, paths), incomplete(missing, "The archive")]
-    raise ToolError(" ".join(filter(None, said)), code="no_member")
+    sentences = [_absent(requested, paths), incomplete(missing, "The archive")]
+    raise ToolError(" ".join(filter(None, sentences)), code="no_member")
 
 
-def _absent(wanted: str, paths: list[str]) -> str:
-    last = PurePosixPath(wanted).name.lower()
+def _absent(requested: str, paths: list[str]) -> str:
+    last = PurePosixPath(requested).name.lower()
     near = [path for path in paths if last and last in path.lower()] or paths
     names = ", ".join(map(repr, near[:_SHOWN_NAMES])) or "no file"
     if len(near) > _SHOWN_NAMES:
         names += f" and {len(near) - _SHOWN_NAMES:,} more"
-    return f"The archive has no member {wanted[:200]!r}; write a path as it is listed. It holds {names}."
+    return f"The archive has no member {requested[:200]!r}; write a path as it is listed. It holds {names}."
 
 
 @contextmanager
-def _damage_is_said() -> Generator[None]:
+def _damage_as_tool_error() -> Generator[None]:
     try:
         yield
     except NotImplementedError as error:
@@ -114,18 +117,18 @@ def _damage_is_said() -> Generator[None]:
 
 
 def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
-    """Yield the files of an archive, not its folders, and then what it lacks. Raises ToolError for too many."""
+    """Yield the files of an archive without its folders, then the missing part. Raises ToolError for too many files."""
     match kind_of(data, name).name:
         case "zip":
             found = _zipped(data)
         case "tar":
             found = _tarred(BytesIO(data))
         case "gzip" if _holds_tar(data):
-            found = _tarred(_Walked(data))
+            found = _tarred(_BoundedGzip(data))
         case "gzip":
             found = _packed_alone(data, name)
         case _:
-            raise ToolError("The file is no archive; leave `member` out.", code="no_archive")
+            raise ToolError("The file is not an archive; leave `member` out.", code="no_archive")
     for count, entry in enumerate(found):
         if count >= ENTRIES:
             raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
@@ -134,7 +137,7 @@ def _entries(data: bytes, name: str) -> Iterator[Entry | Missing]:
 
 def _zipped(data: bytes) -> Iterator[Entry]:
     at = data.rfind(b"PK\x05\x06")
-    # Before a directory is read at all: whether it is one that is listed.
+    # Check the stated number of entries before zipfile reads the directory.
     if at >= 0 and int.from_bytes(data[at + 10 : at + 12], "little") > ENTRIES:
         raise ToolError(f"The archive has more than {ENTRIES:,} files and is not opened.", code="bomb")
     archive = zipfile.ZipFile(BytesIO(data))
@@ -153,51 +156,51 @@ def _opening(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], So
 
 
 def _zip_path(info: zipfile.ZipInfo) -> str:
-    """Return a path in letters, where the archive says its encoding and where it does not."""
+    """Return a decoded path, with a guessed encoding if the archive does not declare UTF-8."""
     if info.flag_bits & _UTF8_NAME or info.filename.isascii():
         return display_path(info.filename)
     return display_path(decoded(info.filename.encode("cp437", "replace")) or info.filename)
 
 
 def _tarred(source: Source) -> Iterator[Entry | Missing]:
-    """Yield the files of a tar, which is walked from its beginning and never unpacked as a whole."""
-    followed = _Followed(source)
-    archive = tarfile.open(fileobj=cast(IO[bytes], followed), mode="r|")  # noqa: SIM115 - ends with its bytes
+    """Yield the files of a tar, which is read as a stream and never held decompressed as a whole."""
+    stream = _CheckedStream(source)
+    archive = tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|")  # noqa: SIM115 - ends with its bytes
     last = ""
     for info in archive:
         last = display_path(decoded(info.name.encode("utf-8", "surrogateescape")) or "")
         if not info.isdir():
             yield Entry(last, info.size, 0, _extracting(archive, info))
-    why = followed.trouble_behind(archive.offset)
-    if why:
-        yield Missing("bytes", f"anything behind {last!r}", why, instead=AGAIN)
+    reason = stream.damage_after(archive.offset)
+    if reason:
+        yield Missing("bytes", f"anything behind {last!r}", reason, instead=AGAIN)
 
 
-class _Followed:
-    """Bytes on their way to the reader of tars, which ends at the first header that it cannot read."""
+class _CheckedStream:
+    """A stream for tarfile that finds damage. tarfile ends silently at the first header that it cannot read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._size = 0
-        self._last_sign = 0
-        """Where the zeros at the end begin."""
+        self._last_byte = 0
+        """The offset after the last byte that is not zero."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes."""
         piece = self._source.read(size)
         written = len(piece.rstrip(b"\0"))
         if written:
-            self._last_sign = self._size + written
+            self._last_byte = self._size + written
         self._size += len(piece)
         return piece
 
-    def trouble_behind(self, end: int) -> str:
-        """Return why a tar is incomplete, by what follows its last file; empty for its end mark, and no more."""
+    def damage_after(self, end: int) -> str:
+        """Return why a tar is incomplete, by the bytes after its last file; empty if only the end mark follows."""
         while self.read(_PIECE):
             pass
         if self._size < end + _END_MARK:
             return "the archive is cut off there"
-        if self._last_sign > end:
+        if self._last_byte > end:
             return "the archive is damaged there, or another one follows"
         return ""
 
@@ -206,26 +209,28 @@ def _extracting(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[],
     def extracted() -> Source:
         file = info.isfile() and archive.extractfile(info)
         if not file:
-            raise ToolError("That member is a link or a device and holds no bytes; read what it leads to.", code="link")
+            raise ToolError(
+                "That member is a link or a device and holds no bytes; read the file that it points to.", code="link"
+            )
         return file
 
     return extracted
 
 
 def _packed_alone(data: bytes, name: str) -> Iterator[Entry]:
-    walked = _Walked(data)
+    stream = _BoundedGzip(data)
     size = 0
-    while piece := walked.read(_PIECE):
+    while piece := stream.read(_PIECE):
         size += len(piece)
-    yield Entry(display(name.removesuffix(".gz") or "content"), size, len(data), lambda: _Walked(data))
+    yield Entry(display(name.removesuffix(".gz") or "content"), size, len(data), lambda: _BoundedGzip(data))
 
 
 def _holds_tar(data: bytes) -> bool:
-    return kind_of(_Walked(data).read(512)).name == "tar"
+    return kind_of(_BoundedGzip(data).read(512)).name == "tar"
 
 
-class _Walked:
-    """What a gzip file holds, as far as an honest one goes."""
+class _BoundedGzip:
+    """The decompressed bytes of a gzip file, up to the limits against decompression bombs."""
 
     def __init__(self, data: bytes) -> None:
         self._file = gzip.GzipFile(fileobj=BytesIO(data))
@@ -233,7 +238,7 @@ class _Walked:
         self._seen = 0
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes. Raises ToolError for an archive that grows without end."""
+        """Return the next bytes. Raises ToolError if the decompressed size exceeds the limits."""
         piece = self._file.read(size)
         self._seen += len(piece)
         if self._seen > UNPACKED:
@@ -256,14 +261,14 @@ def _unpacked(entry: Entry) -> bytes:
 
 
 def _check(entry: Entry, size: int) -> None:
-    """Raise ToolError for a member that is too large, or that grows as no honest one does."""
+    """Raise ToolError for a member that is too large or has a suspicious compression ratio."""
     if size > FILE_BYTES:
-        said = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
-        raise ToolError(f"{said}; ask for a smaller part of it.", code="too_large")
+        message = f"{entry.path} has {megabytes(size)} unpacked, and up to {megabytes(FILE_BYTES)} can be read"
+        raise ToolError(f"{message}; ask for a smaller part of it.", code="too_large")
     if entry.packed and size > _RATIO_FROM and size > _RATIO * entry.packed:
         raise _bomb(entry.path)
 
 
 def _bomb(name: str) -> ToolError:
-    said = f"{name} unpacks to more than {_RATIO} times what it has packed, as no honest file does; it is not read."
-    return ToolError(said, code="bomb")
+    message = f"{name} unpacks to more than {_RATIO} times its packed size, so it is not read."
+    return ToolError(message, code="bomb")

@@ -1,7 +1,7 @@
-"""Tables on a page: pieces of text in rows and columns.
+"""The recognition of tables on a page, by the positions of its pieces of text.
 
-The reader goes by where the pieces lie: neighbours on a line that keep their distance are cells, and lines with cells
-below each other are a table. Two columns of prose are none.
+Pieces on one line with a large distance are cells. Lines with cells below each other are a table. Two columns of prose
+are not a table.
 """
 
 import statistics
@@ -11,40 +11,40 @@ from dataclasses import dataclass
 from gofer.files.extract.notation import markdown
 
 _GAP = 0.9
-"""Distance between two cells, in heights of the text; words of one cell are nearer."""
+"""The least distance between two cells, in heights of the text. Words of one cell are nearer."""
 
 _PROSE = 22.0
-"""Width of a piece, in heights, from which it is rather a line of prose than a cell."""
+"""The width, in heights of the text, above which a cell is rather a line of prose."""
 
 _NEAR = 2.6
-"""Distance between two lines of one table, in heights."""
+"""The largest distance between two lines of one table, in heights of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of text that was drawn in one go; y grows upwards."""
+    """A piece of text that the PDF draws at once. Vertical positions grow upwards."""
 
     left: float
     top: float
     right: float
     bottom: float
     read: Callable[[float, float, float, float], str]
-    """Gives what is written between left, bottom, right and top."""
+    """Returns the text within left, bottom, right and top."""
 
     @property
     def middle(self) -> float:
-        """Between top and bottom."""
+        """The vertical centre."""
         return (self.top + self.bottom) / 2
 
     @property
     def height(self) -> float:
-        """At least 1, also of a piece that is only a line."""
+        """The height, at least 1 even for a flat piece."""
         return max(self.top - self.bottom, 1.0)
 
     def text(self) -> str:
-        """Return what is written here, on one line."""
-        said = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
-        return said.replace("\r\n", " ").strip("\r\n ")
+        """Return the text of the piece on one line."""
+        text = self.read(self.left - 0.5, self.bottom - 0.5, self.right + 0.5, self.top + 0.5)
+        return text.replace("\r\n", " ").strip("\r\n ")
 
 
 Cell = list[Segment]
@@ -52,7 +52,7 @@ Row = list[Cell]
 
 
 def with_tables(segments: Sequence[Segment]) -> str:
-    """Return the text of a page with its tables as Markdown, from top to bottom; empty when no table is seen on it."""
+    """Return the text of a page from top to bottom, with tables as Markdown; empty if the page has no table."""
     lines = _lines(segments)
     if sum(len(line) > 1 for line in lines) < 2:
         return ""
@@ -62,21 +62,21 @@ def with_tables(segments: Sequence[Segment]) -> str:
     if not tables:
         return ""
     inside = {at for begin, end, _ in tables for at in range(begin, end)}
-    # Lines of prose side by side: from top to bottom is not how they are read.
+    # Lines of prose side by side are columns, which are not read line by line across the page.
     if any(len(row) > 1 and max(map(_width, row)) > _PROSE * height for at, row in enumerate(rows) if at not in inside):
         return ""
     parts: list[str] = []
     at = 0
     for begin, end, columns in tables:
-        parts += [" ".join(map(_said, row)) for row in rows[at:begin]]
-        parts += ["", markdown([_placed(row, columns) for row in rows[begin:end]]), ""]
+        parts += [" ".join(map(_cell_text, row)) for row in rows[at:begin]]
+        parts += ["", markdown([_in_columns(row, columns) for row in rows[begin:end]]), ""]
         at = end
-    parts += [" ".join(map(_said, row)) for row in rows[at:]]
+    parts += [" ".join(map(_cell_text, row)) for row in rows[at:]]
     return "\n".join(parts)
 
 
 def _lines(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Return pieces that stand on one line, lines from the top."""
+    """Return the pieces of each line, from the top line down."""
     lines: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: -one.middle):
         last = lines[-1][0] if lines else None
@@ -98,7 +98,7 @@ def _cells(line: list[Segment], height: float) -> Row:
 
 
 def _tables(rows: list[Row], height: float) -> list[tuple[int, int, list[tuple[float, float]]]]:
-    """Return where tables begin and end among the rows, and where their columns lie."""
+    """Return the first row, the end and the columns of each table."""
     found: list[tuple[int, int, list[tuple[float, float]]]] = []
     begin = 0
     while begin < len(rows):
@@ -117,7 +117,7 @@ def _near(above: Row, below: Row, height: float) -> bool:
 
 
 def _columns(rows: list[Row]) -> list[tuple[float, float]]:
-    """Return where cells that lie below each other begin and end."""
+    """Return the left and right edges of the columns of cells."""
     spans = sorted((cell[0].left, cell[-1].right) for row in rows for cell in row)
     columns: list[tuple[float, float]] = []
     for left, right in spans:
@@ -140,15 +140,15 @@ def _width(cell: Cell) -> float:
     return cell[-1].right - cell[0].left
 
 
-def _said(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     return " ".join(text for segment in cell if (text := segment.text()))
 
 
-def _placed(row: Row, columns: list[tuple[float, float]]) -> list[str]:
+def _in_columns(row: Row, columns: list[tuple[float, float]]) -> list[str]:
     texts = [""] * len(columns)
     for cell in row:
         for at, (left, right) in enumerate(columns):
             if left <= cell[0].left <= right:
-                texts[at] = f"{texts[at]} {_said(cell)}".strip()
+                texts[at] = f"{texts[at]} {_cell_text(cell)}".strip()
                 break
     return texts

@@ -1,4 +1,4 @@
-"""The reader of web pages: Markdown, without scripts, and without following anything."""
+"""The reader of web pages, as Markdown, without scripts and without loading links."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from gofer.files.extract.notation import markdown, raised, struck, whole
+from gofer.files.extract.notation import integer, markdown, struck_through, superscript
 from gofer.files.extract.plain import text_of, tidy
 
 _SILENT = frozenset(
@@ -31,25 +31,25 @@ _BLOCKS = frozenset(
 )
 _LISTS = ("ul", "ol")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_MARKS = {"sup": raised, "del": struck, "s": struck, "strike": struck}
+_MARKS = {"sup": superscript, "del": struck_through, "s": struck_through, "strike": struck_through}
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DEEPEST_LIST = 8
 _WIDEST_SPAN = 100
 _LONGEST_SPAN = 65_534
 _SPANNED = 1_000
-"""Columns of a table in which a cell may reach down."""
+"""The number of columns in which a cell may span rows."""
 
 
 def read(data: bytes) -> str:
-    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for what is no text."""
+    """Return the page as Markdown: headings, lists, tables, links, code. Raises ToolError for binary data."""
     return read_text(text_of(data).text)
 
 
 def read_text(html: str) -> str:
-    """Return the same for HTML that is text already."""
+    """Return decoded HTML as Markdown."""
     parser = LexborHTMLParser(tidy(html))
-    # From the end, so that what is in a node is looked at before the node is gone.
+    # In reverse order, so that inner nodes are visited before their parents are removed.
     for node in reversed(parser.css("[hidden], [style]")):
         attributes = node.attributes
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
@@ -69,17 +69,17 @@ def read_text(html: str) -> str:
 class _Table:
     rows: list[list[str]] = field(default_factory=list[list[str]])
     outer: list[str] = field(default_factory=list[str])
-    """What was written around the table so far."""
-    loose: list[str] = field(default_factory=list[str])
-    """A caption, or what stands between cells."""
+    """The blocks before the table."""
+    outside_cells: list[str] = field(default_factory=list[str])
+    """The text outside of cells, such as a caption."""
     wide: int = 1
     tall: int = 1
-    """Columns and rows of the cell that is being read."""
+    """The columns and rows that the current cell spans."""
     covered: dict[int, int] = field(default_factory=dict[int, int])
-    """For columns that a cell from above reaches into, how many more rows it does."""
+    """The number of further rows that a cell from above covers, by column."""
 
     def add(self, text: str) -> None:
-        """Add a cell, in the next column that none from above covers."""
+        """Add a cell in the next column that no cell from above covers."""
         if not self.rows:
             self.rows.append([])
         self._past_covered()
@@ -93,7 +93,7 @@ class _Table:
         self.wide = self.tall = 1
 
     def end_row(self) -> None:
-        """End a row: cells that reach down behind its last one cover one row less."""
+        """End a row. Cells from above that cover columns after its last cell cover one row less."""
         if self.covered:
             self._past_covered()
             width = len(self.rows[-1])
@@ -113,17 +113,17 @@ class _Table:
 
 
 class _Page:
-    """The text so far: whole blocks, and the parts of the line that is being written."""
+    """The text of a page while it is written: complete blocks, and the parts of the current line."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._lists: list[int] = []
-        """For each open list the number of its last item, -1 for a list without numbers."""
+        """The number of the last item of each open list; -1 for a list without numbers."""
         self._tables: list[_Table] = []
         self._links: list[tuple[str, int]] = []
         self._marks: list[int] = []
-        """Where what is raised or crossed out begins in the line."""
+        """The beginnings of superscripts and strikethrough in the current line."""
         self._marker = ""
         self._preformatted = 0
         self._begin: dict[str, Callable[[str, LexborNode], None]] = {
@@ -157,14 +157,14 @@ class _Page:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(self._blocks)).strip()
 
     def walk(self, root: LexborNode) -> None:
-        """Walk through the whole tree without recursion, however deep it is."""
+        """Visit the whole tree without recursion, because a page may be nested without limit."""
         opened: list[tuple[LexborNode, str]] = []
         begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root
         while node is not None:
             tag = node.tag or "-"
             if tag == "-text":
-                self._say(node.text_content or "")
+                self._append_text(node.text_content or "")
             elif tag not in _SILENT and tag[0] not in "-!_":
                 if (begun := begin(tag)) is not None:
                     begun(tag, node)
@@ -190,7 +190,7 @@ class _Page:
         self._end_line()
         begin = -1
         if tag == "ol":
-            begin = max(whole(node.attributes.get("start") or "", 1) - 1, 0)
+            begin = max(integer(node.attributes.get("start") or "", 1) - 1, 0)
         self._lists.append(begin)
 
     def _begin_described(self, tag: str, node: LexborNode) -> None:
@@ -207,7 +207,7 @@ class _Page:
             self._marker = f"{depth}- "
 
     def _begin_sign(self, tag: str, node: LexborNode) -> None:
-        """Begin an element that stands for itself and holds nothing."""
+        """Write an element without content."""
         if tag == "br":
             self._line.append("\n")
         elif tag == "hr":
@@ -240,11 +240,11 @@ class _Page:
 
     def _begin_cell(self, tag: str, node: LexborNode) -> None:
         if self._tables:
-            self._loosen()
-            if said := node.attributes:
+            self._collect_outside_cells()
+            if attributes := node.attributes:
                 table = self._tables[-1]
-                table.wide = _span(said.get("colspan"), _WIDEST_SPAN)
-                table.tall = _span(said.get("rowspan"), _LONGEST_SPAN)
+                table.wide = _span(attributes.get("colspan"), _WIDEST_SPAN)
+                table.tall = _span(attributes.get("rowspan"), _LONGEST_SPAN)
 
     def _end_paragraph(self, tag: str) -> None:
         self._end_line()
@@ -281,7 +281,7 @@ class _Page:
         if self._tables:
             self._tables[-1].end_row()
 
-    def _say(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         if self._preformatted:
             self._line.append(text)
         elif not text.isspace():
@@ -298,14 +298,14 @@ class _Page:
     def _end_line(self) -> None:
         if not self._line:
             return
-        whole = "".join(self._line)
+        line = "".join(self._line)
         self._line = []
         if self._preformatted:
-            text = whole.strip("\n")
-        elif "\n" in whole:
-            text = "\n".join(part.strip() for part in whole.split("\n")).strip()
+            text = line.strip("\n")
+        elif "\n" in line:
+            text = "\n".join(part.strip() for part in line.split("\n")).strip()
         else:
-            text = whole.strip()
+            text = line.strip()
         if text:
             self._blocks.append(f"{self._marker}{text}")
             self._marker = ""
@@ -317,34 +317,34 @@ class _Page:
         self._tables[-1].add("\n".join(block for block in self._blocks if block))
         self._blocks = []
 
-    def _loosen(self) -> None:
+    def _collect_outside_cells(self) -> None:
         self._end_line()
-        self._tables[-1].loose += [block for block in self._blocks if block]
+        self._tables[-1].outside_cells += [block for block in self._blocks if block]
         self._blocks = []
 
     def _end_table(self, tag: str) -> None:
-        self._loosen()
+        self._collect_outside_cells()
         table = self._tables.pop()
         self._blocks = table.outer
-        loose = table.loose
+        outside_cells = table.outside_cells
         widest = max((sum(bool(text) for text in row) for row in table.rows), default=0)
         if widest <= 1 or self._tables:
-            # It lays out a page, or stands within a cell.
+            # The table only lays out the page, or is nested in a cell.
             inner = [" ".join(text for text in row if text) if self._tables else "\n".join(row) for row in table.rows]
-            self._blocks += [*loose, *inner, ""]
+            self._blocks += [*outside_cells, *inner, ""]
         else:
-            self._blocks += ["", *loose, markdown(table.rows), ""]
+            self._blocks += ["", *outside_cells, markdown(table.rows), ""]
 
 
-def _span(said: str | None, most: int) -> int:
-    """Return how many columns or rows a cell takes; 0 rows are all that follow."""
-    if said is None or not said.strip().isdecimal():
+def _span(text: str | None, most: int) -> int:
+    """Return the number of columns or rows that a cell spans. 0 means all that follow."""
+    if text is None or not text.strip().isdecimal():
         return 1
-    return min(int(said.strip()[:9]) or most, most)
+    return min(int(text.strip()[:9]) or most, most)
 
 
 def _address(attributes: dict[str, str | None]) -> str:
-    """Return where a link leads, if it leads anywhere a reader could go."""
+    """Return the address of a web or mail link; empty for any other link."""
     address = (attributes.get("href") or "").strip()
     if address.lower().startswith(("https://", "http://", "mailto:")) and len(address) < 2_000:
         return address

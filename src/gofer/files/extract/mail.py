@@ -18,19 +18,19 @@ _TEXTS = ("text/plain", "text/html")
 _DEEPEST = 3
 _MOST = 100
 _ESCAPED = re.compile("[\udc80-\udcff]")
-"""What stands for a byte that is not ASCII in a header."""
+"""The surrogates that represent non-ASCII bytes in a header."""
 
 
 def read(data: bytes) -> str:
-    """Return headers, the text (plain where it has that), names of attachments, forwarded messages.
+    """Return headers, text, forwarded messages and names of attachments. Raises ToolError.
 
-    Raises ToolError.
+    The plain text is preferred to HTML.
     """
     return _message(email.message_from_bytes(data, policy=email.policy.default), 0)
 
 
 def _message(message: EmailMessage, depth: int) -> str:
-    headers = [f"{name}: {said}" for name in _HEADERS if (said := _header(message, name))]
+    headers = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
     if not headers and not depth:
         raise ToolError("The e-mail is damaged: it says neither who wrote it nor to whom.", code="damaged")
     shown = _shown(message)
@@ -55,11 +55,11 @@ def _header(message: EmailMessage, name: str) -> str:
     try:
         return " ".join(tidy(_raw_header(message, name) or str(message.get(name) or "")).split())
     except (MessageError, ValueError, IndexError, AttributeError):
-        return ""  # A header that cannot be taken apart.
+        return ""  # The header is malformed.
 
 
 def _raw_header(message: EmailMessage, name: str) -> str:
-    """Return a header that was written in an old encoding without saying so; empty for any other."""
+    """Return a header in an undeclared legacy encoding; empty for any other header."""
     raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
     if not _ESCAPED.search(raw):
         return ""
@@ -81,7 +81,7 @@ def _read(part: EmailMessage) -> str:
 
 
 def _shown(message: EmailMessage) -> list[EmailMessage]:
-    """Return the parts that a mail program shows as the text, in order: of alternatives one, of what is mixed all."""
+    """Return the parts that a mail program shows as the text, in order: one alternative, and all mixed parts."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting and len(found) < _MOST:
@@ -98,7 +98,7 @@ def _shown(message: EmailMessage) -> list[EmailMessage]:
 
 
 def _alternative(part: EmailMessage) -> list[EmailMessage]:
-    """Return the plain form, unless it is empty and there is another."""
+    """Return the plain alternative, or another one if the plain text is empty."""
     bodies = [body for kind in ("plain", "html") if (body := part.get_body((kind,))) is not None]
     texts = [cast(EmailMessage, body) for body in bodies]
     texts += [one for one in _within(part) if one.get_content_maintype() == "text"]
@@ -121,14 +121,14 @@ def _decoded(part: EmailMessage) -> Decoded:
 
 
 def _attachments(message: EmailMessage, shown: list[EmailMessage]) -> list[EmailMessage]:
-    """Return what is not shown, without the other forms of what is."""
+    """Return the parts that are not shown, without the other alternatives of shown parts."""
     known = {id(part) for part in shown}
     others = {id(body) for kind in ("plain", "html") if (body := message.get_body((kind,))) is not None}
     return [part for part in _within(message) if id(part) not in known and id(part) not in others]
 
 
 def _within(message: EmailMessage) -> list[EmailMessage]:
-    """Return the parts that hold no others, in order; a forwarded message is one."""
+    """Return the leaf parts in order. A forwarded message is a leaf."""
     found: list[EmailMessage] = []
     waiting: list[EmailMessage] = [message]
     while waiting:

@@ -1,4 +1,4 @@
-"""The notation of extracted text: Markdown tables, raised and struck words; and the numbers that documents write."""
+"""The notation of extracted text: Markdown tables, superscripts, strikethrough and links."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ _RAISABLE = frozenset("0123456789+-−()=n ")
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Return the rows as a Markdown table, the first as its head; empty rows and columns are left out."""
+    """Return rows as a Markdown table without empty rows and columns. The first row is the head."""
     kept = [[cell(text) for text in row] for row in rows]
     kept = [row for row in kept if any(row)]
     width = max((len(row) for row in kept), default=0)
@@ -20,60 +20,60 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def line(cells: Iterable[str]) -> str:
-    """Return one row."""
+    """Return one row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def rule(columns: int) -> str:
-    """Return what stands below the head."""
+    """Return the line below the head of a Markdown table."""
     return f"|{' --- |' * columns}"
 
 
 def cell(text: str) -> str:
-    """Return a text so that it stays within its cell."""
+    """Return a text for a table cell, with bars escaped and line breaks as `<br>`."""
     if "|" not in text and "\n" not in text:
         return text.strip()
     return "<br>".join(part.strip() for part in text.strip().splitlines() if part.strip()).replace("|", "\\|")
 
 
-def raised(text: str) -> str:
-    """Raise powers and the marks of notes as they are seen: 10⁵, not 105; letters stay on their line."""
+def superscript(text: str) -> str:
+    """Return digits and signs as superscripts, 10⁵ and not 105. Text with letters remains unchanged."""
     if _RAISABLE.issuperset(text):
         return text.translate(_RAISED)
     return text
 
 
-def struck(text: str) -> str:
-    """Mark a text as crossed out."""
+def struck_through(text: str) -> str:
+    """Return a text with strikethrough."""
     if text.strip():
         return f"~~{text}~~"
     return text
 
 
-def joined(text: str) -> str:
-    """Cross out as a whole what is crossed out piece by piece."""
+def merged_strikethrough(text: str) -> str:
+    """Merge adjacent pieces of strikethrough into one."""
     if "~~~~" in text:
         return text.replace("~~~~", "")
     return text
 
 
-def whole(said: str, otherwise: int) -> int:
-    """Return the number that a document writes in up to nine digits; `otherwise` for anything else it may say."""
-    # Python calls a raised two a digit, and refuses to read it.
-    if said.isdecimal() and len(said) < 10:
-        return int(said)
-    return otherwise
+def integer(text: str, default: int) -> int:
+    """Return the number in a text of up to nine decimal digits, else `otherwise`."""
+    # `isdigit` would also accept superscripts, which `int` refuses.
+    if text.isdecimal() and len(text) < 10:
+        return int(text)
+    return default
 
 
-def signed(author: str, text: str) -> str:
-    """Return what a person wrote beside a text, behind the name of the person where it is known."""
+def with_author(author: str, text: str) -> str:
+    """Return a person's comment after the name of its author, if the author is known."""
     if author:
         return f"{author}: {text}"
     return text
 
 
-def linked(text: str, target: str) -> str:
-    """Return a text with the address that it leads to; the text alone where it is the address, or leads nowhere."""
+def markdown_link(text: str, target: str) -> str:
+    """Return a Markdown link; only the text if the target is no URL or equals the text."""
     if "://" in target and target != text:
         return f"[{text}]({target})"
     return text

@@ -1,4 +1,4 @@
-"""The reader of Jupyter notebooks: cell by cell, each with its source and the text of its outputs."""
+"""The reader of Jupyter notebooks: each cell with its source and the text of its outputs."""
 
 import json
 import re
@@ -13,11 +13,11 @@ from gofer.values.missing import Missing
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LONGEST_OUTPUT = 100_000
-"""Characters of one output that are shown."""
+"""The most characters of one output that are shown."""
 
 
 def read(data: bytes) -> Reading:
-    """Return the cells in their order under markers such as `[cell 3 of 20, code]`. Raises ToolError."""
+    """Return the cells in order under markers such as `[cell 3 of 20, code]`. Raises ToolError."""
     cells = _cells(_notebook(text_of(data).text))
     shown: list[str] = []
     missing: list[Missing] = []
@@ -33,20 +33,22 @@ def read(data: bytes) -> Reading:
 
 def _end_of_output(cell: int, characters: int) -> Missing:
     part = f"the last {characters:,} characters of the output of cell {cell:,}"
-    why = f"an output is shown up to {_LONGEST_OUTPUT:,} characters"
-    return Missing("bytes", part, why, instead="look for it in the notebook itself with file_regex")
+    reason = f"an output is shown up to {_LONGEST_OUTPUT:,} characters"
+    return Missing("bytes", part, reason, instead="look for it in the notebook itself with file_regex")
 
 
 def _notebook(text: str) -> Mapping[str, object]:
     try:
         return as_object(json.loads(text, parse_constant=refuse_constant))
     except (ValueError, RecursionError) as error:
-        said = "The notebook is damaged: it is not the JSON that Jupyter writes. Ask for it to be saved and sent again."
-        raise ToolError(said, code="damaged") from error
+        message = (
+            "The notebook is damaged: it is not the JSON that Jupyter writes. Ask for it to be saved and sent again."
+        )
+        raise ToolError(message, code="damaged") from error
 
 
 def _cells(notebook: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """Return the cells; those of old notebooks stand in worksheets."""
+    """Return the cells. Old notebooks have them in worksheets."""
     sheets = [as_object(sheet) for sheet in as_list(notebook.get("worksheets"))]
     return [as_object(cell) for part in (notebook, *sheets) for cell in as_list(part.get("cells"))]
 
@@ -61,7 +63,7 @@ def _outputs(cell: Mapping[str, object]) -> list[str]:
 
 
 def _shown(output: str) -> str:
-    """Return an output as it stands below its cell, up to a length."""
+    """Return an output under its marker, shortened to the limit."""
     if len(output) <= _LONGEST_OUTPUT:
         return f"[output]\n{output}"
     return f"[output]\n{output[:_LONGEST_OUTPUT]} [{len(output) - _LONGEST_OUTPUT:,} more characters]"
@@ -70,7 +72,7 @@ def _shown(output: str) -> str:
 def _output(output: Mapping[str, object]) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return f"{as_text(output.get('ename'))}: {as_text(output.get('evalue'))}"
-    # Old notebooks have the forms of an output beside its type.
+    # Old notebooks have the media types of an output directly in the output.
     forms = as_object(output.get("data")) or output
     plain = _text(output.get("text")) or _text(forms.get("text/plain")) or _text(forms.get("text/markdown"))
     words = plain or read_text(_text(forms.get("text/html")))
@@ -80,6 +82,6 @@ def _output(output: Mapping[str, object]) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a text that is kept whole, or as a list of its lines."""
+    """Return a text that the notebook stores as one string or as a list of lines."""
     joined = "".join(map(as_text, as_list(value))) or as_text(value)
     return _COLOURS.sub("", joined).rstrip("\n")

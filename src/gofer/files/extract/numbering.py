@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gofer.files.extract.notation import whole
+from gofer.files.extract.notation import integer
 from gofer.files.extract.xml_package import Element, attribute, every
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -15,24 +15,24 @@ _DEEPEST_STYLE = 12
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How the items of one level of a list are numbered."""
+    """The numbering of one level of a list."""
 
     form: str = "bullet"
     text: str = ""
     start: int = 1
     style: str = ""
-    """The style of paragraphs that stand on this level."""
+    """The paragraph style of this level."""
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """One list, or one part of a list that several share."""
+    """One list, or one part of a continued list."""
 
     counted: str = ""
-    """Lists with the same one count on where another of them ended."""
+    """The key of the counter. Lists with the same key continue each other's numbers."""
     levels: Mapping[int, _Level] = field(default_factory=dict[int, _Level])
-    again: Mapping[int, int] = field(default_factory=dict[int, int])
-    """Levels that begin anew where this list begins, with their first number."""
+    restarts: Mapping[int, int] = field(default_factory=dict[int, int])
+    """The levels that restart at this list, with their first numbers."""
 
 
 class Numbering:
@@ -48,13 +48,14 @@ class Numbering:
             self._read(tree)
 
     def label(self, about: Element, style: str = "") -> tuple[str, str]:
-        """Return two spaces for each level, and what Word shows before the paragraph with these properties.
+        """Return the indentation and the label of a paragraph with these properties.
 
-        A paragraph that is in no list of its own may be in that of its style. Both are empty for one that is in none.
+        The indentation has two spaces for each level. A paragraph without a list of its own may be in the list of its
+        style. Both results are empty if the paragraph is in no list.
         """
         number, level = self._place(about, style)
         if number and number != "0":
-            return ("  " * level, self._said(number, level))
+            return ("  " * level, self._label_text(number, level))
         return ("", "")
 
     def _read(self, tree: Element) -> None:
@@ -67,25 +68,25 @@ class Numbering:
             if linked is not None:
                 kind = kinds.get(refers.get(_value(linked, f"pPr/{_W}numPr/{_W}numId"), ""))
             levels = dict(_level(level) for level in every(kind, f"{_W}lvl"))
-            again: dict[int, int] = {}
+            restarts: dict[int, int] = {}
             for other in one.iterchildren(f"{_W}lvlOverride"):
-                at = whole(attribute(other, f"{_W}ilvl"), 0)
+                at = integer(attribute(other, f"{_W}ilvl"), 0)
                 levels |= dict(_level(level) for level in other.iterchildren(f"{_W}lvl"))
                 if start := _value(other, "startOverride"):
-                    again[at] = whole(start, 1)
-                    levels[at] = replace(levels.get(at, _Level()), start=again[at])
-            self._lists[number] = _List(refers[number], levels, again)
+                    restarts[at] = integer(start, 1)
+                    levels[at] = replace(levels.get(at, _Level()), start=restarts[at])
+            self._lists[number] = _List(refers[number], levels, restarts)
 
     def _place(self, about: Element, style: str) -> tuple[str, int]:
-        """Return the list and the level of a paragraph; an empty list when it is in none."""
+        """Return the list and the level of a paragraph; the list is empty if there is none."""
         listed = about.find(f"{_W}numPr")
         if listed is None:
             return self._of_style(style)
         number, level = _value(listed, "numId"), _value(listed, "ilvl")
         if number:
-            return number, min(whole(level, 0), 8)
+            return number, min(integer(level, 0), 8)
         number, inherited = self._of_style(style)
-        return number, min(whole(level, inherited), 8)
+        return number, min(integer(level, inherited), 8)
 
     def _of_style(self, style: str) -> tuple[str, int]:
         if style not in self._by_style:
@@ -93,7 +94,7 @@ class Numbering:
         return self._by_style[style]
 
     def _in_styles(self, style: str) -> tuple[str, int]:
-        """Return what a style, or the one it is based on, says of its list."""
+        """Return the list and the level of a style or of a style that it is based on."""
         name = style
         for _ in range(_DEEPEST_STYLE):
             found = self._styles.get(name)
@@ -102,17 +103,17 @@ class Numbering:
             if number := _value(found, f"pPr/{_W}numPr/{_W}numId"):
                 levels = self._lists.get(number, _List()).levels
                 own = next((at for at, level in levels.items() if level.style in (style, name) and level.style), 0)
-                return number, min(whole(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
+                return number, min(integer(_value(found, f"pPr/{_W}numPr/{_W}ilvl"), own), 8)
             name = _value(found, "basedOn")
         return "", 0
 
-    def _said(self, number: str, level: int) -> str:
+    def _label_text(self, number: str, level: int) -> str:
         listed = self._lists.get(number, _List())
         own = listed.levels.get(level, _Level())
         if own.form == "bullet" or own.form == "none":
             return "- "
         counts = self._counts[listed.counted]
-        if level in listed.again and (number, level) not in self._begun:
+        if level in listed.restarts and (number, level) not in self._begun:
             counts.pop(level, None)
         self._begun.add((number, level))
         counts[level] = counts.get(level, own.start - 1) + 1
@@ -128,19 +129,19 @@ class Numbering:
 def _level(element: Element) -> tuple[int, _Level]:
     form = _value(element, "numFmt") or "decimal"
     text = _value(element, "lvlText")
-    level = _Level(form, text, whole(_value(element, "start"), 1), _value(element, "pStyle"))
-    return whole(attribute(element, f"{_W}ilvl"), 0), level
+    level = _Level(form, text, integer(_value(element, "start"), 1), _value(element, "pStyle"))
+    return integer(attribute(element, f"{_W}ilvl"), 0), level
 
 
 def _value(element: Element | None, name: str) -> str:
-    """Return what an element below this one says; empty when there is none."""
+    """Return the value of a child element; empty if it is missing."""
     if element is None:
         return ""
     return attribute(element.find(f"{_W}{name}"), f"{_W}val")
 
 
 def counted(number: int, form: str) -> str:
-    """Return a number in a form that Word has a name for; in figures for all others."""
+    """Return a number in one of Word's forms; in decimal for unknown forms."""
     match form:
         case "lowerLetter" | "upperLetter":
             letter = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
@@ -158,8 +159,8 @@ def counted(number: int, form: str) -> str:
 def _roman(number: int) -> str:
     if not 0 < number < 4000:
         return str(number)
-    said = ""
+    numeral = ""
     for value, letters in _ROMAN + _SMALL_ROMAN:
-        said += letters * (number // value)
+        numeral += letters * (number // value)
         number %= value
-    return said
+    return numeral

@@ -1,10 +1,10 @@
-"""The charts, diagrams and formulas of an Office document: a table, a list, and what a person would type."""
+"""The charts, diagrams and formulas of an Office document, as tables, lists and typed formulas."""
 
 import datetime
 import re
 from collections.abc import Mapping
 
-from gofer.files.extract.notation import markdown, whole
+from gofer.files.extract.notation import integer, markdown
 from gofer.files.extract.xml_package import Element, Package, attribute
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 
 
 def drawn(element: Element, package: Package, relations: Mapping[str, tuple[str, str]]) -> str:
-    """Return what a chart or a diagram shows that stands at this element; empty when its part is missing."""
+    """Return the content of the chart or diagram at an element; empty if its part is missing."""
     name = "dm"
     if element.tag == CHART:
         name = "id"
@@ -48,7 +48,7 @@ def _chart(tree: Element) -> str:
     for series in tree.iter(f"{_C}ser"):
         along = _points(series, "cat") or _points(series, "xVal")
         if along != before:
-            # Series that have places of their own, as in a cloud of points.
+            # The series has x values of its own, as in a scatter chart.
             columns.append(("", along))
             before = along
         columns.append((" ".join(_points(series, "tx").values()), _points(series, "val") or _points(series, "yVal")))
@@ -60,7 +60,7 @@ def _chart(tree: Element) -> str:
 
 
 def _points(series: Element, name: str) -> dict[int, str]:
-    """Return the values of a series by their places: what has no value has no place."""
+    """Return the values of a series by position, without positions that have no value."""
     part = series.find(f"{_C}{name}")
     if part is None:
         return {}
@@ -71,7 +71,7 @@ def _points(series: Element, name: str) -> dict[int, str]:
     days = code is not None and _DAYS.search(_QUOTED.sub("", code.text or "")) is not None
     found = _values(part)
     if days:
-        found = {at: _day(said) for at, said in found.items()}
+        found = {at: _day(text) for at, text in found.items()}
     if found:
         return found
     return {at: value.text or "" for at, value in enumerate(part.iter(f"{_C}v"))}
@@ -80,7 +80,7 @@ def _points(series: Element, name: str) -> dict[int, str]:
 def _values(part: Element) -> dict[int, str]:
     found: dict[int, str] = {}
     for point in part.iter(f"{_C}pt"):
-        at = whole(attribute(point, "idx"), _MOST_POINTS)
+        at = integer(attribute(point, "idx"), _MOST_POINTS)
         value = point.find(f"{_C}v")
         if value is not None and at < _MOST_POINTS:
             found[at] = value.text or ""
@@ -88,24 +88,24 @@ def _values(part: Element) -> dict[int, str]:
 
 
 def _grouped(levels: list[Element]) -> dict[int, str]:
-    """Return categories within categories; the innermost come first, and an outer one holds until the next."""
+    """Return nested categories by position. The innermost level is first; an outer category lasts until the next."""
     inner, *outer = [_values(level) for level in levels]
     named: dict[int, str] = {}
     current = [""] * len(outer)
     for at in range(max(inner, default=-1) + 1):
-        current = [groups.get(at, said) for groups, said in zip(outer, current, strict=True)]
-        named[at] = " / ".join(said for said in [*reversed(current), inner.get(at, "")] if said)
+        current = [groups.get(at, text) for groups, text in zip(outer, current, strict=True)]
+        named[at] = " / ".join(text for text in [*reversed(current), inner.get(at, "")] if text)
     return named
 
 
-def _day(said: str) -> str:
-    """Return a date, which charts keep as a number of days."""
+def _day(text: str) -> str:
+    """Return the date of a chart's number of days; any other text unchanged."""
     try:
-        days = float(said)
+        days = float(text)
     except ValueError:
-        return said
+        return text
     if not 0 < days < _LAST_DAY:
-        return said
+        return text
     moment = _FIRST_DAY + datetime.timedelta(seconds=round(days * 86_400))
     if moment.time() == datetime.time():
         return moment.date().isoformat()
@@ -116,26 +116,26 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 
 def formula(element: Element) -> str:
-    """Return what a person would type: (a+b)/2, x^2, a_1, √(x)."""
-    return "".join(_said(child) for child in element.iterchildren())
+    """Return a formula as people type it: (a+b)/2, x^2, a_1, √(x)."""
+    return "".join(_typed(child) for child in element.iterchildren())
 
 
-def _said(element: Element) -> str:
+def _typed(element: Element) -> str:
     match element.tag.removeprefix(_M):
         case "t":
             return element.text or ""
         case "f":
-            return f"{_held(element, 'num')}/{_held(element, 'den')}"
+            return f"{_bracketed(element, 'num')}/{_bracketed(element, 'den')}"
         case "sSup" | "sSub" | "sSubSup":
-            above = _held(element, "sup")
-            below = _held(element, "sub")
-            return f"{_held(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
+            above = _bracketed(element, "sup")
+            below = _bracketed(element, "sub")
+            return f"{_bracketed(element, 'e')}{f'_{below}' * bool(below)}{f'^{above}' * bool(above)}"
         case "rad":
-            return f"{_held(element, 'deg')}√{_held(element, 'e')}"
+            return f"{_bracketed(element, 'deg')}√{_bracketed(element, 'e')}"
         case "d":
             return f"({', '.join(formula(inner) for inner in element.iterchildren(f'{_M}e'))})"
         case "nary":
-            return f"{_sign(element)}_{_held(element, 'sub')}^{_held(element, 'sup')} {_part(element, 'e')}"
+            return f"{_sign(element)}_{_bracketed(element, 'sub')}^{_bracketed(element, 'sup')} {_part(element, 'e')}"
         case _:
             return formula(element)
 
@@ -147,8 +147,8 @@ def _part(element: Element, name: str) -> str:
     return ""
 
 
-def _held(element: Element, name: str) -> str:
-    """Return a part in brackets, unless it is one word or has them already."""
+def _bracketed(element: Element, name: str) -> str:
+    """Return a part of a formula in brackets, unless it is one word or has brackets."""
     text = _part(element, name)
     if text.isalnum() or not text or (text[0] == "(" and text[-1] == ")"):
         return text

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
+from gofer.files.extract.notation import (
+    integer,
+    markdown,
+    markdown_link,
+    merged_strikethrough,
+    struck_through,
+    superscript,
+    with_author,
+)
 from gofer.files.extract.numbering import counted
 from gofer.files.extract.xml_package import Element, Package, attribute, every
 
@@ -16,14 +24,14 @@ _CROSSED_OUT = ("", "none")
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How the items of one level of a list are numbered."""
+    """The numbering of one level of a list."""
 
     form: str
     before: str
     behind: str
     start: int
     above: int
-    """How many levels, itself included, its number shows."""
+    """The number of levels that an item's number shows, including its own."""
 
 
 class Styles:
@@ -39,14 +47,14 @@ class Styles:
                 self._read(tree)
 
     def start(self, style: str, depth: int) -> int:
-        """Return the number of the first item on a level of a list, counted from 1."""
+        """Return the number of the first item on a level of a list. Levels are counted from 1."""
         level = self._levels.get((style, depth))
         if level is not None:
             return level.start
         return 1
 
     def label(self, style: str, numbers: list[int]) -> str:
-        """Return what is shown before an item; `numbers` are those of the items it stands in, then its own."""
+        """Return the label of an item. `numbers` are the numbers of the enclosing items, then its own."""
         level = self._levels.get((style, len(numbers)))
         if level is None:
             return "- "
@@ -54,16 +62,16 @@ class Styles:
         shown = [counted(numbers[at], self._form(style, at + 1)) for at in own]
         return f"{level.before}{'.'.join(shown)}{level.behind} "
 
-    def looks(self, style: str, text: str) -> str:
-        """Return a text in a style as it is seen where that is another text."""
+    def formatted(self, style: str, text: str) -> str:
+        """Return a text with the superscripts and strikethrough of its style."""
         if style in self._raised:
-            text = raised(text)
+            text = superscript(text)
         if style in self._struck:
-            return struck(text)
+            return struck_through(text)
         return text
 
     def hidden(self, style: str) -> bool:
-        """Return whether a slide in this style is not shown."""
+        """Return whether a slide in this style is hidden."""
         return style in self._hidden
 
     def _form(self, style: str, depth: int) -> str:
@@ -77,9 +85,9 @@ class Styles:
             for level in kind.iterchildren(f"{_TEXT}list-level-style-number"):
                 if form := _FORMS.get(attribute(level, f"{_STYLE}num-format")):
                     before, behind = attribute(level, f"{_STYLE}num-prefix"), attribute(level, f"{_STYLE}num-suffix")
-                    start = whole(attribute(level, f"{_TEXT}start-value"), 1)
-                    above = whole(attribute(level, f"{_TEXT}display-levels"), 1)
-                    depth = whole(attribute(level, f"{_TEXT}level"), 1)
+                    start = integer(attribute(level, f"{_TEXT}start-value"), 1)
+                    above = integer(attribute(level, f"{_TEXT}display-levels"), 1)
+                    depth = integer(attribute(level, f"{_TEXT}level"), 1)
                     self._levels[attribute(kind, f"{_STYLE}name"), depth] = _Level(form, before, behind, start, above)
         for style in tree.iter(f"{_STYLE}style"):
             name = attribute(style, f"{_STYLE}name")
@@ -119,7 +127,7 @@ def read(data: bytes) -> str:
 
 
 class _Open:
-    """One document while it is read."""
+    """The reading of one document."""
 
     def __init__(self, package: Package, styles: Styles) -> None:
         self._package = package
@@ -128,21 +136,23 @@ class _Open:
         self._endnotes: list[str] = []
         self._comments: list[str] = []
         self._lists: dict[str, int] = {}
-        """The last number of each list that others may go on with, by its style."""
+        """The last number of each list that a later list may continue, by style."""
         self._slide = 0
         self._slides = 0
 
     def text(self, body: Element, styles: Element | None) -> str:
         self._slides = sum(1 for _ in body.iter(f"{_DRAW}page"))
-        around = {kind: list(self._around(styles, kind, names)) for kind, names in _AROUND if styles is not None}
+        around = {
+            kind: list(self._headers_or_footers(styles, kind, names)) for kind, names in _AROUND if styles is not None
+        }
         blocks = [*around.get("header", ()), *self._blocks(body), *around.get("footer", ())]
         blocks += [f"[^{at}]: {text}" for at, text in enumerate(self._notes, 1)]
         blocks += [f"[^e{at}]: {text}" for at, text in enumerate(self._endnotes, 1)]
         blocks += [f"[comment {at}] {text}" for at, text in enumerate(self._comments, 1)]
         return "\n\n".join(block for block in blocks if block.strip())
 
-    def _around(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
-        """Yield headers or footers, each text once."""
+    def _headers_or_footers(self, styles: Element, kind: str, names: tuple[str, ...]) -> Iterator[str]:
+        """Yield the headers or footers without duplicates."""
         texts = [
             " ".join(block.strip() for block in self._blocks(part) if block.strip())
             for page in styles.iter(f"{_STYLE}master-page")
@@ -155,10 +165,10 @@ class _Open:
             if child.tag in _SILENT or attribute(child, f"{_SHOW}class") in _FURNITURE:
                 continue
             if child.tag == f"{_TEXT}h":
-                level = whole(attribute(child, f"{_TEXT}outline-level"), 1)
-                yield f"{'#' * min(level, 6)} {self._said(child)}"
+                level = integer(attribute(child, f"{_TEXT}outline-level"), 1)
+                yield f"{'#' * min(level, 6)} {self._text_of(child)}"
             elif child.tag == f"{_TEXT}p":
-                yield self._said(child)
+                yield self._text_of(child)
             elif child.tag == f"{_TEXT}list":
                 yield "\n".join(self._items(child, "", []))
             elif child.tag == f"{_TABLE}table":
@@ -181,11 +191,11 @@ class _Open:
         hidden = ", hidden" * self._styles.hidden(attribute(page, f"{_DRAW}style-name"))
         yield f"[slide {self._slide} of {self._slides}{hidden}]"
         blocks = [block for block in self._blocks(page) if block.strip()]
-        # The title comes first wherever it lies.
+        # The title comes first, at any place on the slide.
         yield from sorted(blocks, key=lambda block: not block.startswith("## "))
 
     def _chart(self, element: Element) -> str:
-        """Return a chart as the table it was drawn from; other things that lie in a document are not opened."""
+        """Return the data table of a chart; empty for any other embedded object."""
         name = attribute(element, _LINK).removeprefix("./")
         chart = next(every(self._package.tree(f"{name}/content.xml"), f"{_CHART}chart"), None)
         if not name or chart is None:
@@ -207,7 +217,7 @@ class _Open:
         if depth == 1 and goes_on:
             number = self._lists.get(style, number)
         for item in element.iterchildren(f"{_TEXT}list-item", f"{_TEXT}list-header"):
-            number = whole(attribute(item, f"{_TEXT}start-value"), number + 1)
+            number = integer(attribute(item, f"{_TEXT}start-value"), number + 1)
             label = ""
             if item.tag == f"{_TEXT}list-item":
                 label = self._styles.label(style, [*above, number])
@@ -215,7 +225,7 @@ class _Open:
                 if inner.tag == f"{_TEXT}list":
                     yield from self._items(inner, style, [*above, number][-8:])
                 else:
-                    yield f"{'  ' * (depth - 1)}{label}{self._said(inner)}"
+                    yield f"{'  ' * (depth - 1)}{label}{self._text_of(inner)}"
                     label = " " * len(label)
         if depth == 1:
             self._lists[style] = number
@@ -228,25 +238,25 @@ class _Open:
                 yield from self._rows(child)
 
     def _in_cell(self, cell: Element) -> Iterator[str]:
-        """Yield the blocks of a cell; a table in a cell cannot be read, so its rows are lines."""
+        """Yield the blocks of a cell. The rows of a nested table become lines, as Markdown has no nested tables."""
         for child in cell.iterchildren():
             if child.tag == f"{_TABLE}table":
                 yield from ("; ".join(text for text in row if text.strip()) for row in self._rows(child))
             elif child.tag == f"{_TEXT}list":
                 yield from self._items(child, "", [])
             elif child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                yield self._said(child)
+                yield self._text_of(child)
             else:
                 yield from self._blocks(child)
 
-    def _said(self, element: Element) -> str:
-        return joined("".join(self._inline(element))).strip()
+    def _text_of(self, element: Element) -> str:
+        return merged_strikethrough("".join(self._inline(element))).strip()
 
     def _inline(self, element: Element) -> Iterator[str]:
         yield element.text or ""
         for child in element.iterchildren():
             if child.tag == f"{_TEXT}s":
-                yield " " * min(whole(attribute(child, f"{_TEXT}c"), 1), _MOST_SPACES)
+                yield " " * min(integer(attribute(child, f"{_TEXT}c"), 1), _MOST_SPACES)
             elif child.tag == f"{_TEXT}tab":
                 yield "\t"
             elif child.tag == f"{_TEXT}line-break":
@@ -256,9 +266,9 @@ class _Open:
             elif child.tag == f"{_OFFICE}annotation":
                 yield self._comment(child)
             elif child.tag == f"{_TEXT}a":
-                yield linked(self._said(child), attribute(child, _LINK))
+                yield markdown_link(self._text_of(child), attribute(child, _LINK))
             elif child.tag == f"{_TEXT}span":
-                yield self._styles.looks(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
+                yield self._styles.formatted(attribute(child, f"{_TEXT}style-name"), "".join(self._inline(child)))
             elif child.tag.startswith(_DRAW):
                 yield "\n".join(block for block in self._blocks(child) if block.strip())
             else:
@@ -279,13 +289,13 @@ class _Open:
     def _comment(self, element: Element) -> str:
         author = "".join(element.itertext(_CREATOR))
         text = " ".join(self._blocks(element)).strip()
-        self._comments.append(signed(author, text))
+        self._comments.append(with_author(author, text))
         return f"[comment {len(self._comments)}]"
 
 
 def _value(cell: Element) -> str:
-    """Return what a chart was drawn from; where there was nothing, it says that this is no number."""
-    said = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
-    if said == "NaN":
+    """Return the text of a cell of a chart's table; empty for `NaN`, the mark of a missing value."""
+    text = " ".join("".join(line.itertext()) for line in cell.iterchildren(f"{_TEXT}p"))
+    if text == "NaN":
         return ""
-    return said
+    return text

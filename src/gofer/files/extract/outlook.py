@@ -1,6 +1,6 @@
-"""The reader of Outlook messages (`.msg`): headers, the text, attachments by name, and messages within them.
+"""The reader of Outlook messages (`.msg`): headers, text, names of attachments, and attached messages.
 
-A message is an OLE file. Each of its properties is a stream that is named by the number and the type of the property.
+A message is an OLE file. Each property is a stream with the number and the type of the property as its name.
 """
 
 import struct
@@ -29,7 +29,7 @@ _HTML = 0x1013
 _ATTACHED_NAMES = (0x3707, 0x3704, 0x3001)
 _ATTACHED_DATA = 0x3701
 _CODE_PAGES = (0x3FFD, 0x3FDE)
-"""The code pages of texts and of the internet form."""
+"""The properties with the code pages of the message's texts and of its internet form."""
 
 _UNICODE = 0x001F
 _EIGHT_BIT = 0x001E
@@ -38,7 +38,7 @@ _EMBEDDED = 0x000D
 _PROPERTIES = "__properties_version1.0"
 _ATTACHMENT = "__attach_version1.0_#"
 _LENGTHS_OF_HEADS = (32, 24)
-"""Bytes before the properties of a message, and of one within a message."""
+"""The bytes before the properties of a message, and of an attached message."""
 
 _DEEPEST = 3
 _MOST = 100
@@ -46,7 +46,10 @@ _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 
 
 def read(data: bytes) -> str:
-    """Return headers, the text (plain where it has that), attachments by name, messages within. Raises ToolError."""
+    """Return headers, text, attached messages and names of attachments. Raises ToolError.
+
+    The plain text is preferred to HTML.
+    """
     try:
         file = olefile.OleFileIO(BytesIO(data))
     except OSError as error:
@@ -55,18 +58,18 @@ def read(data: bytes) -> str:
 
 
 class _Storage:
-    """A message or an attachment: the properties below one path of the file."""
+    """A message or an attachment, with the properties below one path of the file."""
 
     def __init__(self, file: olefile.OleFileIO, path: tuple[str, ...]) -> None:
         self._file = file
         self._path = path
 
     def raw(self, number: int, kind: int = _BINARY) -> bytes:
-        """Return the bytes of a property; none for one that is not there."""
+        """Return the bytes of a property; empty if it is missing."""
         return self._stream(_named(number, kind))
 
     def text(self, number: int) -> str:
-        """Return a property that is a text; empty for one that is not there."""
+        """Return the text of a property; empty if it is missing."""
         wide = self.raw(number, _UNICODE)
         if wide:
             return tidy(wide.decode("utf-16-le", "replace")).strip("\0\n ")
@@ -74,12 +77,12 @@ class _Storage:
         return tidy(text_of(narrow.rstrip(b"\0"), self.code_page()).text).strip()
 
     def code_page(self) -> str:
-        """Return the encoding of texts that are not in Unicode; empty where the message names none."""
+        """Return the encoding of texts that are not Unicode; empty if the message names none."""
         numbers = (int.from_bytes(self.fixed(page)[:4], "little") for page in _CODE_PAGES)
         return next((f"cp{number}" for number in numbers if number), "")
 
     def fixed(self, number: int) -> bytes:
-        """Return the eight bytes of a property of a fixed size; none for one that is not there."""
+        """Return the eight bytes of a property of fixed size; empty if it is missing."""
         raw = self._stream(_PROPERTIES)
         head = _LENGTHS_OF_HEADS[bool(self._path)]
         for at in range(head, len(raw) - 15, 16):
@@ -88,7 +91,7 @@ class _Storage:
         return b""
 
     def attachments(self) -> "Iterator[_Storage]":
-        """Yield the attachments in their order."""
+        """Yield the attachments in order."""
         depth = len(self._path)
         names = {
             path[depth]
@@ -99,7 +102,7 @@ class _Storage:
             yield _Storage(self._file, (*self._path, name))
 
     def within(self) -> "_Storage | None":
-        """Return the message that an attachment is; None for any other attachment."""
+        """Return the attached message; None if the attachment is something else."""
         path = (*self._path, _named(_ATTACHED_DATA, _EMBEDDED))
         if not self._file.exists("/".join(path)):
             return None
@@ -118,14 +121,14 @@ def _named(number: int, kind: int) -> str:
 
 def _message(message: _Storage, depth: int) -> str:
     address = message.text(_SENDER_SMTP) or message.text(_SENDER_ADDRESS)
-    named = {
+    values = {
         "From": " ".join(filter(None, [message.text(_SENDER_NAME), f"<{address}>"])).replace(" <>", ""),
         "To": message.text(_TO),
         "Cc": message.text(_CC),
         "Date": _sent(message),
         "Subject": message.text(_SUBJECT),
     }
-    headers = [f"{name}: {said}" for name, said in named.items() if said.strip("<>")]
+    headers = [f"{name}: {value}" for name, value in values.items() if value.strip("<>")]
     attached: list[str] = []
     inner: list[str] = []
     for one in message.attachments():

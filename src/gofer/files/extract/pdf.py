@@ -1,4 +1,4 @@
-"""The reader of PDFs, page by page: text in reading order, tables where they can be seen, and pages drawn as images."""
+"""The reader of PDFs, page by page: text in reading order, recognised tables, and pages as images."""
 
 import ctypes
 import re
@@ -18,7 +18,7 @@ from gofer.files.extract.pdf_missing import (
     PAGE_CHARACTERS,
     PAGE_NOTES,
     PAGES,
-    Seen,
+    ReadPage,
     State,
     missing_of,
     notes,
@@ -30,39 +30,39 @@ from gofer.files.extract.picture import jpeg
 from gofer.values.errors import ToolError
 
 _TABLE_SEGMENTS = (6, 3_000)
-"""A page with fewer pieces of text has no table; one with more is a drawing."""
+"""The least and the most pieces of text on a page with tables. A page with more pieces is a drawing."""
 _SPARED = 50
-"""Of so many letters one may be missing where a table is told from the places of its pieces."""
+"""Of this many letters one may be missing in a page with recognised tables."""
 
-# What PDFium writes for a hyphen at the end of a line, and soft hyphens of its author.
+# The characters that PDFium writes for a hyphen at the end of a line, and soft hyphens of the author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")
 _MARKS = ("\ufffe", "\x02", "\xad\n")
 _BROKEN = re.compile(r"(\w*[a-zà-öø-ÿа-я])-\n([a-zà-öø-ÿа-я]+)")
 
 _Area = tuple[float, float, float, float]
-"""Left, top, right, bottom of a piece of text."""
+"""Left, top, right and bottom of a piece of text."""
 
 
 def read(data: bytes, wanted: Wanted = ALL, most: int = CHARACTERS) -> Reading:
-    """Return the text of each page asked for under a marker, and what is missing of the PDF. Raises ToolError.
+    """Return the text of each requested page under a marker, and the missing parts of the PDF. Raises ToolError.
 
-    No page is begun behind `most` characters.
+    After `most` characters no further page is read.
     """
     document = opened(data)
     count = len(document)
     first, last = page_range(wanted.first_page, wanted.last_page, count)
     pages: list[str] = []
-    seen: list[Seen] = []
+    seen: list[ReadPage] = []
     size = 0
     for page in _pages(document, first, min(last, first + PAGES - 1)):
-        seen.append(Seen(page.number, page.state, cut=page.cut))
+        seen.append(ReadPage(page.number, page.state, cut=page.cut))
         pages.append(f"[page {page.number} of {count}]\n{page.text or without_text(page.state)}")
         size += len(page.text)
         if size > most:
             break
     missing = missing_of(data, wanted, count, seen)
     if not size:
-        return Reading(f"(There is no text on {_these(first, seen[-1].number, count)}.)", missing)
+        return Reading(f"(There is no text on {_page_phrase(first, seen[-1].number, count)}.)", missing)
     ends = seen[-1].number
     if ends < count:
         pages.append(f"[{numbered('page', range(ends + 1, count + 1))} missing here]")
@@ -70,21 +70,21 @@ def read(data: bytes, wanted: Wanted = ALL, most: int = CHARACTERS) -> Reading:
 
 
 def page_range(first: int, last: int, count: int) -> tuple[int, int]:
-    """Return the first and the last page that are meant; 0 is the last one. Raises ToolError for pages not there."""
+    """Return the first and the last requested page; 0 means the last one. Raises ToolError if they do not exist."""
     if not count:
         raise ToolError("The PDF has no pages.", code="empty")
     if first > count:
         raise ToolError(f"The PDF has {count:,} pages; there is no page {first:,}.", code="no_page")
     if last and last < first:
-        raise ToolError(f"last_page {last:,} stands before first_page {first:,}.", code="no_page")
+        raise ToolError(f"last_page {last:,} is before first_page {first:,}.", code="no_page")
     return first, min(last or count, count)
 
 
 def count(packet: Packet) -> Packet:
-    """Return how many pages a PDF has, as the field `pages`.
+    """Return the number of pages of a PDF in the field `pages`.
 
-    Up to `checked` pages of a PDF are opened too. Raises ToolError for a PDF that cannot be opened, is cut off, or has
-    a damaged page among those.
+    A PDF with at most `checked` pages is also checked for damage. Raises ToolError if the PDF cannot be opened, or if
+    the check finds that it is cut off or damaged.
     """
     document = opened(packet.data)
     pages = len(document)
@@ -104,7 +104,7 @@ def _opens(document: pypdfium2.PdfDocument, at: int) -> bool:
 
 
 def opened(data: bytes) -> pypdfium2.PdfDocument:
-    """Return a PDF that is open. Raises ToolError."""
+    """Return the opened PDF. Raises ToolError."""
     try:
         document = pypdfium2.PdfDocument(data)
         document.init_forms()
@@ -119,13 +119,13 @@ def opened(data: bytes) -> pypdfium2.PdfDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One page as it was read."""
+    """The text and the state of one page."""
 
     number: int
     state: State
     text: str = ""
     cut: bool = False
-    """Whether it has more characters than are read of a page."""
+    """Whether the page has more characters or notes than the limits of a page."""
 
 
 def _pages(document: pypdfium2.PdfDocument, first: int, last: int) -> Iterator[_Page]:
@@ -133,7 +133,7 @@ def _pages(document: pypdfium2.PdfDocument, first: int, last: int) -> Iterator[_
         try:
             yield _page(document, at)
         except pypdfium2.PdfiumError:
-            yield _Page(at, "damaged")  # One page that is broken is no reason to lose the others.
+            yield _Page(at, "damaged")  # Read the other pages even if one is broken.
 
 
 def _page(document: pypdfium2.PdfDocument, at: int) -> _Page:
@@ -161,22 +161,22 @@ def _text(page: pypdfium2.PdfTextPage) -> str:
         areas = []
     alone = _lines_of(areas)
     plain = ""
-    # Two lines at least are of several pieces where there is a table.
+    # A table has at least two lines of several pieces.
     if _TABLE_SEGMENTS[0] <= len(areas) <= _TABLE_SEGMENTS[1] and len(areas) - alone > 1 and not leftward:
         plain = with_tables([Segment(*area, page.get_text_bounded) for area in areas])
-    # Pieces that lie over each other are no table, and would be told twice.
-    if not plain or not _alike(plain, raw):
-        whole = Lines(page, raw).whole()
-        plain = Lines(page, raw).divided(alone) if whole == raw else whole
+    # Overlapping pieces are not a table, and their text would appear twice.
+    if not plain or not _similar_length(plain, raw):
+        rejoined = Lines(page, raw).rejoined()
+        plain = Lines(page, raw).with_line_ends(alone) if rejoined == raw else rejoined
         plain = plain.replace("\r\n", "\n").replace("\0", "")
     if leftward:
         ordered = _ordered(Lines(page, raw), raw)
         plain = "\n".join(reread(ordered.get(line, line)) for line in plain.split("\n"))
-    return _joined(plain).strip()
+    return _join_divided_words(plain).strip()
 
 
 def _ordered(lines: Lines, raw: str) -> dict[str, str]:
-    """Return how lines of the page that run leftwards are read."""
+    """Return the right-to-left lines of the page, each with its text in reading order."""
     if not lines.plain():
         return {}
     letters = sum(map(str.isalpha, raw))
@@ -190,14 +190,14 @@ def _ordered(lines: Lines, raw: str) -> dict[str, str]:
     return found
 
 
-def _alike(ours: str, theirs: str) -> bool:
-    """Return whether both have nearly as many letters and digits."""
+def _similar_length(ours: str, theirs: str) -> bool:
+    """Return whether both texts have nearly the same number of letters and digits."""
     many, few = sorted((sum(map(str.isalnum, ours)), sum(map(str.isalnum, theirs))))[::-1]
     return many - few <= max(2, many // _SPARED)
 
 
 def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
-    """Yield where pieces of text lie that were drawn in one go."""
+    """Yield the areas of the pieces of text that the PDF draws at once."""
     left, top, right, bottom = (ctypes.c_double() for _ in range(4))
     for at in range(count if count <= _TABLE_SEGMENTS[1] else 0):
         pdfium.FPDFText_GetRect(page, at, left, top, right, bottom)
@@ -205,7 +205,7 @@ def _areas(page: pypdfium2.PdfTextPage, count: int) -> Iterator[_Area]:
 
 
 def _lines_of(areas: list[_Area]) -> int:
-    """Return on how many lines the pieces lie, each on as few as may be."""
+    """Return the number of lines of the pieces."""
     lines = 0
     above = 1e9
     for middle, height in sorted((((top + bottom) / 2, top - bottom) for _, top, _, bottom in areas), reverse=True):
@@ -214,8 +214,8 @@ def _lines_of(areas: list[_Area]) -> int:
     return lines
 
 
-def _joined(text: str) -> str:
-    """Join words that were divided at the end of a line, unless the page also writes them with a hyphen."""
+def _join_divided_words(text: str) -> str:
+    """Join words that were divided at the end of a line. Keep the hyphen if the page also has the hyphenated word."""
 
     def whole(found: re.Match[str]) -> str:
         return f"{found[1]}{'-' if f'{found[1]}-{found[2]}' in text else ''}{found[2]}"
@@ -228,7 +228,7 @@ def _joined(text: str) -> str:
     return joined
 
 
-def _these(first: int, last: int, count: int) -> str:
+def _page_phrase(first: int, last: int, count: int) -> str:
     if (first, last) == (1, count):
         if count == 1:
             return "the only page"
@@ -237,17 +237,17 @@ def _these(first: int, last: int, count: int) -> str:
 
 
 _DENSEST = 3.0
-"""Pixels per point at most: a small page is not blown up further."""
+"""The most pixels per point. A small page is not enlarged further."""
 
 _HALVINGS = 2
-"""How often a page that has too many bytes is made half as large."""
+"""The most times that a page with too many bytes is scaled to half its size."""
 
 
 def draw(packet: Packet) -> Packet:
-    """Draw some pages. Raises ToolError when none of them can be drawn.
+    """Return some pages as JPEGs, one after the other. Raises ToolError if none of them can be drawn.
 
-    Fields: first and last (0 is the last page), pages (at most so many), edge (pixels), most (bytes of all together).
-    Gives the fields first, last, count, damaged and sizes, and the JPEGs one after the other.
+    Fields of the job: first, last (0 means the last page), pages (the most pages), edge (in pixels), most (bytes of all
+    images together). The result has the fields first, last, count, damaged and sizes.
     """
     document = opened(packet.data)
     asked_first, asked_last, pages, edge, most = (
@@ -269,7 +269,7 @@ def draw(packet: Packet) -> Packet:
 
 
 def _drawn(document: pypdfium2.PdfDocument, at: int, edge: int, most: int) -> bytes:
-    """Return a page as an image, smaller where it has too many bytes. Raises PdfiumError, and ToolError."""
+    """Return a page as a JPEG, scaled down if it has too many bytes. Raises PdfiumError and ToolError."""
     page = document[at - 1]
     scale = min(edge / max(*page.get_size(), 1.0), _DENSEST)
     bitmap = page.render(scale=scale)

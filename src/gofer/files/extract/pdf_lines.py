@@ -1,7 +1,6 @@
-"""The lines of a PDF's page: where each ends, what is raised on it, and the order in which it is read.
+"""The lines of a PDF's page: their ends, their superscripts and their reading order.
 
-PDFium ends a line where the height of the text changes much, which a raised mark does as well, and does not always end
-one where it should.
+PDFium ends a line where the height of the text changes much, so also at a superscript. It also misses some line ends.
 """
 
 import ctypes
@@ -13,14 +12,14 @@ from dataclasses import dataclass
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from gofer.files.extract.notation import raised
+from gofer.files.extract.notation import superscript
 
 _CAREFULLY = 5_000
-"""Characters of a page up to which each is looked at."""
+"""The most characters of a page that are examined one by one."""
 
 _MOST_MARKS = 4
-# A line that begins with one space or with nothing but a sign may go on another one, and so may one behind a formula.
-# The line end stands first: it is searched for as such, and what is around it is looked at there only.
+# A line may continue the one before if it begins with one space, has only a sign, or follows a formula. The line end is
+# first in the pattern, so that the engine searches for it and checks the neighbours only there.
 _GOES_ON = re.compile(r"\r\n(?:(?<=\S\r\n)(?= \S|[.,;:!?)\]]+(?:\s|$))|(?<=[^\W\d]\d\r\n)(?=\w))")
 LEFTWARD = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 RIGHT_TO_LEFT = re.compile(f"[{LEFTWARD}]")
@@ -29,19 +28,19 @@ _BRACKETS = str.maketrans("()[]{}«»", ")(][}{»«")
 _OPENS = {")": "(", "]": "[", "}": "{"}
 
 Box = tuple[float, float, float, float]
-"""Left, right, bottom, top; heights grow upwards."""
+"""Left, right, bottom and top of a character. Vertical positions grow upwards."""
 
 
 class Lines:
-    """The text of one page, and where each of its characters lies."""
+    """The text of one page and the positions of its characters."""
 
     def __init__(self, page: pypdfium2.PdfTextPage, text: str) -> None:
         self._page = page
         self._text = text
         self._sides = tuple(ctypes.c_double() for _ in range(4))
 
-    def whole(self) -> str:
-        """Return the text with lines whole that only a raised mark divides; the mark stands raised."""
+    def rejoined(self) -> str:
+        """Return the text with lines rejoined that PDFium divided at a superscript."""
         if not _GOES_ON.search(self._text) or not self.plain():
             return self._text
         parts: list[str] = []
@@ -51,12 +50,15 @@ class Lines:
             if self._side_by_side(before := self.box(found.start() - 1), after := self.box(begin)):
                 head = self._text[done : found.start()]
                 marks = self._marks(found.start(), after) if before and after else 0
-                parts.append(head[: len(head) - marks] + raised(head[len(head) - marks :]))
+                parts.append(head[: len(head) - marks] + superscript(head[len(head) - marks :]))
                 done = found.end()
         return "".join([*parts, self._text[done:]])
 
-    def divided(self, lines: int) -> str:
-        """Return the text with line ends where it goes down and back, if the page has more lines than the text."""
+    def with_line_ends(self, lines: int) -> str:
+        """Return the text with missing line ends, if the page has more lines than the text.
+
+        A line ends before a character that is lower and further left.
+        """
         text = self._text
         if text.count("\n") + 1 >= lines or len(text) > _CAREFULLY or not self.plain():
             return text
@@ -75,11 +77,11 @@ class Lines:
         return re.sub(r" +\n", "\n", "".join(parts))
 
     def plain(self) -> bool:
-        """Return whether places in the text are places on the page: each character has one code unit."""
+        """Return whether indexes of the text are indexes on the page, which needs one code unit per character."""
         return max(self._text, default="") <= "\uffff"
 
     def box(self, at: int) -> Box | None:
-        """Return where the character at a place of the text lies, if that is known."""
+        """Return the position of the character at an index of the text, or None if it is unknown."""
         place = pdfium.FPDFText_GetCharIndexFromTextIndex(self._page, at)
         if place < 0 or not pdfium.FPDFText_GetCharBox(self._page, place, *self._sides):
             return None
@@ -87,14 +89,14 @@ class Lines:
         return left, right, bottom, top
 
     def _side_by_side(self, before: Box | None, after: Box | None) -> bool:
-        """Return whether one stands behind the other on a line, each perhaps a little higher."""
+        """Return whether `after` follows `before` on one line, with a small difference in height."""
         if before is None or after is None:
             return False
         height = before[3] - before[2]
         return after[0] >= before[1] - 1 and -height < before[2] - after[2] < 1.2 * height
 
     def _marks(self, end: int, after: Box | None) -> int:
-        """Return how many characters before a place are figures that stand higher than what follows."""
+        """Return the number of digits before `end` that are higher than the following text."""
         count = 0
         while after and count < _MOST_MARKS and self._text[end - 1 - count].isdigit():
             box = self.box(end - 1 - count)
@@ -105,7 +107,7 @@ class Lines:
 
 
 def reread(line: str) -> str:
-    """Return a line that runs leftwards in reading order: its last sign comes last, brackets open before they close."""
+    """Return a right-to-left line in reading order, with its final sign last and its brackets in order."""
     if not RIGHT_TO_LEFT.search(line):
         return line
     if not _nested(line) and _nested(turned := line.translate(_BRACKETS)):
@@ -129,21 +131,21 @@ def _nested(line: str) -> bool:
 _PIECE = re.compile(rf"[{LEFTWARD}]+(?:[\"'״׳־]+[{LEFTWARD}]+)*|[#$€£₪]?[^\W_]+(?:[.,:/'@&_+-]+[^\W_]+)*[%$€£₪°]?|\S")
 _LATIN = re.compile(rf"[^\W\d_{LEFTWARD}]")
 _APART = 0.3
-"""Distance between two words that nothing else is known of, in heights."""
+"""The least distance between two words, in heights, if PDFium's order does not decide."""
 
 _FAR = 1.5
-"""Distance, in heights, from which what stands beside each other does not belong together."""
+"""The distance, in heights, above which two neighbours do not belong together."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A word, a number or a sign, and where it lies."""
+    """A word, a number or a sign, with its position."""
 
     text: str
     at: int
-    """The how manieth it is in PDFium's order."""
+    """The index in PDFium's order."""
     spaced: bool
-    """Whether a space stands before it there."""
+    """Whether PDFium's text has a space before it."""
     left: float
     right: float
     height: float
@@ -154,31 +156,32 @@ class _Piece:
 
     @property
     def rightward(self) -> bool:
-        """Whether it is of Latin letters or figures."""
+        """Whether the piece has left-to-right letters or digits."""
         return any(map(str.isalnum, self.text)) and not RIGHT_TO_LEFT.match(self.text)
 
     def gap(self, other: "_Piece") -> float:
-        """Return the distance to another on its line, in heights of the taller."""
+        """Return the distance to another piece of the line, in heights of the taller piece."""
         return max(self.left - other.right, other.left - self.right) / max(self.height, other.height, 1.0)
 
     def apart(self, other: "_Piece") -> bool:
-        """Return whether a space stands between both."""
+        """Return whether a space is between both pieces."""
         if abs(self.at - other.at) == 1:
             return max(self, other, key=lambda piece: piece.at).spaced
         return self.gap(other) > _APART
 
 
 def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> str:
-    """Return the line as it is read; `box` says where its characters lie, `leftward` whether the page runs so.
+    """Return a line in reading order. `box` returns the position of a character.
 
-    A line of mostly Latin letters on a page of such is left as it is.
+    `leftward` is whether the page is mostly right-to-left. On another page, a line of mostly Latin letters remains
+    unchanged.
     """
     own = len(RIGHT_TO_LEFT.findall(line))
     if not leftward and own <= len(_LATIN.findall(line)):
         return line
     pieces: list[_Piece] = []
     for found in _PIECE.finditer(line):
-        # A word lies between its first and its last character.
+        # A word extends from its first to its last character.
         boxes = [one for at in {found.start(), found.end() - 1} if (one := box(at)) is not None]
         if not boxes:
             return line
@@ -187,26 +190,26 @@ def in_order(line: str, box: Callable[[int], Box | None], *, leftward: bool) -> 
         pieces.append(
             _Piece(found[0], len(pieces), spaced, min(one[0] for one in boxes), max(one[1] for one in boxes), height)
         )
-    said = ""
+    ordered = ""
     before = None
     for group in _groups(sorted(pieces, key=lambda piece: -piece.left - piece.right)):
-        # What is turned around keeps its distance to what stood beside it.
+        # A reversed group keeps the space to its former neighbour.
         if before is not None and group[0].apart(before):
-            said += " "
-        said += _joined(group[::-1])
+            ordered += " "
+        ordered += _joined(group[::-1])
         before = group[-1]
-    if Counter(said.replace(" ", "")) == Counter("".join(line.split())):
-        return said
+    if Counter(ordered.replace(" ", "")) == Counter("".join(line.split())):
+        return ordered
     return line
 
 
 def _groups(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Return pieces from the right; those that are read from the left are in one group."""
+    """Return groups of pieces from the right. Pieces that are read left to right are in one group."""
     groups: list[list[_Piece]] = []
     run: list[_Piece] = []
     for piece in [*pieces, None]:
         if run and (piece is None or RIGHT_TO_LEFT.match(piece.text) or run[-1].gap(piece) > _FAR):
-            # Numbers and signs to the left of the last Latin word come after all of them.
+            # Numbers and signs left of the last Latin word are read after the Latin words.
             last = max((at for at, one in enumerate(run) if one.latin), default=-1)
             groups += [run[: last + 1], *([one] for one in run[last + 1 :])]
             run = []

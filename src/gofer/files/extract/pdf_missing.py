@@ -1,4 +1,4 @@
-"""The notes beside the text of a PDF, and what the text lacks: pages that were not read, scans, damage."""
+"""The comments and form fields of a PDF, and the parts that its text lacks: unread pages, scans, damage."""
 
 import ctypes
 import re
@@ -12,45 +12,45 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from gofer.files.completeness import AGAIN, AS_ASKED, LOOKED_AT, Wanted, numbered
-from gofer.files.extract.notation import signed
+from gofer.files.extract.notation import with_author
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 State = Literal["text", "image", "blank", "damaged"]
-"""A page with text; one that is mostly an image or a drawing; one with nothing on it; one that cannot be opened."""
+"""The state of a page: it has text, is mostly an image or a drawing, is blank, or cannot be opened."""
 
 PAGES = 2_000
-"""Pages that one text holds at most."""
+"""The most pages of one text."""
 
 CHARACTERS = 20_000_000
-"""Characters after which no further page is begun."""
+"""The number of characters after which no further page is read."""
 
 PAGE_CHARACTERS = 200_000
-"""Characters of one page that are read."""
+"""The most characters read from one page."""
 
 PAGE_NOTES = 1_000
-"""Comments and fields of one page that are read."""
+"""The most comments and fields read from one page."""
 
 _IN_PARTS = "ask for the document in smaller parts"
 _FULL = f"one text holds at most {PAGES:,} pages and about {CHARACTERS:,} characters"
-_DRAWN = "images or drawings stand in place of text"
+_DRAWN = "images or drawings take the place of text"
 _LONG_PAGE = f"one page holds at most {PAGE_CHARACTERS:,} characters and {PAGE_NOTES:,} comments and fields"
 _FEW = 60
-"""Letters and digits below which a page with a large image is a scan: a stamp, a page number."""
+"""A page with a large image and fewer letters and digits than this is a scan. They may be a stamp or a page number."""
 _LARGE = 0.5
-"""Share of a page that such an image covers."""
+"""The share of a page that a large image covers."""
 _OBJECTS = 500
-"""Pieces of a page that are looked at for an image; the image of a scan is among the first."""
+"""The most objects of a page that are searched for an image. The image of a scan is among the first."""
 _DEPTH = 3
 _END = b"%%EOF"
 _PLACE = re.compile(rb"startxref\s+(\d{1,12})\s")
 _INDEX = re.compile(rb"\s*(?:xref|\d+\s+\d+\s+obj)")
 _TRAILING = 4_096
-"""Bytes behind the end mark of a PDF that is whole: some programs add a few."""
+"""The most bytes after the end mark of an intact PDF. Some programs add a few."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadPage:
     """One page that was read."""
 
     number: int
@@ -59,7 +59,7 @@ class Seen:
 
 
 def state_of(page: pypdfium2.PdfPage, text: str) -> State:
-    """Return what a page is, given its text."""
+    """Return the state of a page with this text."""
     letters = sum(map(str.isalnum, text))
     if letters >= _FEW:
         return "text"
@@ -87,7 +87,7 @@ def _is_large(one: pypdfium2.PdfObject, page: pypdfium2.PdfPage) -> bool:
 
 
 def without_text(state: State) -> str:
-    """Return what stands in place of the text of a page that has none."""
+    """Return the note in place of the text of a page without text."""
     match state:
         case "damaged":
             return "(this page is damaged and could not be read)"
@@ -97,12 +97,12 @@ def without_text(state: State) -> str:
             return "(no text: this page is an image or a drawing)"
 
 
-def missing_of(data: bytes, wanted: Wanted, count: int, seen: Sequence[Seen]) -> tuple[Missing, ...]:
-    """Return what the text of the pages that were seen lacks of the whole PDF."""
+def missing_of(data: bytes, wanted: Wanted, count: int, seen: Sequence[ReadPage]) -> tuple[Missing, ...]:
+    """Return the parts of a PDF that the text of the read pages lacks."""
     return (*_unread(wanted, count, seen), *_without_text(seen), *_damage(data, seen))
 
 
-def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missing]:
+def _unread(wanted: Wanted, count: int, seen: Sequence[ReadPage]) -> Iterator[Missing]:
     first, last = seen[0].number, seen[-1].number
     if first > 1:
         yield _range(1, first - 1, AS_ASKED, {"last_page": first - 1})
@@ -115,20 +115,20 @@ def _unread(wanted: Wanted, count: int, seen: Sequence[Seen]) -> Iterator[Missin
             yield Missing("bytes", part, _LONG_PAGE, instead=_IN_PARTS)
 
 
-def _range(first: int, last: int, why: str, arguments: dict[str, object]) -> Missing:
+def _range(first: int, last: int, reason: str, arguments: dict[str, object]) -> Missing:
     return Missing(
-        "pages", part=numbered("page", range(first, last + 1)), reason=why, tool="extract_file", arguments=arguments
+        "pages", part=numbered("page", range(first, last + 1)), reason=reason, tool="extract_file", arguments=arguments
     )
 
 
-def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
+def _without_text(seen: Sequence[ReadPage]) -> Iterator[Missing]:
     scans = [page.number for page in seen if page.state == "image"]
     if not scans:
         return
     run = next(end for end in range(len(scans), 0, -1) if scans[end - 1] - scans[0] == end - 1)
     run = min(run, LOOKED_AT)
     arguments: dict[str, object] = {"first_page": scans[0], "last_page": scans[run - 1]}
-    instead = "and the other pages alike" * (run < len(scans))
+    instead = "and the other pages in the same way" * (run < len(scans))
     yield Missing(
         "scans",
         part=f"the text of {numbered('page', scans)}",
@@ -139,18 +139,18 @@ def _without_text(seen: Sequence[Seen]) -> Iterator[Missing]:
     )
 
 
-def _damage(data: bytes, seen: Sequence[Seen]) -> Iterator[Missing]:
+def _damage(data: bytes, seen: Sequence[ReadPage]) -> Iterator[Missing]:
     if damaged := [page.number for page in seen if page.state == "damaged"]:
         yield Missing("pages", numbered("page", damaged), "the file is damaged there", instead=AGAIN)
     if _is_cut_off(data):
         yield Missing("bytes", "the end of the file", "the PDF is cut off before its end mark", instead=AGAIN)
     elif seen and all(page.state == "blank" for page in seen):
-        why = "nothing can be drawn on any page that was read: the pages are blank, or their contents are damaged"
-        yield Missing("bytes", "every text", why, instead="ask the person who sent it what is on them")
+        reason = "nothing can be drawn on any page that was read: the pages are blank, or their contents are damaged"
+        yield Missing("bytes", "every text", reason, instead="ask the person who sent it what is on them")
 
 
 def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
-    """Raise ToolError for a PDF that is cut off, has damaged pages or no index: a provider would refuse it."""
+    """Raise ToolError for a PDF that is cut off or has damaged pages or no index, as providers refuse it."""
     again = "Look at its intact pages as images with load_file and first_page, or ask for it to be sent again."
     if damaged:
         raise ToolError(f"The PDF is damaged, at {numbered('page', damaged)}. {again}", code="damaged")
@@ -161,9 +161,9 @@ def refuse_damage(data: bytes, damaged: Sequence[int]) -> None:
 
 
 def _has_index(data: bytes) -> bool:
-    """Return whether the index of objects is where the end of the PDF says; PDFium also reads PDFs where it is not."""
+    """Return whether the index of objects is where the end of the PDF says. PDFium reads PDFs without that, too."""
     places = [int(place) for place in _PLACE.findall(data[-_TRAILING:])]
-    # Places count from the header, before which some bytes may stand.
+    # Some programs count places from the header, which may follow other bytes.
     header = max(0, data[:1024].find(b"%PDF-"))
     return any(_INDEX.match(data, place + shift) for place in places[-1:] for shift in (0, header))
 
@@ -180,7 +180,7 @@ _WRITTEN = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COM
 
 
 def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[str]:
-    """Yield a line for each field of a form, then for each comment, as they stand on the page."""
+    """Yield a line for each form field, then for each comment, in the order of the page."""
     comments: list[str] = []
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page), PAGE_NOTES)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
@@ -191,34 +191,34 @@ def notes(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> Iterator[
             pass
         elif kind == pdfium.FPDF_ANNOT_WIDGET:
             yield from _field(document, note)
-        elif kind not in _SKIPPED and (said := _own(note, b"Contents")):
-            author = _own(note, b"T")
-            comments.append(f"[comment] {signed(author, said)}")
+        elif kind not in _SKIPPED and (text := _string_value(note, b"Contents")):
+            author = _string_value(note, b"T")
+            comments.append(f"[comment] {with_author(author, text)}")
         pdfium.FPDFPage_CloseAnnot(note)
     yield from comments
 
 
 def _field(document: pypdfium2.PdfDocument, note: "pdfium.Annotation") -> Iterator[str]:
-    """Yield what a person sees in a field: its text, or whether it is ticked; an empty one is not told of."""
+    """Yield the visible content of a form field: its text, or whether it is ticked. Empty text fields are skipped."""
     form = document.formenv
     if form is None:
         return
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, note)
-    name = _told(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
-    if kind in _WRITTEN and (said := _told(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
-        yield f"[field {name}] {said}"
+    name = _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
+    if kind in _WRITTEN and (text := _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
+        yield f"[field {name}] {text}"
     elif kind == pdfium.FPDF_FORMFIELD_CHECKBOX:
         yield f"[{'x' if pdfium.FPDFAnnot_IsChecked(form, note) else ' '}] {name}"
     elif kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON and pdfium.FPDFAnnot_IsChecked(form, note):
-        yield f"[x] {name}: {_told(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
+        yield f"[x] {name}: {_buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
 
 
-def _own(note: "pdfium.Annotation", key: bytes) -> str:
-    return _told(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
+def _string_value(note: "pdfium.Annotation", key: bytes) -> str:
+    return _buffer_text(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
 
 
-def _told(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
-    """Return what PDFium writes into a buffer, as text on one line."""
+def _buffer_text(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
+    """Return the text that a function of PDFium writes into a buffer, on one line."""
     size = ask(None, 0)
     if not 2 < size <= _LARGEST:
         return ""

@@ -1,4 +1,4 @@
-"""The description of an image without a look at it, and its size in a model's window."""
+"""The description of an image by format and size, and its scaling for a model's window."""
 
 import warnings
 from io import BytesIO
@@ -13,39 +13,39 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 PIXELS = 64_000_000
-"""Pixels of an image that is opened at most: what it unpacks to, not what it has on disk."""
+"""The most pixels of an image that is opened. The limit is on decompressed pixels, not on bytes on disk."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP")
 _QUALITIES = (85, 70, 50)
 
 
 def prepare() -> None:
-    """Load what opens each format, once for all children."""
+    """Load the decoders of all formats, once for all children."""
     Image.init()
 
 
 def read(data: bytes) -> Reading:
-    """Return one line of what the image is. Raises ToolError for a damaged or enormous one."""
+    """Return one line with the format and size of the image. Raises ToolError if it is damaged or too large."""
     with _opened(data) as image:
         frames = cast(int, getattr(image, "n_frames", 1))
         moving = f", {frames} frames" if frames > 1 else ""
         size = f"{image.width} × {image.height} pixels{moving}, {len(data):,} bytes"
-        why = "the reader does not read text in images"
-        gap = Missing("scans", part="the text in the image", reason=why, tool="load_file")
+        reason = "the reader does not read text in images"
+        gap = Missing("scans", part="the text in the image", reason=reason, tool="load_file")
         return Reading(f"[image: {image.format}, {size}; text in images is not read here]", (gap,))
 
 
 def resize(packet: Packet) -> Packet:
-    """Return the first frame, upright, within `edge` pixels and `most` bytes, without its metadata. Raises ToolError.
+    """Return the first frame, upright, within `edge` pixels and `most` bytes, without metadata. Raises ToolError.
 
-    Gives the fields media_type, width, height, original_width, original_height.
+    The result has the fields media_type, width, height, original_width, original_height.
     """
     edge = cast(int, packet.fields["edge"])
     most = cast(int, packet.fields["most"])
     with _opened(packet.data) as image:
         original = image.size
         try:
-            # JPEG can be unpacked smaller at once.
+            # JPEG can be decoded at a smaller size.
             image.draft("RGB", (edge, edge))
             upright = ImageOps.exif_transpose(image)
             upright.thumbnail((edge, edge), reducing_gap=2.0)
@@ -61,7 +61,7 @@ def _opened(data: bytes) -> Image.Image:
         raise ToolError(
             f"The image has {len(data) >> 20} MB; up to {IMAGE_BYTES >> 20} MB can be opened.", code="too_large"
         )
-    Image.MAX_IMAGE_PIXELS = None  # Ours is the limit, and an error from its first pixel.
+    Image.MAX_IMAGE_PIXELS = None  # PIXELS is the limit. Pillow only warns up to twice its own.
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -75,13 +75,13 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
-    """Return PNG for what was drawn, JPEG for photographs and for what is too large as PNG."""
+    """Return the media type and bytes: PNG for drawings, JPEG for photographs and for images too large as PNG."""
     if original != "JPEG":
         plain = image.convert("RGBA" if _transparent(image) else "RGB")
         if len(encoded := _saved(plain, "PNG", 0)) <= most:
             return "image/png", encoded
     if _transparent(image):
-        # Where nothing is, a reader sees paper.
+        # JPEG has no transparency, so transparent areas become white.
         paper = Image.new("RGBA", image.size, "white")
         paper.alpha_composite(image.convert("RGBA"))
         image = paper
@@ -89,13 +89,13 @@ def _encoded(image: Image.Image, original: str, most: int) -> tuple[str, bytes]:
 
 
 def jpeg(image: Image.Image, most: int) -> bytes:
-    """Return an image as a JPEG of at most so many bytes. Raises ToolError when it stays larger."""
+    """Return an image as a JPEG of at most `most` bytes. Raises ToolError if it stays larger at every quality."""
     rgb = image.convert("RGB")
     for quality in _QUALITIES:
         if len(encoded := _saved(rgb, "JPEG", quality)) <= most:
             return encoded
-    told = "The image stays too large for the room that is left; load it in a later turn, by itself."
-    raise ToolError(told, code="too_large")
+    message = "The image is too large for the remaining space; load it alone in a later turn."
+    raise ToolError(message, code="too_large")
 
 
 def _transparent(image: Image.Image) -> bool:

@@ -1,4 +1,4 @@
-"""The reader of plain texts, and what all readers of texts leave out."""
+"""The reader of plain texts, and the clean-up of texts for all readers."""
 
 import re
 
@@ -9,18 +9,19 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 
 
 def read(data: bytes) -> str:
-    """Return the text with line feeds as its line ends, without control characters. Raises ToolError for no text."""
+    """Return the text with line feeds and without control characters. Raises ToolError for binary data."""
     return tidy(text_of(data).text)
 
 
 def text_of(data: bytes, declared: str = "", named: str = "") -> Decoded:
-    """Return the text of some bytes. Raises ToolError for bytes that are none, and for an unknown encoding.
+    """Return the decoded text of some bytes. Raises ToolError for binary data, and for an unknown encoding.
 
-    `declared` is the encoding that the sender names. `named` is the one that a reader insists on.
+    `declared` is the encoding that the sender names. `named` is the encoding that a tool call names; it overrides all
+    others.
     """
     if named and not known(named):
         raise ToolError(
-            f"There is no encoding {named[:64]!r}; write a name as windows-1252, Shift_JIS, GB18030 or ISO-8859-2.",
+            f"There is no encoding {named[:64]!r}; write one such as windows-1252, Shift_JIS, GB18030 or ISO-8859-2.",
             code="no_such_encoding",
         )
     found = decode(data, declared)
@@ -32,5 +33,5 @@ def text_of(data: bytes, declared: str = "", named: str = "") -> Decoded:
 
 
 def tidy(text: str) -> str:
-    """Return the text without what no reader sees: control characters, and the line ends of other systems."""
+    """Return the text with line feeds as its line ends and without control characters."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

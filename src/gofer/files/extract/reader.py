@@ -1,4 +1,4 @@
-"""The choice of a reader by the kind of a file, and the refusals of kinds that have none."""
+"""The choice of a reader by the kind of a file, and the refusals of unsupported kinds."""
 
 from collections.abc import Callable
 
@@ -37,14 +37,14 @@ _IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
     "csv": separated.read,
     **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
 }
-"""Readers that read a part, and know what is missing of the whole."""
+"""The readers that can read a part, and return the missing parts of the whole."""
 _WHOLE: dict[str, Callable[[bytes], Reading]] = {
     "docx": word.read,
     "pptx": slides.read,
     "ipynb": notebook.read,
     **dict.fromkeys(IMAGES, picture.read),
 }
-"""Readers that read all of it, and know what is missing."""
+"""The readers that read the whole document and return the missing parts."""
 _BY_PAGES = ("pdf",)
 _BY_ROWS = ("xlsx", "xlsb", "xls", "ods", "csv")
 _BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
@@ -52,10 +52,10 @@ _IN_SMALLER_PARTS = "ask for the document in smaller parts"
 _READ_AS_IT_IS = ("text", "markdown", "json", "xml", "svg")
 _IN_THE_DOCUMENT = "look for it in the document itself with file_regex"
 _TEXTS = frozenset({*_READ_AS_IT_IS, "html", "csv", "ipynb"})
-"""Kinds with readers that are given UTF-8 for a file in any encoding."""
+"""The kinds with readers that receive UTF-8 for a file in any encoding."""
 _REFUSED = {
     "empty": "The file is empty: it has 0 bytes.",
-    "binary": "This is a binary file of no kind that is known here. If it is a text, name its `encoding`: utf-16-le.",
+    "binary": "This is a binary file of an unknown kind. If it is a text, name its `encoding`: utf-16-le.",
     "doc": "This is an old Word document (.doc), which is not read here; save it as .docx or PDF and send that.",
     "ppt": "This is an old PowerPoint presentation (.ppt), which is not read here; save it as .pptx or PDF.",
     "ole": "This is an old Office file of an unknown kind, or a damaged one; save it in a present format.",
@@ -69,8 +69,8 @@ _REFUSED = {
 def run(packet: Packet) -> Packet:
     """Return the text of a document. Raises ToolError.
 
-    Fields: name, declared, encoding and those of Wanted. Gives the fields kind, notes and missing, as `to_fields`
-    writes it.
+    Fields of the job: name, declared, encoding and the fields of Wanted. The result has the fields kind, notes, and
+    missing in the form of `to_fields`.
     """
     name = str(packet.fields["name"])
     encoding = str(packet.fields["encoding"])
@@ -85,8 +85,8 @@ def run(packet: Packet) -> Packet:
             data = found.text.encode("utf-8", "replace")
         reading = _read(kind, data, name, wanted_of(packet.fields))
     except ToolError as error:
-        said = f"{note} {error.message_to_model}" if note else error.message_to_model
-        raise ToolError(said, code=error.code or kind.name) from error
+        message = f"{note} {error.message_to_model}" if note else error.message_to_model
+        raise ToolError(message, code=error.code or kind.name) from error
     text = reading.text
     if not text.strip():
         text = f"(This is {kind.title}, and there is no text in it.)"
@@ -95,7 +95,7 @@ def run(packet: Packet) -> Packet:
 
 
 def _kind_read(data: bytes, name: str, encoding: str) -> Kind:
-    """Return the kind that a file is read as: a text where its reader says the encoding of unknown bytes."""
+    """Return the kind by which a file is read: unknown bytes are a text if the call names their encoding."""
     kind = kind_of(data, name)
     if kind.name != "binary" or not encoding:
         return kind
@@ -115,12 +115,12 @@ def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
         return _bounded(kind, whole(data), wanted)
     if plain := _READERS.get(kind.name):
         return _bounded(kind, Reading(plain(data)), wanted)
-    said = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
-    raise ToolError(said, code=kind.name)
+    message = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
+    raise ToolError(message, code=kind.name)
 
 
 def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
-    """Return no more characters than a text holds."""
+    """Return the text, shortened to the limit of one text."""
     if kind.name in _READ_AS_IT_IS:
         instead = _IN_THE_DOCUMENT
     else:
@@ -130,7 +130,7 @@ def _bounded(kind: Kind, reading: Reading, wanted: Wanted) -> Reading:
 
 
 def _refuse_other_parts(kind: Kind, wanted: Wanted) -> None:
-    """Raise ToolError for a part that a document of this kind does not have."""
+    """Raise ToolError if the call asks for a part that documents of this kind do not have."""
     asked = {
         "first_page": wanted.first_page > 1 and kind.name not in _BY_PAGES,
         "last_page": wanted.last_page > 0 and kind.name not in _BY_PAGES,

@@ -1,4 +1,4 @@
-"""The reader of separated values with any separator, and the cut of a table or a text that is too long."""
+"""The reader of separated values with any separator, and the shortening of long tables and texts."""
 
 import csv
 import re
@@ -14,25 +14,25 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 CHARACTERS = 20_000_000
-"""Characters of text that are kept at most."""
+"""The most characters of one text."""
 
 
 def text_from(text: str, first: int, instead: str) -> Reading:
-    """Return the beginning of a text that is no table; `instead` says what to do about its end.
+    """Return the beginning of a text that is not a table. `instead` is the advice for its missing end.
 
-    Raises ToolError where a row is asked for.
+    Raises ToolError if the call asks for a row.
     """
     if first > 1:
-        raise ToolError("This is no table, so it has no first_row; leave that out.", code="no_part")
+        raise ToolError("This is not a table, so it has no first_row; leave that out.", code="no_part")
     if len(text) > CHARACTERS:
         return _cut(text, CHARACTERS, instead)
     return Reading(text)
 
 
 def rows_from(head: Sequence[str], rows: Iterable[str], count: int, first: int) -> Reading:
-    """Return the lines of a head and those rows below it that fit, from row `first` on.
+    """Return the head and the following rows from row `first` on, as many as fit.
 
-    The head is row 1 of `count` rows. Raises ToolError for a row that is not there.
+    The head is row 1 of `count` rows. Raises ToolError if the table has no row `first`.
     """
     if first > count:
         raise ToolError(f"The table has {count:,} rows; there is no row {first:,}.", code="no_row")
@@ -49,14 +49,16 @@ def rows_from(head: Sequence[str], rows: Iterable[str], count: int, first: int) 
     rest = list[str]()
     if last < count:
         part = numbered("row", range(last + 1, count + 1))
-        why = f"one text holds about {CHARACTERS:,} characters"
-        missing.append(Missing("rows", part=part, reason=why, tool="extract_file", arguments={"first_row": last + 1}))
+        reason = f"one text holds about {CHARACTERS:,} characters"
+        missing.append(
+            Missing("rows", part=part, reason=reason, tool="extract_file", arguments={"first_row": last + 1})
+        )
         rest.append(f"[{part} missing here]")
     return Reading("\n".join([*head, *kept, *rest]), tuple(missing))
 
 
 def _fitting(lines: Iterable[str], most: int) -> list[str]:
-    """Return the first lines, one at least, that have at most so many characters together."""
+    """Return the first lines with at most `most` characters together, and at least one line."""
     kept: list[str] = []
     size = 0
     for one in lines:
@@ -68,11 +70,11 @@ def _fitting(lines: Iterable[str], most: int) -> list[str]:
 
 
 def _cut(text: str, most: int, instead: str) -> Reading:
-    """Return the beginning of a text, up to the end of a line where there is one."""
+    """Return the beginning of a text, up to the end of a line if possible."""
     end = text.rfind("\n", 0, most) + 1 or most
     part = f"the last {len(text) - end:,} of {len(text):,} characters"
-    why = f"one text holds about {most:,} characters"
-    gap = Missing("bytes", part, why, instead=instead)
+    reason = f"one text holds about {most:,} characters"
+    gap = Missing("bytes", part, reason, instead=instead)
     return Reading(f"{text[:end]}[the rest is missing here: {len(text) - end:,} characters]", (gap,))
 
 
@@ -85,9 +87,9 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def read(data: bytes, wanted: Wanted = ALL) -> Reading:
-    """Return a Markdown table under a marker; the text as it is when it is no table after all. Raises ToolError.
+    """Return a Markdown table under a marker, or the unchanged text if it is not a table. Raises ToolError.
 
-    Rows are counted first and kept only where they are asked for, so that a table of any length takes little memory.
+    The rows are counted first, and only requested rows are kept, so that a table of any length takes little memory.
     """
     text = tidy(text_of(data).text)
     separator = _separator(text)
@@ -118,9 +120,9 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _separator(text: str) -> str:
-    """Return the one that quotes agree with, that cuts the most lines, and the most of them alike.
+    """Return the separator that agrees with the quotes, divides the most lines, and most of them into equal widths.
 
-    Empty when none cuts more than half of them.
+    Empty if no separator divides more than half of the lines.
     """
     lines = list(islice(_lines(text), _LOOKED_AT))
     sample = "".join(lines)
@@ -134,10 +136,10 @@ def _separator(text: str) -> str:
         except csv.Error:
             continue
         widths = Counter(map(len, rows))
-        # Rows that are cut at all, then rows that are cut alike: some end before their last, empty, fields.
+        # The share of divided rows, then of rows with equal widths: some rows omit their last, empty fields.
         cut = 1 - widths[1] / max(1, widths.total())
         alike = max(widths.values(), default=0) / max(1, widths.total())
-        # A wrong separator leaves quotes in the fields, and swallows lines between them.
+        # A wrong separator leaves quotes in the fields and merges lines between quotes.
         clean = -sum('"' in field for row in rows for field in row) / max(1, sum(map(len, rows)))
         score = (_well_formed(sample, separator, len(lines)), cut, clean, alike, len(rows))
         if cut > 0.5 and score > most:
@@ -147,7 +149,7 @@ def _separator(text: str) -> str:
 
 
 def _well_formed(sample: str, separator: str, lines: int) -> bool:
-    """Return whether each field in quotes ends where the separator says; the last may go on behind the sample."""
+    """Return whether each quoted field ends at a separator. The last field may continue beyond the sample."""
     reader = csv.reader(StringIO(sample), delimiter=separator, strict=True)
     try:
         deque(reader, maxlen=0)

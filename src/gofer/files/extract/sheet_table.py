@@ -1,10 +1,10 @@
-"""The table of one sheet while it grows, its notes, and the room that all tables of a workbook share."""
+"""The table of one sheet, its comments and text boxes, and the limit that all tables of a workbook share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.files.completeness import AS_ASKED, numbered
-from gofer.files.extract.notation import rule, signed, whole
+from gofer.files.extract.notation import integer, rule, with_author
 from gofer.files.extract.xml_package import Element, Package, attribute, every, root
 from gofer.values.missing import Missing
 
@@ -21,17 +21,17 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def notes(package: Package, sheet: str) -> Iterator[str]:
-    """Yield a line for each; `sheet` is the name of its part."""
+    """Yield a line for each comment and text box of a sheet. `sheet` is the name of the sheet's part."""
     parts = [
         (kind, tree)
         for kind, name in package.relations(sheet).values()
         if kind in _KINDS and (tree := package.tree(name)) is not None
     ]
     talks = [talk for kind, tree in parts if kind == "threadedComment" for talk in tree.iter(f"{_TALK}threadedComment")]
-    told = {attribute(talk, "ref") for talk in talks}
+    threaded = {attribute(talk, "ref") for talk in talks}
     for kind, tree in parts:
         if kind == "comments":
-            yield from _comments(tree, told)
+            yield from _comments(tree, threaded)
     people: dict[str, str] = {}
     if talks:
         people = _people(package)
@@ -44,7 +44,7 @@ def notes(package: Package, sheet: str) -> Iterator[str]:
 
 
 def open_notes(package: Package) -> dict[str, list[str]]:
-    """Return the same for an OpenDocument spreadsheet: comments by the names of its sheets."""
+    """Return the comments of an OpenDocument spreadsheet, by the names of its sheets."""
     raw = package.read("content.xml")
     if b"annotation" not in raw or len(raw) > _LARGEST:
         return {}
@@ -65,28 +65,28 @@ def open_notes(package: Package) -> dict[str, list[str]]:
 
 
 def letters(column: int) -> str:
-    """Return a column as spreadsheets call it: 0 is A, 26 is AA."""
-    said = ""
+    """Return the letters of a column: 0 is A, 26 is AA."""
+    name = ""
     while column >= 0:
-        said = chr(ord("A") + column % 26) + said
+        name = chr(ord("A") + column % 26) + name
         column = column // 26 - 1
-    return said
+    return name
 
 
 def _times(element: Element, what: str) -> int:
-    return whole(attribute(element, f"{_TABLE}number-{what}-repeated"), 1)
+    return integer(attribute(element, f"{_TABLE}number-{what}-repeated"), 1)
 
 
-def _comments(tree: Element, told: set[str]) -> Iterator[str]:
-    """Yield comments without those that only tell older programs of a conversation."""
+def _comments(tree: Element, threaded: set[str]) -> Iterator[str]:
+    """Yield the comments, without those that only point older programs to a threaded conversation."""
     authors = ["".join(author.itertext()) for author in tree.iter(f"{_MAIN}author")]
     for comment in tree.iter(f"{_MAIN}comment"):
-        number = whole(attribute(comment, "authorId"), len(authors))
+        number = integer(attribute(comment, "authorId"), len(authors))
         at = attribute(comment, "ref")
         author = ""
         if number < len(authors):
             author = authors[number]
-        if at not in told:
+        if at not in threaded:
             yield _line(at, author, "".join(comment.itertext(f"{_MAIN}t")).strip())
 
 
@@ -107,21 +107,21 @@ def _boxes(tree: Element) -> Iterator[str]:
 
 
 def _line(at: str, author: str, text: str) -> str:
-    return f"[comment at {at}] {signed(author, text)}"
+    return f"[comment at {at}] {with_author(author, text)}"
 
 
 CELLS = 1_000_000
-"""Cells that are written at most."""
+"""The most cells of one text."""
 
 CHARACTERS = 20_000_000
-"""Characters that are written at most."""
+"""The most characters of one text."""
 
 FULL = f"one text holds about {CELLS:,} cells and {CHARACTERS:,} characters"
-"""Why a text lacks rows and sheets behind a place."""
+"""The reason for missing rows and sheets after a certain place."""
 
 
 class Room:
-    """How much may still be written."""
+    """The cells and characters that a text may still take."""
 
     def __init__(self) -> None:
         self._cells = CELLS
@@ -129,18 +129,18 @@ class Room:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more may be written."""
+        """Whether the text may take nothing more."""
         return self._cells <= 0 or self._characters <= 0
 
     def take(self, cells: int, characters: int) -> None:
-        """Count what was written."""
+        """Subtract the written cells and characters."""
         self._cells -= cells
         self._characters -= characters
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The place of the cells of a sheet, counted from 0; `bottom` and `right` stand behind the last."""
+    """The used area of a sheet, counted from 0. `bottom` and `right` are exclusive."""
 
     top: int
     left: int
@@ -149,7 +149,7 @@ class Area:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return self.right - self.left
 
 
@@ -158,25 +158,25 @@ class Table:
 
     def __init__(self, area: Area, first: int) -> None:
         self.first = first
-        """The first row that is asked for, counted from 0."""
+        """The first requested row, counted from 0."""
         self.done = first
-        """The row behind the last that was read."""
+        """The row after the last one that was read."""
         self._area = area
         self._head: list[str] = []
         self._rows: list[str] = []
 
     def add(self, lines: Sequence[str], at: int) -> None:
-        """Add rows, the first of which is row `at`."""
+        """Add consecutive rows that begin with row `at`."""
         bare = 3 * self._area.width + 1
         if at == self._area.top:
             self._head = list(lines[:1])
-        wanted = lines[max(0, max(self.first, self._area.top + 1) - at) :]
-        # Without rows of bars and spaces only.
-        self._rows += [said for said in wanted if len(said) > bare]
+        requested = lines[max(0, max(self.first, self._area.top + 1) - at) :]
+        # Drop rows without any text, which have only bars and spaces.
+        self._rows += [row for row in requested if len(row) > bare]
         self.done = max(self.done, at + len(lines))
 
     def end(self) -> None:
-        """Say that no row is left."""
+        """Record that every row was read."""
         self.done = self._area.bottom
 
     def text(self, name: str, hidden: str) -> str:
@@ -198,7 +198,7 @@ class Table:
         return f"; row {self._area.top + 1:,}, then {_rows(self.first, self.done)}"
 
     def missing(self, name: str) -> Iterator[Missing]:
-        """Yield which rows of the sheet are missing."""
+        """Yield the missing rows of the sheet."""
         area = self._area
         if self.first > area.top + 1:
             part = f'{_rows(area.top + 1, self.first)} of the sheet "{name}"'
@@ -215,7 +215,7 @@ class Table:
 
 
 def _rows(first: int, stop: int) -> str:
-    """Return rows counted from 0, `stop` not included, as people count them."""
+    """Return a range of rows, counted from 0 and without `stop`, as people count them."""
     return numbered("row", range(first + 1, stop + 1))
 
 

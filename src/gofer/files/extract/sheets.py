@@ -27,15 +27,15 @@ from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
 
 _LISTED = 20
-"""Sheets that a sentence names at most."""
+"""The most sheets that a sentence names."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _WHOLE = 1e21
-# What a reader of numbers loses: errors, and whole numbers of more digits than a float has.
-_EXACTLY = re.compile(
+# Cells that calamine does not preserve: errors, and whole numbers with more digits than a float.
+_EXACT_CELL = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}>'
     rb"(?:<f[^<]{0,2000}</f>)?<v>(#[A-Z][^<]{1,20}|-?[0-9]{16,400})</v>"
 )
-# What was never computed: programs that write workbooks leave that to Excel.
+# Formulas without a value: programs that generate workbooks leave the calculation to Excel.
 _FORMULA = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}><f(?:[ ][^<>]{0,200})?>([^<]{1,2000})</f>(?:<v></v>|<v/>)?</c>'
 )
@@ -44,7 +44,7 @@ _PART = 64 << 20
 _BATCH = 4_096
 
 Exact = dict[int, list[tuple[int, str]]]
-"""For rows, counted from 0, the columns and texts of cells that say more than a float."""
+"""The columns and texts of cells that a float cannot represent, by row, counted from 0."""
 
 
 def read(data: bytes, wanted: Wanted = ALL) -> Reading:
@@ -64,7 +64,7 @@ def read(data: bytes, wanted: Wanted = ALL) -> Reading:
 
 
 class _Workbook:
-    """One workbook while it is read."""
+    """The reading of one workbook."""
 
     def __init__(self, workbook: CalamineWorkbook, package: Package | None, wanted: Wanted) -> None:
         self._workbook = workbook
@@ -88,32 +88,32 @@ class _Workbook:
                 hidden = ", hidden" * (sheet.visible != SheetVisibleEnum.Visible)
                 texts += self._sheet(sheet.name, hidden)
         if left_out:
-            texts.append(f"[{_named(left_out)} missing here]")
-            self._lacks_sheets(left_out, FULL)
+            texts.append(f"[{_sheet_phrase(left_out)} missing here]")
+            self._add_missing_sheets(left_out, FULL)
         return Reading("\n\n".join(texts), tuple(self._missing))
 
     def _chosen(self) -> Sequence[SheetMetadata]:
-        """Return the sheets that are asked for. Raises ToolError when there are none."""
+        """Return the requested sheets. Raises ToolError if the workbook does not have them."""
         sheets = self._workbook.sheets_metadata
         if not self._wanted.sheet:
             if self._wanted.first_row > 1 and len(sheets) > 1:
-                said = f"first_row needs `sheet`, as the workbook has {_named(_names(sheets))}."
-                raise ToolError(said, code="no_sheet")
+                message = f"first_row needs `sheet`, as the workbook has {_sheet_phrase(_names(sheets))}."
+                raise ToolError(message, code="no_sheet")
             return sheets
         chosen = [sheet for sheet in sheets if sheet.name == self._wanted.sheet]
         if not chosen:
-            said = f"The workbook has no sheet {self._wanted.sheet[:64]!r}; it has {_named(_names(sheets))}."
-            raise ToolError(said, code="no_sheet")
+            message = f"The workbook has no sheet {self._wanted.sheet[:64]!r}; it has {_sheet_phrase(_names(sheets))}."
+            raise ToolError(message, code="no_sheet")
         if others := [name for name in _names(sheets) if name != self._wanted.sheet]:
-            self._lacks_sheets(others, AS_ASKED)
+            self._add_missing_sheets(others, AS_ASKED)
         return chosen
 
-    def _lacks_sheets(self, names: Sequence[str], why: str) -> None:
-        instead = "and the other sheets alike" * (len(names) > 1)
+    def _add_missing_sheets(self, names: Sequence[str], reason: str) -> None:
+        instead = "and the other sheets in the same way" * (len(names) > 1)
         gap = Missing(
             "sheets",
-            part=_named(names),
-            reason=why,
+            part=_sheet_phrase(names),
+            reason=reason,
             tool="extract_file",
             arguments={"sheet": names[0]},
             instead=instead,
@@ -121,16 +121,16 @@ class _Workbook:
         self._missing.append(gap)
 
     def _sheet(self, name: str, hidden: str) -> Iterator[str]:
-        """Yield the table of a sheet, then what stands beside its cells."""
+        """Yield the table of a sheet, then its comments and text boxes."""
         part = self._parts.get(name, "")
         exact: Exact = {}
         if self._package is not None:
-            exact = _exact(self._package, part)
+            exact = _exact_cells(self._package, part)
         try:
             sheet = self._workbook.get_sheet_by_name(name)
         except CalamineError:
-            # One sheet that is broken is no reason to lose the others.
-            self._missing.append(Missing("sheets", _named([name]), "it is damaged", instead=AGAIN))
+            # Read the other sheets even if one is broken.
+            self._missing.append(Missing("sheets", _sheet_phrase([name]), "it is damaged", instead=AGAIN))
             yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
             return
         yield self._table(name, hidden, sheet, exact)
@@ -146,8 +146,8 @@ class _Workbook:
             return f'[sheet "{name}"{hidden}: empty]'
         table = Table(area, max(area.top, self._wanted.first_row - 1))
         if table.first >= area.bottom:
-            said = f'The sheet "{name}" ends in row {area.bottom:,}; there is no row {self._wanted.first_row:,}.'
-            raise ToolError(said, code="no_row")
+            message = f'The sheet "{name}" ends in row {area.bottom:,}; there is no row {self._wanted.first_row:,}.'
+            raise ToolError(message, code="no_row")
         for batch, first in _batches(sheet, exact):
             if self._room.is_full:
                 break
@@ -166,18 +166,18 @@ def _names(sheets: Sequence[SheetMetadata]) -> Sequence[str]:
     return [sheet.name for sheet in sheets]
 
 
-def _named(names: Sequence[str]) -> str:
-    """Return sheets as a sentence lists them."""
-    said = ", ".join(f'"{name}"' for name in names[:_LISTED])
+def _sheet_phrase(names: Sequence[str]) -> str:
+    """Return the names of sheets as a phrase."""
+    listed = ", ".join(f'"{name}"' for name in names[:_LISTED])
     if len(names) == 1:
-        return f"the sheet {said}"
+        return f"the sheet {listed}"
     if len(names) > _LISTED:
-        return f"the sheets {said} and {len(names) - _LISTED:,} more"
-    return f"the sheets {said}"
+        return f"the sheets {listed} and {len(names) - _LISTED:,} more"
+    return f"the sheets {listed}"
 
 
 def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
-    """Return the area with cells that hold a formula and no value, which a reader of values does not count."""
+    """Return the used area, including cells with a formula and no value, which calamine does not count."""
     rows = set(exact)
     columns = {column for cells in exact.values() for column, _ in cells}
     if sheet.start is not None and sheet.width:
@@ -189,7 +189,7 @@ def _area(sheet: CalamineSheet, exact: Exact) -> Area | None:
 
 
 def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequence[object]], int]]:
-    """Yield rows of values with the number of the first; empty rows one by one, where they hold a formula."""
+    """Yield batches of rows with the number of the first row. Rows with only formulas are separate, empty batches."""
     begin = 0
     end = 0
     if sheet.start is not None:
@@ -197,7 +197,7 @@ def _batches(sheet: CalamineSheet, exact: Exact) -> Iterator[tuple[Sequence[Sequ
         end = begin + sheet.height
     for row in sorted(row for row in exact if row < begin):
         yield [[]], row
-    # It gives columns from the first that is used, but rows from the top of the sheet.
+    # calamine yields columns from the first used one, but rows from the top of the sheet.
     read = islice(sheet.iter_rows(), begin, None)
     done = begin
     while batch := list(islice(read, _BATCH)):
@@ -220,32 +220,32 @@ def _lines(batch: Sequence[Sequence[object]], first: int, sheet: CalamineSheet, 
 
 
 def _column_texts(column: tuple[object, ...]) -> list[str]:
-    """Return the cells of a column as they are written; a column of one type all at once."""
+    """Return the texts of a column's cells. A column of a single type is converted at once, for speed."""
     kinds = set(map(type, column))
     if kinds == {float}:
         joined = "\n".join(map(repr, column))
         if "e" not in joined:
-            # A whole number has no point.
+            # Write whole numbers without a decimal point.
             return f"{joined}\n".replace(".0\n", "\n").split("\n")[:-1]
     if kinds == {str}:
         texts = cast(tuple[str, ...], column)
         joined = "\n".join(texts)
         if "|" not in joined and joined.count("\n") == len(texts) - 1:
             return list(map(str.strip, texts))
-    return [_SAY[type(value)](value) for value in column]
+    return [_TEXT_OF[type(value)](value) for value in column]
 
 
 def _number(value: float) -> str:
-    # Up to here spreadsheets write whole numbers without an exponent.
+    # Spreadsheets write whole numbers below this limit without an exponent.
     if value.is_integer() and -_WHOLE < value < _WHOLE:
-        # Digits that were not written are zeros.
+        # The digits beyond those of the float are zeros.
         if value:
             return f"{Decimal(repr(value)):.0f}"
         return "0"
     return repr(value)
 
 
-def _truth(value: bool) -> str:
+def _boolean(value: bool) -> str:
     if value:
         return "TRUE"
     return "FALSE"
@@ -257,13 +257,13 @@ def _date(moment: datetime.datetime) -> str:
     return moment.isoformat(sep=" ", timespec="auto")
 
 
-_SAY = cast(
+_TEXT_OF = cast(
     dict[type, Callable[[object], str]],
     {
         str: cell,
         float: _number,
         int: str,
-        bool: _truth,
+        bool: _boolean,
         datetime.datetime: _date,
         datetime.date: str,
         datetime.time: str,
@@ -273,23 +273,23 @@ _SAY = cast(
 
 
 def _parts(package: Package) -> Iterator[tuple[str, str]]:
-    """Yield the name of each sheet and of the part it stands in."""
+    """Yield the name of each sheet and the name of its part."""
     tree = package.tree("xl/workbook.xml")
     relations = package.relations("xl/workbook.xml")
     for sheet in every(tree, f"{_MAIN}sheet"):
         yield attribute(sheet, "name"), relations.get(attribute(sheet, f"{RELATIONSHIPS}id"), ("", ""))[1]
 
 
-def _exact(package: Package, name: str) -> Exact:
-    """Return the cells with a number that a float does not hold."""
+def _exact_cells(package: Package, name: str) -> Exact:
+    """Return the cells that calamine does not preserve: long numbers, errors and formulas without a value."""
     raw = package.read(name)
     if len(raw) > _PART or not _SUSPECT.search(raw, 0, len(raw)):
         return {}
     found: Exact = {}
-    for pattern, mark in ((_EXACTLY, ""), (_FORMULA, "=")):
+    for pattern, mark in ((_EXACT_CELL, ""), (_FORMULA, "=")):
         for column, row, text in pattern.findall(raw):
-            said = f"{mark}{unescape(text.decode('utf-8', 'replace'))}"
-            found.setdefault(int(row) - 1, []).append((_column(column), cell(said)))
+            cell_text = f"{mark}{unescape(text.decode('utf-8', 'replace'))}"
+            found.setdefault(int(row) - 1, []).append((_column(column), cell(cell_text)))
     return found
 
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
-from gofer.files.extract.notation import joined, linked, markdown, raised, signed, struck, whole
+from gofer.files.extract.notation import (
+    integer,
+    markdown,
+    markdown_link,
+    merged_strikethrough,
+    struck_through,
+    superscript,
+    with_author,
+)
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute
 from gofer.values.errors import ToolError
@@ -38,12 +46,12 @@ def _missing(slides: Sequence["_Slide"]) -> Iterator[Missing]:
     if gone := [at for at, slide in enumerate(slides, 1) if slide.is_gone]:
         yield Missing("slides", numbered("slide", gone), "the file does not hold what it lists", instead=AGAIN)
     if drawn := [at for at, slide in enumerate(slides, 1) if slide.is_picture]:
-        why = "the reader does not read text in images"
-        yield Missing("scans", f"the text of {numbered('slide', drawn)}", why, instead="ask for the file as a PDF")
+        reason = "the reader does not read text in images"
+        yield Missing("scans", f"the text of {numbered('slide', drawn)}", reason, instead="ask for the file as a PDF")
 
 
 def _order(package: Package) -> Iterator[str]:
-    """Yield slides as they are shown, not as they are numbered."""
+    """Yield the parts of the slides in the order of the presentation, which differs from the numbers in their names."""
     tree = package.tree(_MAIN)
     relations = package.relations(_MAIN)
     if tree is None:
@@ -66,7 +74,7 @@ def _authors(package: Package) -> dict[str, str]:
 
 
 class _Slide:
-    """One slide while it is read."""
+    """The reading of one slide."""
 
     def __init__(self, package: Package, name: str, authors: dict[str, str]) -> None:
         self._package = package
@@ -76,12 +84,12 @@ class _Slide:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the file lists the slide and does not hold it."""
+        """Whether the slide is listed but missing in the file."""
         return self._tree is None
 
     @property
     def is_picture(self) -> bool:
-        """Whether the slide has pictures and no text at all."""
+        """Whether the slide has pictures and no text."""
         if self._tree is None or next(self._tree.iter(_PICTURE), None) is None:
             return False
         return not any((text.text or "").strip() for text in self._tree.iter(f"{A}t"))
@@ -95,7 +103,7 @@ class _Slide:
         shapes = tree.find(f"{P}cSld/{P}spTree")
         if shapes is not None:
             found += self._shapes(shapes)
-        # The title comes first wherever it lies; all else stays in its order.
+        # The title comes first. The other shapes keep their order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
         parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
         if len(parts) > 1:
@@ -103,7 +111,7 @@ class _Slide:
         return f"{parts[0]}\n\n(This slide has no text.)"
 
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
-        """Return whether each shape is the title, and its text."""
+        """Yield for each shape whether it is the title, and its text."""
         for shape in parent.iterchildren():
             if shape.tag == _GROUP:
                 yield from self._shapes(shape)
@@ -115,8 +123,8 @@ class _Slide:
             elif shape.tag == _FRAME:
                 yield False, self._frame(shape)
             elif shape.tag == _PICTURE:
-                said = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
-                yield False, f"[image: {said}]" * bool(said)
+                description = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
+                yield False, f"[image: {description}]" * bool(description)
             elif shape.tag == _SHAPE:
                 text = self._text_of(shape)
                 title = _role(shape) in _TITLES
@@ -125,7 +133,7 @@ class _Slide:
                 yield title, text
 
     def _text_of(self, shape: Element) -> str:
-        """Return the text of a shape; empty for the furniture of a slide, such as its number."""
+        """Return the text of a shape; empty for repeated elements such as the slide number."""
         body = shape.find(f"{P}txBody")
         if body is None or _role(shape) in _FURNITURE:
             return ""
@@ -134,10 +142,10 @@ class _Slide:
     def _paragraphs(self, body: Element) -> str:
         lines: list[str] = []
         for paragraph in body.iterchildren(f"{A}p"):
-            text = joined("".join(self._runs(paragraph))).strip()
+            text = merged_strikethrough("".join(self._runs(paragraph))).strip()
             about = paragraph.find(f"{A}pPr")
             bullet = about is not None and any(about.find(f"{A}{kind}") is not None for kind in ("buChar", "buAutoNum"))
-            depth = min(whole(attribute(about, "lvl"), 0), 8)
+            depth = min(integer(attribute(about, "lvl"), 0), 8)
             if text and (depth or bullet):
                 text = f"{'  ' * depth}- {text}"
             if text:
@@ -149,7 +157,7 @@ class _Slide:
             if run.tag == f"{A}br":
                 yield "\n"
             for text in run.iterchildren(f"{A}t"):
-                yield self._linked(run, _looks(run, text.text or ""))
+                yield self._linked(run, _formatted(run, text.text or ""))
             if run.tag.endswith("}m"):
                 yield formula(run)
 
@@ -158,7 +166,7 @@ class _Slide:
         if link is None or not text.strip():
             return text
         _, target = self._relations.get(attribute(link, f"{RELATIONSHIPS}id"), ("", ""))
-        return linked(text, target)
+        return markdown_link(text, target)
 
     def _frame(self, frame: Element) -> str:
         for table in frame.iter(f"{A}tbl"):
@@ -191,24 +199,24 @@ class _Slide:
                     else:
                         text = ""
                     author = self._authors.get(attribute(comment, "authorId"), "")
-                    yield f"[comment] {signed(author, text)}"
+                    yield f"[comment] {with_author(author, text)}"
 
     def _parts(self, kind: str) -> Iterator[Element]:
-        """Yield the parts of a kind that the slide refers to."""
+        """Yield the parts of one kind that the slide refers to."""
         for of, target in self._relations.values():
             if of == kind and (tree := self._package.tree(target)) is not None:
                 yield tree
 
 
-def _looks(run: Element, text: str) -> str:
-    """Return the text of a run as it is seen where that is another text: raised, or struck through."""
+def _formatted(run: Element, text: str) -> str:
+    """Return the text of a run with superscripts and strikethrough."""
     about = run.find(f"{A}rPr")
     if about is None:
         return text
     if attribute(about, "baseline") not in ("", "0") and not attribute(about, "baseline").startswith("-"):
-        text = raised(text)
+        text = superscript(text)
     if attribute(about, "strike") in ("sngStrike", "dblStrike"):
-        return struck(text)
+        return struck_through(text)
     return text
 
 

@@ -1,16 +1,23 @@
-"""The reader of Word documents, in reading order, with all that stands beside their text."""
+"""The reader of Word documents in reading order, with notes, comments, headers and footers."""
 
 from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
-from gofer.files.extract.notation import joined, markdown, raised, signed, struck, whole
+from gofer.files.extract.notation import (
+    integer,
+    markdown,
+    merged_strikethrough,
+    struck_through,
+    superscript,
+    with_author,
+)
 from gofer.files.extract.numbering import Numbering
 from gofer.files.extract.office_objects import CHART, DIAGRAM, drawn, formula
 from gofer.files.extract.xml_package import RELATIONSHIPS, Element, Package, attribute, every
 from gofer.values.missing import Missing
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-# Names are written out once: they are compared with every element there is.
+# The names are built once, because they are compared with every element of a document.
 _P = f"{W}p"
 _TABLE = f"{W}tbl"
 _ROW = f"{W}tr"
@@ -49,19 +56,19 @@ def read(data: bytes) -> Reading:
     text = _Word(package).text()
     if any(map(str.isalnum, text)) or not package.names("word/media/"):
         return Reading(text)
-    why = "the reader does not read text in images, and the document has nothing else"
-    return Reading(text, (Missing("scans", "the text in its images", why, instead="ask for the file as a PDF"),))
+    reason = "the reader does not read text in images, and the document has nothing else"
+    return Reading(text, (Missing("scans", "the text in its images", reason, instead="ask for the file as a PDF"),))
 
 
 class _Word:
-    """One document while it is read."""
+    """The reading of one document."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
         main = next((name for name in package.names("word/document") if name.endswith(".xml")), _MAIN)
         self._main = main
         self._relations: dict[str, tuple[str, str]] = {}
-        """Of the part that is being read."""
+        """The relations of the part that is being read."""
         styles = package.tree("word/styles.xml")
         self._headings = _headings(styles)
         self._numbering = Numbering(package.tree("word/numbering.xml"), styles)
@@ -74,7 +81,7 @@ class _Word:
         for kind, mark in (("footnote", "^"), ("endnote", "^e")):
             beside += [f"[{mark}{number}]: {text}" for number, text in self._numbered(f"word/{kind}s.xml", kind)]
         comments = [f"[comment {number}] {text}" for number, text in self._numbered("word/comments.xml", "comment")]
-        parts = [*self._around("header"), *body, *self._around("footer"), *beside, *comments]
+        parts = [*self._headers_or_footers("header"), *body, *self._headers_or_footers("footer"), *beside, *comments]
         if self._deleted:
             parts.append(f"[tracked changes: {self._deleted} deleted passages are ~~struck through~~]")
         return "\n\n".join(part for part in parts if part.strip())
@@ -90,7 +97,7 @@ class _Word:
         return self._paragraph(element)
 
     def _paragraph(self, element: Element) -> str:
-        text = joined("".join(self._inline(element))).strip("\n")
+        text = merged_strikethrough("".join(self._inline(element))).strip("\n")
         if not text.strip():
             return ""
         about = next(element.iterchildren(_ABOUT_P), None)
@@ -134,7 +141,7 @@ class _Word:
             elif tag == _SYMBOL:
                 yield _symbol(child)
             elif tag == _ALTERNATE:
-                # The other branch says the same for older readers.
+                # The fallback has the same content for older programs.
                 choice = child.find(_CHOICE)
                 if choice is None:
                     choice = child
@@ -150,18 +157,18 @@ class _Word:
                 yield from self._inline(child)
 
     def _run(self, element: Element) -> str:
-        """Return what a person sees of a run: hidden text is not, and what is raised or crossed out says so."""
+        """Return the visible text of a run, with superscripts and strikethrough."""
         text = "".join(self._inline(element))
         about = next(element.iterchildren(_ABOUT_R), None)
         if about is None or not text:
             return text
-        if _on(about, "vanish"):
+        if _is_on(about, "vanish"):
             return ""
         place = about.find(f"{W}vertAlign")
         if place is not None and attribute(place, _VALUE) == "superscript":
-            text = raised(text)
-        if _on(about, "strike") or _on(about, "dstrike"):
-            return struck(text)
+            text = superscript(text)
+        if _is_on(about, "strike") or _is_on(about, "dstrike"):
+            return struck_through(text)
         return text
 
     def _link(self, element: Element) -> str:
@@ -178,7 +185,7 @@ class _Word:
         return {"footnote": f"[^{number}]", "endnote": f"[^e{number}]"}.get(kind, f"[comment {number}]")
 
     def _numbered(self, name: str, kind: str) -> list[tuple[int, str]]:
-        """Return the notes of a part that the text refers to, by their numbers there; other comments follow."""
+        """Return the notes of a part by their numbers in the text. Comments without a reference get further numbers."""
         known = self._notes[kind]
         found: list[tuple[int, str]] = []
         tree = self._package.tree(name)
@@ -189,11 +196,11 @@ class _Word:
             identity = attribute(note, f"{W}id")
             if text and (identity in known or kind == "comment"):
                 number = known.setdefault(identity, len(known) + 1)
-                found.append((number, signed(author, text)))
+                found.append((number, with_author(author, text)))
         return sorted(found)
 
-    def _around(self, kind: str) -> list[str]:
-        """Return headers or footers, each text once."""
+    def _headers_or_footers(self, kind: str) -> list[str]:
+        """Return the headers or footers without duplicates."""
         texts: list[str] = []
         for name in self._package.names(f"word/{kind}"):
             if name.endswith(".xml"):
@@ -206,7 +213,7 @@ class _Word:
         return [[cell for column in _within(row, _CELL) for cell in self._cell(column)] for row in _within(table, _ROW)]
 
     def _within_cell(self, element: Element) -> str:
-        """Return a paragraph, or a table in a cell: its rows as lines, as a table in a table cannot be read."""
+        """Return a paragraph of a cell, or a nested table as lines, because Markdown has no nested tables."""
         if element.tag == _P:
             return self._paragraph(element)
         return "\n".join("; ".join(cell for cell in row if cell.strip()) for row in self._rows(element))
@@ -214,21 +221,21 @@ class _Word:
     def _table(self, element: Element) -> str:
         rows = self._rows(element)
         if len(rows) == 1 and len(rows[0]) == 1:
-            return rows[0][0]  # A frame around text.
+            return rows[0][0]  # A table of one cell is a frame around text.
         return markdown(rows)
 
     def _cell(self, element: Element) -> list[str]:
-        """Return the text of a cell, with empty cells for the columns it spans."""
+        """Return the text of a cell, followed by an empty cell for each further column that it spans."""
         width = attribute(element.find(f"{W}tcPr/{W}gridSpan"), f"{W}val")
         merged = element.find(f"{W}tcPr/{W}vMerge")
         text = "\n".join(block for child in _within(element, _P, _TABLE) if (block := self._within_cell(child)))
         if merged is not None and attribute(merged, f"{W}val") != "restart":
             text = ""
-        return [text] + [""] * (min(whole(width, 1), 64) - 1)
+        return [text] + [""] * (min(integer(width, 1), 64) - 1)
 
 
 def _within(element: Element, *tags: str) -> Iterator[Element]:
-    """Yield children with these names, also those in content controls and tracked insertions."""
+    """Yield the children with these tags, including children in content controls and tracked insertions."""
     for child in element.iterchildren():
         if child.tag in tags:
             yield child
@@ -236,23 +243,23 @@ def _within(element: Element, *tags: str) -> Iterator[Element]:
             yield from _within(child, *tags)
 
 
-def _on(about: Element, name: str) -> bool:
-    """Return whether a property is there and not switched off."""
+def _is_on(about: Element, name: str) -> bool:
+    """Return whether a property is present and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
 
 
 def _headings(styles: Element | None) -> dict[str, int]:
-    """Return the level of each style that is a heading."""
+    """Return the heading level of each heading style."""
     levels: dict[str, int] = {}
     for style in every(styles, f"{W}style"):
-        said = attribute(style.find(f"{W}name"), f"{W}val").lower()
+        name = attribute(style.find(f"{W}name"), f"{W}val").lower()
         level = attribute(style.find(f"{W}pPr/{W}outlineLvl"), f"{W}val")
-        if said == "title":
+        if name == "title":
             levels[attribute(style, f"{W}styleId")] = 1
-        elif said.startswith("heading ") and (named := whole(said[8:], 0)):
+        elif name.startswith("heading ") and (named := integer(name[8:], 0)):
             levels[attribute(style, f"{W}styleId")] = min(named, 6)
-        elif (outlined := whole(level, _LEVELS)) < _LEVELS:
+        elif (outlined := integer(level, _LEVELS)) < _LEVELS:
             levels[attribute(style, f"{W}styleId")] = min(outlined + 1, 6)
     return levels
 
@@ -262,7 +269,7 @@ def _symbol(element: Element) -> str:
         code = int(attribute(element, f"{W}char"), 16)
     except ValueError:
         return ""
-    # Symbol fonts keep theirs in the private area, at the place of their Latin letter.
+    # Symbol fonts use the private area at the code of a Latin letter, so the shown sign is unknown.
     if 0xF000 <= code <= 0xF0FF:
         return "•"
     if code < 0x110000:
@@ -271,7 +278,7 @@ def _symbol(element: Element) -> str:
 
 
 def _picture(element: Element) -> str:
-    said = attribute(element, "descr") or attribute(element, "title")
-    if said:
-        return f"[image: {said}]"
+    description = attribute(element, "descr") or attribute(element, "title")
+    if description:
+        return f"[image: {description}]"
     return ""

@@ -1,7 +1,7 @@
-"""A ZIP of XML that is harmless enough to be opened, and its parts.
+"""The safe opening of a ZIP of XML, and the reading of its parts.
 
-What a package says of its sizes bounds what is read, and each part is read only as far as it says; entry names are
-looked up and never become paths.
+The stated sizes of a package are checked against limits, and each part is read only up to its stated size. Entry names
+are looked up and never become paths.
 """
 
 import posixpath
@@ -23,7 +23,8 @@ _RATIO = 150
 _RATIO_FROM = 4 << 20
 _LONGEST_NAME = 512
 _AT_ONCE = 8 << 20
-"""Bytes of a part that is read as a tree; a larger one is read piece by piece, which takes longer and less memory."""
+"""The most bytes of a part that is read as a tree. A larger one is read in pieces, which is slower and needs less
+memory."""
 _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DIRECTORY_ENTRY = 46
@@ -40,17 +41,17 @@ class Package:
     """An Office document as a package of parts."""
 
     def __init__(self, data: bytes) -> None:
-        """Raise ToolError for one that is damaged, encrypted, or made to blow up."""
+        """Open a package. Raises ToolError if it is damaged, encrypted or a decompression bomb."""
         self._zip = opened(data)
         self._names = {name.lower(): name for name in self._zip.namelist()}
 
     def names(self, prefix: str = "") -> list[str]:
-        """Return the parts with a name that begins so, in the order of their numbers."""
+        """Return the names of the parts that begin with a prefix, in the order of their numbers."""
         found = [name for low, name in self._names.items() if low.startswith(prefix)]
         return sorted(found, key=lambda name: (len(name), name))
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a part; empty when there is none. Raises ToolError for a damaged one."""
+        """Return the bytes of a part; empty if the part is missing. Raises ToolError if it is damaged."""
         known = self._names.get(name.lower().lstrip("/"))
         if known is None:
             return b""
@@ -58,21 +59,21 @@ class Package:
             raw = self._zip.read(known)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise ToolError(_DAMAGED, code="damaged") from error
-        # Strict documents say the same in other namespaces.
+        # Strict documents have the same elements in other namespaces.
         if b"purl.oclc.org/ooxml" in raw:
             return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", raw)
         return raw
 
     def tree(self, name: str) -> Element | None:
-        """Return a small part as a tree; None when there is none. Raises ToolError for a damaged one."""
+        """Return a small part as a tree; None if the part is missing. Raises ToolError if it is damaged."""
         if raw := self.read(name):
             return root(raw)
         return None
 
     def outermost(self, name: str, tags: tuple[str, ...]) -> Iterator[Element]:
-        """Yield a part's elements of these names outside of any other such; each is freed when the next is asked for.
+        """Yield the outermost elements of a part with these tags. Each is freed before the next one is read.
 
-        Raises ToolError for a damaged part.
+        Raises ToolError if the part is damaged.
         """
         if not (raw := self.read(name)):
             return
@@ -92,7 +93,10 @@ class Package:
                     del parent[0]
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return what a part refers to: id -> (last word of the kind, target). Targets inside are names of parts."""
+        """Return the relations of a part: id -> (last word of the kind, target).
+
+        The target of an internal relation is the name of a part.
+        """
         folder, file = posixpath.split(name)
         tree = self.tree(f"{folder}/_rels/{file}.rels")
         found: dict[str, tuple[str, str]] = {}
@@ -108,7 +112,7 @@ _DAMAGED = "The document is damaged: a part of it cannot be read. Ask for it to 
 
 
 def root(raw: bytes) -> Element:
-    """Return the tree of some XML. Raises ToolError for what is none, or declares entities."""
+    """Return the tree of some XML. Raises ToolError if it is malformed or declares entities."""
     _no_doctype(raw)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
@@ -145,7 +149,7 @@ def _events(raw: bytes, tags: tuple[str, ...]) -> Iterator[tuple[str, Element]]:
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
-    """Return the archive, once what it says of itself is harmless. Raises ToolError."""
+    """Return the opened archive if its directory is harmless. Raises ToolError."""
     try:
         if not _plausible(data):
             raise ToolError(f"The archive has more than {_ENTRIES:,} entries and is not opened.", code="bomb")
@@ -157,7 +161,7 @@ def opened(data: bytes) -> zipfile.ZipFile:
 
 
 def _plausible(data: bytes) -> bool:
-    """Return whether a directory is as small as that of a document, before it is read at all."""
+    """Return whether the directory is small enough for a document, before anything reads it."""
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or len(data) < at + 22:
         raise zipfile.BadZipFile
@@ -182,32 +186,33 @@ def _check(entries: list[zipfile.ZipInfo]) -> None:
     spans = sorted((entry.header_offset, entry.header_offset + entry.compress_size) for entry in entries)
     if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
         raise ToolError(
-            "The archive's entries lie over each other, as no document's do; it is not opened.", code="bomb"
+            "The entries of the archive overlap, so it is not opened; ask for the document to be saved and sent again.",
+            code="bomb",
         )
 
 
 def _bomb(size: int, ratio: float) -> str:
-    told = f"{size / (1 << 20):,.0f} MB"
+    size_text = f"{size / (1 << 20):,.0f} MB"
     if ratio > _RATIO:
-        told += f", {ratio:,.0f} times what it has"
-        return f"The document would unpack to {told}, as no honest one does; it is not opened."
-    return f"The document would unpack to {told}, which is more than is read; ask for a smaller part of it."
+        size_text += f", {ratio:,.0f} times its packed size"
+        return f"The document would unpack to {size_text}, so it is not opened."
+    return f"The document would unpack to {size_text}, which is more than is read; ask for a smaller part of it."
 
 
 def _no_doctype(raw: bytes) -> None:
     head = raw[:2048]
     if b"<!DOCTYPE" in head or "<!DOCTYPE".encode("utf-16-le") in head or b"<!ENTITY" in head:
-        raise ToolError("The document declares XML entities, as no honest one does; it is not opened.", code="bomb")
+        raise ToolError("The document declares XML entities, which can be harmful, so it is not opened.", code="bomb")
 
 
 def attribute(element: Element | None, name: str) -> str:
-    """Return an attribute; the empty string where it is missing, or where its element is."""
+    """Return an attribute; empty if the attribute or its element is missing."""
     if element is None:
         return ""
     return element.get(name) or ""
 
 
 def every(tree: Element | None, *tags: str) -> Iterator[Element]:
-    """Yield the elements of these names in a tree; none where the document has no such tree."""
+    """Yield the elements of a tree with these tags; none if there is no tree."""
     if tree is not None:
         yield from tree.iter(*tags)

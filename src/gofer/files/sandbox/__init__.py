@@ -1,1 +1,1 @@
-"""Python that a model wrote, run by an interpreter without a host in a limited child."""
+"""Python code of a model, executed by an isolated interpreter in a child process with limits."""

@@ -1,4 +1,4 @@
-"""The sentence for a model about code that failed: the line, what is wrong, what to write instead."""
+"""Messages for the model about failed code: the line, the error and what to write instead."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ from pydantic_monty import (
     MontySyntaxError,
 )
 
-_CRASHED = "The code made its interpreter crash, most likely for want of memory; do it in smaller steps."
-NO_INTERPRETER = "Python cannot be run here, because its interpreter is not installed; go on without it."
-_DEEP = "calls stand more than 200 deep in each other; use a loop instead of functions that call themselves"
+_CRASHED = "The code crashed its interpreter, most likely because memory ran out; work in smaller steps."
+NO_INTERPRETER = "Python cannot run here, because its interpreter is not installed; continue without it."
+_DEEP = "calls are nested more than 200 deep; use a loop instead of functions that call themselves"
 _DIGITS = "a number has more than 4,300 digits and is not written out; give a part of it, as x % 10**9"
-_SEED = "chance needs a seed, so that code gives the same whenever it runs; begin with random.seed(1)"
+_SEED = "random numbers need a seed, so that the code always gives the same result; begin with random.seed(1)"
 _ENVIRONMENT = "there is no environment to read; write the value into the code"
 _FOLDERS = "there are no folders; name the ids of files in the argument `files`, and read their texts as files['<id>']"
-_NETWORK = "there is no network; use the tools of this run, and put what they give into the code or into a file"
+_NETWORK = "there is no network; use the tools of this run, and put their results into the code or into a file"
 _PROCESSES = "no programs can be started; do it in Python"
-_SHOWN = 300
-"""Characters of a message of Python that are shown."""
+_LONGEST_MESSAGE = 300
+"""The most characters of a Python error message that are shown."""
 
 _MODULES = (
     "asyncio, base64, binascii, bisect, collections, copy, csv, dataclasses, datetime, decimal, functools, hashlib, "
@@ -41,7 +41,7 @@ _INSTEAD_OF_MODULE = {
     **dict.fromkeys(("glob", "shutil", "tempfile"), _FOLDERS),
     **dict.fromkeys(("secrets", "uuid"), _SEED),
 }
-"""What to do without a module that models ask for, by its first name."""
+"""The advice for missing modules that models often import, by top-level name."""
 _UNSUPPORTED = {
     "yield": "build a list and return it",
     "'del'": "make a new value without it, or use pop()",
@@ -51,23 +51,23 @@ _UNSUPPORTED = {
     "async": "write it without `async`",
     "type alias": "leave it out",
 }
-"""What to write instead of what the interpreter does not have, by a word of its message."""
+"""The replacement for syntax that the interpreter lacks, by a word of the interpreter's message."""
 _NAMES = {
-    "input": "nobody is there to answer; write the value into the code",
+    "input": "the code cannot ask for input; write the value into the code",
     "open": _FOLDERS,
     "exit": "let the code end by itself",
     "quit": "let the code end by itself",
     "__import__": "write `import`",
     "bytearray": "use bytes or a list",
 }
-"""What to do without a name, where that is not plain."""
-_ASKED = re.compile(r"'([\w.]+)' is not supported in this environment")
+"""The advice for missing built-in names."""
+_HOST_CALL = re.compile(r"'([\w.]+)' is not supported in this environment")
 _LIMIT = re.compile(r"memory limit exceeded: \d+ bytes > (\d+) bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What code may take."""
+    """The limits of code."""
 
     seconds: float
     memory: int
@@ -77,22 +77,22 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """What was run, as far as sentences speak of it."""
+class Execution:
+    """The parts and files of a failed execution, for messages."""
 
     parts: Sequence[str]
-    """Names of what was run, in order; empty for the code itself."""
+    """The names of the executed parts, in order; empty for the code itself."""
     files: Mapping[str, str]
     bounds: Bounds
 
     def line(self, error: MontyRuntimeError | MontySyntaxError) -> str:
-        """Return the line that failed, as a sentence begins with it; empty when it is not known."""
+        """Return the beginning of a message that names the failed line; empty if the line is unknown."""
         for frame in reversed(error.traceback()):
-            if said := self._placed(frame, isinstance(error, MontySyntaxError)):
-                return said
+            if beginning := self._line_of(frame, isinstance(error, MontySyntaxError)):
+                return beginning
         return ""
 
-    def _placed(self, frame: Frame, columns: bool) -> str:
+    def _line_of(self, frame: Frame, columns: bool) -> str:
         known = re.fullmatch(r"<python-input-(\d+)>", frame.filename)
         part = ""
         if known and int(known[1]) < len(self.parts):
@@ -105,32 +105,32 @@ class Where:
         return f"Line {frame.line}{column}: "
 
 
-def sentence(error: MontyError | ValueError | RecursionError, where: Where) -> str:
-    """Return what to tell of a failure."""
+def sentence(error: MontyError | ValueError | RecursionError, execution: Execution) -> str:
+    """Return the message to the model about a failure."""
     match error:
         case MontyCrashedError():
             if error.timed_out:
-                return _too_long(where.bounds)
+                return _too_long(execution.bounds)
             return _CRASHED
         case MontySyntaxError():
-            return _ended(f"{where.line(error)}this is no Python: {_cut(error.display('msg'))}")
+            return _as_sentence(f"{execution.line(error)}this is not valid Python: {_cut(error.display('msg'))}")
         case MontyRuntimeError():
             kind, _, message = error.display("type-msg").partition(": ")
-            return _beyond(kind, message, where.bounds) or _ended(
-                f"{where.line(error)}{_runtime(kind, message, where)}"
+            return _limit_exceeded(kind, message, execution.bounds) or _as_sentence(
+                f"{execution.line(error)}{_runtime(kind, message, execution)}"
             )
         case MontyConversionError():
             return "The last value cannot be shown; end with a text, a number, a list or a dict, or print it."
         case RecursionError():
             return "The last value is nested too deep to be shown; give a part of it."
         case ValueError() if "digits" in str(error):
-            return _ended(f"The last value cannot be shown: {_DIGITS}")
+            return _as_sentence(f"The last value cannot be shown: {_DIGITS}")
         case _:
-            return _ended(f"The code failed: {_cut(str(error))}")
+            return _as_sentence(f"The code failed: {_cut(str(error))}")
 
 
-def _beyond(kind: str, message: str, bounds: Bounds) -> str:
-    """Return what is told of code that went beyond its bounds; empty for any other failure."""
+def _limit_exceeded(kind: str, message: str, bounds: Bounds) -> str:
+    """Return the message about code that exceeded its limits; empty for any other failure."""
     if kind == "TimeoutError" and "time limit exceeded" in message:
         return _too_long(bounds)
     if kind != "MemoryError":
@@ -144,17 +144,17 @@ def _too_long(bounds: Bounds) -> str:
     return f"The code runs longer than {bounds.seconds:g} seconds and was stopped; do less at once."
 
 
-def _runtime(kind: str, message: str, where: Where) -> str:
-    """Return what went wrong while it ran, without the line."""
-    if asked := _ASKED.search(message):
-        return _not_there(asked[1])
+def _runtime(kind: str, message: str, execution: Execution) -> str:
+    """Return the message about an error at run time, without the line."""
+    if asked := _HOST_CALL.search(message):
+        return _host_refusal(asked[1])
     name = (re.findall(r"'([^']*)'", message) or [""])[0]
     match kind:
         case "NotImplementedError" if "not yet support" in message or "not supported" in message:
-            what = message.partition("does not yet support ")[2].removeprefix("the ") or message
-            instead = next((told for word, told in _UNSUPPORTED.items() if word in what), "write it another way")
-            if what != message:
-                return f"this Python has no {what}; {instead}"
+            feature = message.partition("does not yet support ")[2].removeprefix("the ") or message
+            instead = next((advice for word, advice in _UNSUPPORTED.items() if word in feature), "write it another way")
+            if feature != message:
+                return f"this Python has no {feature}; {instead}"
             return f"{message}; {instead}"
         case "ModuleNotFoundError":
             known = f"there are {_MODULES}"
@@ -167,8 +167,8 @@ def _runtime(kind: str, message: str, where: Where) -> str:
             return _DEEP
         case "ValueError" if "integer string conversion" in message:
             return _DIGITS
-        case "KeyError" if message.startswith(("file_", "result_")) and message not in where.files:
-            given = ", ".join(where.files) or "none"
+        case "KeyError" if message.startswith(("file_", "result_")) and message not in execution.files:
+            given = ", ".join(execution.files) or "none"
             return f"there is no {_cut(message)} in `files`; name it in the argument `files`, which has {_cut(given)}"
         case "RuntimeError" if message.startswith("Internal error"):
             return f"the interpreter does not do this: {_cut(message.partition(': ')[2])}"
@@ -176,23 +176,23 @@ def _runtime(kind: str, message: str, where: Where) -> str:
             return _cut(f"{kind}: {message}" if message else kind)
 
 
-def _not_there(asked: str) -> str:
-    """Return why the host does not answer, by the function that asked."""
-    if asked == "os.urandom":
+def _host_refusal(function: str) -> str:
+    """Return why the host does not answer, by the name of the called function."""
+    if function == "os.urandom":
         return _SEED
-    if asked.startswith(("os.getenv", "os.environ")):
+    if function.startswith(("os.getenv", "os.environ")):
         return _ENVIRONMENT
-    return f"{asked} is not there; {_FOLDERS}"
+    return f"{function} is not available; {_FOLDERS}"
 
 
 def _cut(text: str) -> str:
-    """Return a message in one line, as long as a sentence may be."""
+    """Return a message on one line, shortened to the limit."""
     plain = " ".join(text.split())
-    if len(plain) <= _SHOWN:
+    if len(plain) <= _LONGEST_MESSAGE:
         return plain
-    return f"{plain[:_SHOWN]}…"
+    return f"{plain[:_LONGEST_MESSAGE]}…"
 
 
-def _ended(text: str) -> str:
-    said = text if text[-1:] in ".!?…" else f"{text}."
-    return said[:1].upper() + said[1:]
+def _as_sentence(text: str) -> str:
+    closed = text if text[-1:] in ".!?…" else f"{text}."
+    return closed[:1].upper() + closed[1:]

@@ -1,6 +1,6 @@
-"""The helper process that runs Python without a host, and the text of the last value.
+"""The helper process that runs Python in isolation, and the text of the last value.
 
-The code runs in a child, as an interpreter may still hang or eat memory.
+The code runs in a child process, because even an isolated interpreter may hang or exhaust memory.
 """
 
 import sys
@@ -24,49 +24,49 @@ from pydantic_monty import (
 
 from gofer.files.child_wire import Limits, Packet
 from gofer.files.fork import serve
-from gofer.files.sandbox.failures import NO_INTERPRETER, Bounds, Where, sentence
+from gofer.files.sandbox.failures import NO_INTERPRETER, Bounds, Execution, sentence
 from gofer.values.canonical_json import as_list, as_object, as_text, clean
 from gofer.values.errors import ToolError
 
 JOB = "python"
 """The one job of the helper process."""
 MEMORY = 192 << 20
-"""Bytes of values that code may hold."""
+"""The most bytes of values that code may hold."""
 DEPTH = 200
-"""Calls within calls at most."""
+"""The deepest nesting of calls."""
 PRINTED = 5_000_000
-"""Bytes that code may print, and that its last value may have as text."""
+"""The most bytes that code may print, and the most characters of its last value as text."""
 SECONDS = (5.0, 3.5)
-"""Seconds for code alone, and for each of two parts; with the grace below they fit into the time of a child."""
+"""The seconds for code alone, and for each of two parts. With the grace below they fit into the time of a child."""
 _GRACE = 0.5
 PLACES = (Path(sys.executable).parent, *(Path(entry) / "bin" for entry in sys.path))
-"""Where the interpreter is: beside our own, or below a folder from which we import."""
+"""The folders of the interpreter: beside Python itself, or below a folder of the import path."""
 
-# What depends on where code runs is asked of a host that has no answer, so that it ends in a sentence.
+# A function that depends on the machine calls the host, which does not answer. So the code gets an error message.
 _POLICY: OSPolicy = {"random_start": "call_host", "sleep": "zero", "process_time": "zero"}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A script or the code itself; each is run in the same session."""
+    """A script or the code itself. All parts run in one session."""
 
     name: str
-    """The path of a script, for sentences; empty for the code."""
+    """The path of a script, for messages; empty for the code."""
     code: str
 
 
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
-    """Serve jobs over the socket that has the number `control`, until it is closed."""
-    # The interpreter is a program of its own, so its job may start one; that has the limits of its child.
+    """Serve jobs over the socket with the file descriptor `control` until it is closed."""
+    # The interpreter is a separate program, so its job may start one. The program has the limits of the child.
     serve({JOB: run}, (), int(control), Limits(int(memory), seconds, wall), starting={JOB})
 
 
 def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, float] = SECONDS) -> Packet:
-    """Return what code printed, and its last value, as text.
+    """Return the printed text of the code and its last value.
 
-    Fields: parts (`{name, code}` each), files (`{id, size}` each, with the texts in `data` one after the other), at
-    (the unix seconds at which the code's clock stands).
-    `places` are the folders where the interpreter may be, `seconds` what SECONDS says. Raises ToolError.
+    Fields of the job: parts (`{name, code}` each), files (`{id, size}` each, with their texts in `data` one after the
+    other), at (the unix seconds that the code's clock shows). `places` are the folders in which the interpreter may be,
+    `seconds` has the form of SECONDS. Raises ToolError.
     """
     parts = [Part(as_text(part.get("name")), as_text(part.get("code"))) for part in _objects(packet, "parts")]
     files = dict(_texts(packet))
@@ -83,28 +83,28 @@ def run(packet: Packet, places: Sequence[Path] = PLACES, seconds: tuple[float, f
         ):
             return Packet({}, clean(_output(session, parts, files)).encode())
     except (MontyError, ValueError, RecursionError) as error:
-        where = Where([part.name for part in parts], files, bounds)
-        raise ToolError(sentence(error, where), code="python") from error
+        execution = Execution([part.name for part in parts], files, bounds)
+        raise ToolError(sentence(error, execution), code="python") from error
 
 
 def _output(session: MontySession, parts: Sequence[Part], files: Mapping[str, str]) -> str:
     printed = CollectString(PRINTED)
     value: object = None
     for number, part in enumerate(parts):
-        # They stay bound for what follows in the session.
+        # The session keeps its inputs for later parts.
         inputs = {"files": dict(files)} if number == 0 else None
         value = cast(object, session.feed_run(part.code, inputs=inputs, print_callback=printed))
-    said = printed.output
-    last = "" if value is None else shown(value)
-    if len(last) > PRINTED:
-        raise ToolError(f"The last value has {len(last):,} characters; give a part of it.", code="too_much")
-    if not said or not last or said.endswith("\n"):
-        return said + last
-    return f"{said}\n{last}"
+    text = printed.output
+    last_value = "" if value is None else value_text(value)
+    if len(last_value) > PRINTED:
+        raise ToolError(f"The last value has {len(last_value):,} characters; give a part of it.", code="too_much")
+    if not text or not last_value or text.endswith("\n"):
+        return text + last_value
+    return f"{text}\n{last_value}"
 
 
 def _clock(packet: Packet) -> datetime:
-    """Return the time at which the clock of the code stands, so that the same call gives the same whenever it runs."""
+    """Return the fixed time of the code's clock, so that a repeated call gives the same result."""
     return datetime.fromtimestamp(cast(float, packet.fields.get("at", 0)), UTC)
 
 
@@ -127,36 +127,36 @@ def _binary(places: Sequence[Path]) -> Path:
     return found
 
 
-def shown(value: object) -> str:
-    """Return a text as it is, everything else as Python writes it.
+def value_text(value: object) -> str:
+    """Return a string unchanged, and any other value as Python writes it.
 
-    Raises RecursionError for what is nested too deep.
+    Raises RecursionError for a value that is nested too deep.
     """
     if isinstance(value, str):
         return value
-    return _written(value)
+    return _representation(value)
 
 
-def _written(value: object) -> str:
+def _representation(value: object) -> str:
     match value:
         case dict():
             pairs = cast(Mapping[object, object], value).items()
-            return "{" + ", ".join(f"{_written(key)}: {_written(item)}" for key, item in pairs) + "}"
+            return "{" + ", ".join(f"{_representation(key)}: {_representation(item)}" for key, item in pairs) + "}"
         case list():
             return f"[{_joined(cast(list[object], value))}]"
         case tuple() if not hasattr(cast(object, value), "_fields"):
             items = cast(tuple[object, ...], value)
             return f"({_joined(items)}{',' if len(items) == 1 else ''})"
         case set() | frozenset():
-            # A set has no order of its own, and Python's changes from process to process.
-            inner = ", ".join(sorted(_written(item) for item in cast(set[object], value)))
+            # Sort, because the order of a set in Python differs between processes.
+            inner = ", ".join(sorted(_representation(item) for item in cast(set[object], value)))
             braced = f"{{{inner}}}" if inner else ""
             frozen = isinstance(value, frozenset)
             if braced and not frozen:
                 return braced
             return f"{'frozenset' if frozen else 'set'}({braced})"
         case MontyClassProxy():
-            fields = ", ".join(f"{key}={_written(item)}" for key, item in value.attributes.items())
+            fields = ", ".join(f"{key}={_representation(item)}" for key, item in value.attributes.items())
             return f"{value.name}({fields})"
         case MontyClassTypeProxy() | MontyStdTypeProxy():
             return f"<{value.name}>"
@@ -165,4 +165,4 @@ def _written(value: object) -> str:
 
 
 def _joined(items: list[object] | tuple[object, ...]) -> str:
-    return ", ".join(_written(item) for item in items)
+    return ", ".join(_representation(item) for item in items)

@@ -1,4 +1,4 @@
-"""Python that a model wrote: what it prints, and its last value."""
+"""The execution of a model's Python code, with its printed text and its last value."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -8,19 +8,19 @@ from gofer.files.child import Children, Job
 from gofer.values.errors import ToolError
 
 MEMORY = 300 << 20
-"""Bytes of address space a child may take; the interpreter that it starts has as many. Together they use less than
-512 MB, as a good part of that is set aside and never touched."""
+"""The most bytes of address space of a child; the interpreter that it starts may take as many. Together they use less
+than 512 MB, because much of the address space is reserved and never touched."""
 SECONDS = 8.5
-"""Seconds a child may take, by the wall: its interpreter counts its own by the wall as well."""
+"""The most seconds of a child by the wall clock. Its interpreter counts by the wall clock as well."""
 FILES = 24_000_000
-"""Bytes of all files together that code can read."""
+"""The most bytes of all files together that code can read."""
 CODE = 100_000
-"""Characters of code, and of a script, at most."""
+"""The most characters of the code, and of the script."""
 
 _MODULE = "gofer.files.sandbox.interpreter"
 _JOB = "python"
 _LOST = ("limits", "damaged")
-"""Codes of what is said of a child that ended without a sentence of its own."""
+"""Error codes of a child that ended without an error message of its own."""
 _TOO_MUCH = (
     "The code took more memory or time than it may have and was stopped; do less at once, and end with a smaller value."
 )
@@ -28,22 +28,22 @@ _TOO_MUCH = (
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is to be run: a script, then the code, in one session."""
+    """A script and code that run one after the other in one session."""
 
     code: str
     script: str = ""
-    """The text of a script, run first, so that the code can call its functions; empty for none."""
+    """The text of a script. It runs first, so that the code can call its functions. Empty for none."""
     script_name: str = ""
     files: Mapping[str, str] | None = None
-    """Texts that the code finds in `files`, by their ids."""
+    """The texts of the variable `files`, by the ids of the files."""
     at: float = 0.0
-    """Unix seconds at which the clock of the code stands."""
+    """The unix seconds that the code's clock shows."""
 
 
 def sandbox(environment: Mapping[str, str] | None = None, places: threading.Semaphore | None = None) -> Children:
-    """Return what code is run in; nothing is started before the first run.
+    """Return the children that run code. No process starts before the first run.
 
-    `environment` is all its helper gets, as for Children, and `places` are shared as there; code sees nothing of it.
+    `environment` and `places` are those of Children; the code sees neither.
     """
     return Children(
         at_once=2,
@@ -57,9 +57,9 @@ def sandbox(environment: Mapping[str, str] | None = None, places: threading.Sema
 
 
 async def run(children: Children, program: Program) -> str:
-    """Return what was printed, and the last value behind it; empty when there was neither.
+    """Return the printed text, followed by the last value; empty if there was neither.
 
-    Raises ToolError with one sentence, and the line, for code that is wrong, has no end or wants what is not there.
+    Raises ToolError, with the line in its message, for code that fails, does not end or uses missing features.
     """
     files = program.files or {}
     texts = [(file, text.encode("utf-8", "replace")) for file, text in files.items()]

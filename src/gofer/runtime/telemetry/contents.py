@@ -21,7 +21,7 @@ from gofer.journal.entries import (
     ToolUnknown,
 )
 from gofer.values.canonical_json import as_object, encode_text
-from gofer.values.messages import ToolAsk, meant
+from gofer.values.messages import ToolAsk, resolved_call
 
 TEXT_LIMIT = 8_000
 """The most characters of one text; a longer text is cut."""
@@ -84,7 +84,7 @@ class _Reader:
 
     def _add_answer(self, response: LlmResponse) -> None:
         self._turn += 1
-        self._asks |= {f"{self._turn}.{index}": meant(ask) for index, ask in enumerate(response.tool_calls)}
+        self._asks |= {f"{self._turn}.{index}": resolved_call(ask) for index, ask in enumerate(response.tool_calls)}
         answer = _answer(response.text, response.tool_calls, self._turn, response.finish_reason)
         self._set(self._asked, "gen_ai.output.messages", [answer])
         self._new.append({"role": "assistant", "parts": answer["parts"]})

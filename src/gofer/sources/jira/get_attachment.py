@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, quote
 from pydantic import Field
 
 from gofer.files.file_names import display
-from gofer.files.kind import told
+from gofer.files.kind import stated_type
 from gofer.sources.downloads import VendorHosts, fetch, is_public, parts, same_place, with_content
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.issues import SEES
@@ -40,7 +40,7 @@ def new_file(one: Fields, content: bytes | None = None) -> NewFile:
     size = one.get("size")
     return NewFile(
         name,
-        told(as_text(one.get("mimeType")), name),
+        stated_type(as_text(one.get("mimeType")), name),
         content,
         "Jira",
         size if isinstance(size, int) and size > 0 else 0,

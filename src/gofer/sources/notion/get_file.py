@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from pydantic import Field
 
 from gofer.files.file_names import display
-from gofer.files.kind import UNTOLD, guessed, kind_of, plain
+from gofer.files.kind import UNSPECIFIC_TYPES, guessed, kind_of, plain
 from gofer.sources.downloads import VendorHosts, fetch, is_public, same_place, with_content
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.ids import READS, object_id
@@ -90,9 +90,9 @@ def _type(described: NewFile, response: HttpResponse) -> str:
     sent = plain(response.headers.get("content-type", ""))
     found = kind_of(response.body, described.name).media_type
     # The bytes identify most types best, but not the kind of a plain text.
-    if found not in UNTOLD and not found.startswith("text/"):
+    if found not in UNSPECIFIC_TYPES and not found.startswith("text/"):
         return found
-    return guessed(described.name) or (described.media_type if sent in UNTOLD else sent)
+    return guessed(described.name) or (described.media_type if sent in UNSPECIFIC_TYPES else sent)
 
 
 def _headers(api: NotionApi, address: SplitResult) -> Mapping[str, str] | None:

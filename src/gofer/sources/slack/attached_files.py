@@ -8,7 +8,7 @@ from urllib.parse import SplitResult
 from pydantic import Field
 
 from gofer.files.file_names import display
-from gofer.files.kind import told
+from gofer.files.kind import stated_type
 from gofer.sources.downloads import VendorHosts, fetch, parts, same_place, with_content
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.scopes import scopes
@@ -57,7 +57,7 @@ def new_file(file: Fields, content: bytes | None = None) -> NewFile:
     name = display(as_text(file.get("name")) or as_text(file.get("title")))
     return NewFile(
         name,
-        told(as_text(file.get("mimetype")), name),
+        stated_type(as_text(file.get("mimetype")), name),
         content,
         "Slack",
         size if isinstance(size, int) and size > 0 else 0,

@@ -1,1 +1,1 @@
-"""Schedules: pure functions of time over Amazon's cron fields, intervals and single times."""
+"""Schedules: pure functions of time over the cron fields of EventBridge, intervals and single times."""

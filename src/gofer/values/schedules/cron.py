@@ -1,8 +1,8 @@
 """The minutes of the wall clock at which a cron expression fires.
 
-Six fields are read as EventBridge Scheduler reads them: minutes, hours, day of the month, month, day of the week, year.
-Sunday is 1, and one of the two days is `?`. What EventBridge does not document is refused here, so that an expression
-that works here works there. Five fields are read as crontab reads them (`crontab.py`) and kept as six.
+Six fields follow EventBridge Scheduler: minutes, hours, day of the month, month, day of the week, year. Sunday is 1,
+and one of the two days is `?`. Syntax that EventBridge does not document is refused, so that every accepted expression
+works on EventBridge too. Five fields follow crontab (`crontab.py`) and are stored as six.
 """
 
 import calendar
@@ -31,14 +31,14 @@ class LastDay:
 
 @dataclass(frozen=True, slots=True)
 class NearestWeekday:
-    """`15W`: the day from Monday to Friday that is nearest to a day, in the same month."""
+    """`15W`: the weekday from Monday to Friday nearest to a day of the month, in the same month."""
 
     day: int
 
 
 @dataclass(frozen=True, slots=True)
 class Weekdays:
-    """Days of the week, Sunday 1."""
+    """Days of the week; Sunday is 1."""
 
     days: Sequence[int]
 
@@ -63,10 +63,10 @@ Days: TypeAlias = MonthDays | LastDay | NearestWeekday | Weekdays | LastWeekday 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A cron expression that was read."""
+    """A parsed cron expression."""
 
     text: str
-    """The six fields, as EventBridge takes them."""
+    """The six fields in EventBridge's notation."""
     times: Sequence[int]
     """Minutes of the day, in order."""
     days: Days
@@ -92,7 +92,7 @@ _NTH = re.compile(r"([0-9])#([0-9])", re.ASCII)
 
 
 def parse_cron(text: str) -> Cron:
-    """Return the cron that five or six fields stand for. Raises NoSchedule naming the field that is wrong."""
+    """Return the parsed cron of five or six fields. Raises NoSchedule that names the wrong field."""
     match len(without_nickname(text).split()):
         case 5:
             cron = _parse_six(six_fields(text))
@@ -104,7 +104,7 @@ def parse_cron(text: str) -> Cron:
                 "Write minutes, hours, day of the month, month and day of the week, such as `0 9 * * MON-FRI`.",
             )
     if next_wall(cron, _BEGINNING) is None:
-        raise NoSchedule(f"`{text[:80]}` is never.", "Correct its day or its months.")
+        raise NoSchedule(f"`{text[:80]}` never fires.", "Correct its day or its months.")
     return cron
 
 
@@ -123,7 +123,7 @@ def _parse_six(text: str) -> Cron:
 
 
 def _both_days(words: Sequence[str]) -> NoSchedule:
-    """Return the error for six fields where both days are `?`, or neither is."""
+    """Return the error for six fields if both days are `?`, or neither is."""
     minutes, hours, month_day, month, week_day, year = words
     by_month = f"{minutes} {hours} {month_day.replace('?', '*')} {month} ? {year}"
     by_week = f"{minutes} {hours} ? {month} {week_day} {year}"
@@ -138,62 +138,62 @@ def _both_days(words: Sequence[str]) -> NoSchedule:
 
 
 def next_wall(cron: Cron, after: datetime) -> datetime | None:
-    """Return the first minute after a naive wall time at which it fires; None when there is none any more."""
+    """Return the first firing minute after a naive wall time, or None if there is none."""
     for year in cron.years[bisect_left(cron.years, after.year) :]:
         for month in cron.months:
             if (year, month) < (after.year, after.month):
                 continue
             for day in days_of(cron.days, year, month):
-                begun = datetime(year, month, day)  # noqa: DTZ001
-                if begun.date() < after.date():
+                midnight = datetime(year, month, day)  # noqa: DTZ001
+                if midnight.date() < after.date():
                     continue
-                if begun.date() == after.date():
+                if midnight.date() == after.date():
                     at = bisect_right(cron.times, _minute(after))
                 else:
                     at = 0
                 if at < len(cron.times):
-                    return begun + timedelta(minutes=cron.times[at])
+                    return midnight + timedelta(minutes=cron.times[at])
     return None
 
 
 def previous_wall(cron: Cron, before: datetime) -> datetime | None:
-    """Return the last minute before a time of the wall clock (naive) at which it fires; None when there was none."""
-    whole = before.replace(second=0, microsecond=0)
-    partly = before > whole
+    """Return the last firing minute before a naive wall time, or None if there is none."""
+    minute = before.replace(second=0, microsecond=0)
+    minute_has_begun = before > minute
     for year in reversed(cron.years[: bisect_right(cron.years, before.year)]):
         for month in reversed(cron.months):
             if (year, month) > (before.year, before.month):
                 continue
             for day in reversed(days_of(cron.days, year, month)):
-                begun = datetime(year, month, day)  # noqa: DTZ001
-                if begun.date() > before.date():
+                midnight = datetime(year, month, day)  # noqa: DTZ001
+                if midnight.date() > before.date():
                     continue
-                # The minute that has begun counts as before.
-                limit = _minute(before) + partly if begun.date() == before.date() else 24 * 60
+                # A minute that has already begun counts as before.
+                limit = _minute(before) + minute_has_begun if midnight.date() == before.date() else 24 * 60
                 if at := bisect_left(cron.times, limit):
-                    return begun + timedelta(minutes=cron.times[at - 1])
+                    return midnight + timedelta(minutes=cron.times[at - 1])
     return None
 
 
 def days_of(days: Days, year: int, month: int) -> Sequence[int]:
-    """Return the days of a month that are meant, in order."""
+    """Return the days of a month on which the cron fires, in order."""
     length = calendar.monthrange(year, month)[1]
     match days:
-        case MonthDays(days=some):
-            return [day for day in some if day <= length]
+        case MonthDays(days=chosen):
+            return [day for day in chosen if day <= length]
         case LastDay():
             return [length]
         case NearestWeekday(day=day):
             if day <= length:
                 return [_nearest(year, month, day, length)]
             return []
-        case Weekdays(days=some):
-            return [day for day in range(1, length + 1) if _week_day(year, month, day) in some]
-        case LastWeekday(day=wanted):
-            return [day for day in range(length - 6, length + 1) if _week_day(year, month, day) == wanted]
-        case NthWeekday(day=wanted, nth=nth):
+        case Weekdays(days=chosen):
+            return [day for day in range(1, length + 1) if _week_day(year, month, day) in chosen]
+        case LastWeekday(day=weekday):
+            return [day for day in range(length - 6, length + 1) if _week_day(year, month, day) == weekday]
+        case NthWeekday(day=weekday, nth=nth):
             week = range(7 * nth - 6, min(7 * nth, length) + 1)
-            return [day for day in week if _week_day(year, month, day) == wanted]
+            return [day for day in week if _week_day(year, month, day) == weekday]
         case _:
             assert_never(days)
 
@@ -240,7 +240,7 @@ def _week_days(word: str) -> Days:
 
 
 def _values(word: str, field: Field) -> tuple[int, ...]:
-    """Return the values a field stands for, in order. Raises NoSchedule."""
+    """Return the values that a field selects, in order. Raises NoSchedule."""
     if word == "*":
         return tuple(range(field.low, field.high + 1))
     return tuple(sorted({value for item in field.numbered(word).split(",") for value in _item(item, word, field)}))

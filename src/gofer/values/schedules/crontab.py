@@ -1,7 +1,7 @@
 """The five fields of crontab, translated into the six fields of EventBridge Scheduler.
 
-Minutes, hours, day of the month, month, day of the week. 0 and 7 are Sunday, and 1 is Monday. The two days of crontab
-mean either day where both are restricted, which EventBridge cannot express, so that is refused.
+The fields are minutes, hours, day of the month, month and day of the week. 0 and 7 are Sunday, 1 is Monday. If both
+days are restricted, crontab fires on either of them. EventBridge cannot express that, so such a cron is refused.
 """
 
 import re
@@ -19,7 +19,7 @@ _FIELDS = (
 )
 _MINUTES, _HOURS, _MONTH_DAY, _MONTH, _WEEK_DAY = _FIELDS
 _ITEM = re.compile(r"(?:\*|(?P<first>[0-9]{1,2})(?:-(?P<last>[0-9]{1,2}))?)(?:/(?P<step>[0-9]{1,2}))?", re.ASCII)
-_SIGNS_OF_SIX = re.compile(r"[?#]|[0-9*]L|[0-9]W|^L$")
+_SIX_FIELD_SIGNS = re.compile(r"[?#]|[0-9*]L|[0-9]W|^L$")
 _NICKNAMES: Mapping[str, str] = {
     "@YEARLY": "0 0 1 1 *",
     "@ANNUALLY": "0 0 1 1 *",
@@ -32,40 +32,40 @@ _NICKNAMES: Mapping[str, str] = {
 
 
 def six_fields(text: str) -> str:
-    """Return the six fields that fire when five fields do. Raises NoSchedule naming the field that is wrong."""
-    minutes, hours, month_day, month, week_day = (_without_signs_of_six(word) for word in text.upper().split())
+    """Return the six fields with the same times as five fields. Raises NoSchedule that names the wrong field."""
+    minutes, hours, month_day, month, week_day = (_checked(word) for word in text.upper().split())
     month_days = _values(month_day, _MONTH_DAY)
     week_days = {day % _DAYS_OF_WEEK for day in _values(week_day, _WEEK_DAY)}
     any_month_day = month_day.startswith("*") and month_days == set(range(1, 32))
     any_week_day = week_day.startswith("*") and week_days == set(range(_DAYS_OF_WEEK))
-    times = f"{_runs(_values(minutes, _MINUTES), _MINUTES)} {_runs(_values(hours, _HOURS), _HOURS)}"
-    months = _runs(_values(month, _MONTH), _MONTH)
+    times = f"{_ranges(_values(minutes, _MINUTES), _MINUTES)} {_ranges(_values(hours, _HOURS), _HOURS)}"
+    months = _ranges(_values(month, _MONTH), _MONTH)
     if not any_month_day and not any_week_day:
         nth = _nth_weekday(month_days, week_days)
         raise _both_days(text.split(), nth and f"{times} ? {months} {nth} *")
     if any_week_day:
-        return f"{times} {_runs(month_days, _MONTH_DAY)} {months} ? *"
+        return f"{times} {_ranges(month_days, _MONTH_DAY)} {months} ? *"
     return f"{times} ? {months} {','.join(WEEK[day] for day in sorted(week_days))} *"
 
 
 def without_nickname(text: str) -> str:
-    """Return the text unless it is a nickname such as `@daily`. Raises NoSchedule with the fields to write instead."""
+    """Return the text. Raises NoSchedule, with the fields to write instead, for a nickname such as `@daily`."""
     name = text.strip().upper()
     if not name.startswith("@"):
         return text
     fields = _NICKNAMES.get(name, "0 9 * * 1-5")
-    raise NoSchedule(f"`{text.strip()[:40]}` stands for no time here.", f"Write fields, such as `{fields}`.")
+    raise NoSchedule(f"`{text.strip()[:40]}` is not supported.", f"Write fields, such as `{fields}`.")
 
 
-def _without_signs_of_six(word: str) -> str:
-    if _SIGNS_OF_SIX.search(word):
+def _checked(word: str) -> str:
+    if _SIX_FIELD_SIGNS.search(word):
         message = f"`{word[:40]}` belongs to the six fields of EventBridge, and this cron has five fields."
         raise NoSchedule(message, "Write `*` for a day that does not matter, or add the year as a sixth field.")
     return word
 
 
 def _nth_weekday(month_days: set[int], week_days: set[int]) -> str:
-    """Return the weekday of one week of the month, such as `MON#1`; empty where the days are no such week."""
+    """Return the weekday of one week of the month, such as `MON#1`; empty if the days are not exactly that."""
     first = min(month_days)
     if len(week_days) == 1 and first % 7 == 1 and month_days == set(range(first, first + 7)):
         return f"{WEEK[min(week_days)]}#{first // 7 + 1}"
@@ -73,7 +73,7 @@ def _nth_weekday(month_days: set[int], week_days: set[int]) -> str:
 
 
 def _both_days(words: list[str], instead: str) -> NoSchedule:
-    """Return the error for two restricted days; `instead` is the cron of one week of the month, if that was meant."""
+    """Return the error for two restricted days. `instead` is the cron of one week of the month, or empty."""
     minutes, hours, month_day, month, week_day = words
     message = "The day of the month and the day of the week are both restricted."
     if len(" ".join(words)) > LONGEST_SHOWN:
@@ -85,23 +85,23 @@ def _both_days(words: list[str], instead: str) -> NoSchedule:
     return NoSchedule(message, f"Write `*` for one of them; for either day write two, `{by_month}` and `{by_week}`.")
 
 
-def _runs(values: Iterable[int], field: Field) -> str:
-    """Return values as EventBridge takes them: all as `*`, neighbours as a range, the rest one by one."""
+def _ranges(values: Iterable[int], field: Field) -> str:
+    """Return values in EventBridge's notation: all as `*`, neighbours as a range, the others one by one."""
     ordered = sorted(values)
     if ordered == list(range(field.low, field.high + 1)):
         return "*"
-    runs: list[list[int]] = []
+    ranges: list[list[int]] = []
     for value in ordered:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
+        if ranges and value == ranges[-1][-1] + 1:
+            ranges[-1].append(value)
         else:
-            runs.append([value])
-    # A range of one value is written as that value.
-    return ",".join("-".join(str(end) for end in dict.fromkeys((run[0], run[-1]))) for run in runs)
+            ranges.append([value])
+    # A range of a single value is written as that value.
+    return ",".join("-".join(str(end) for end in dict.fromkeys((span[0], span[-1]))) for span in ranges)
 
 
 def _values(word: str, field: Field) -> set[int]:
-    """Return the values that a field stands for. Raises NoSchedule."""
+    """Return the values that a field selects. Raises NoSchedule."""
     return {value for item in field.numbered(word).split(",") for value in _item(item, word, field)}
 
 
@@ -115,10 +115,10 @@ def _item(item: str, word: str, field: Field) -> range:
     if not (field.low <= first <= field.high and field.low <= last <= field.high and 1 <= step <= field.high):
         raise field.refused(word)
     if found["step"] and found["first"] and not found["last"]:
-        message = f"The {field.name} cannot be `{word[:40]}`, because a step stands behind `*` or a range."
+        message = f"The {field.name} cannot be `{word[:40]}`, because a step must follow `*` or a range."
         raise NoSchedule(message, f"Write `{first}-{field.high}/{step}`.")
     if last < first and field is _WEEK_DAY:
-        # FRI-MON and 6-1 go over the end of the week.
+        # FRI-MON and 6-1 extend past the end of the week.
         last += _DAYS_OF_WEEK
     if last < first:
         raise field.refused(word)

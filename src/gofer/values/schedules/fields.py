@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 LONGEST_SHOWN = 80
-"""Characters of an expression that a sentence repeats; a part of one would be another expression."""
+"""The longest expression in characters that a message quotes. A longer one is left out, because a part of it would be
+another expression."""
 
 
 class NoSchedule(ValueError):
-    """Text that is no schedule: what is wrong with it, and what to write instead, in a sentence each."""
+    """An invalid schedule. `message` says what is wrong and `hint` what to write instead, a sentence each."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message} {hint}")
@@ -25,23 +26,23 @@ class Field:
     low: int
     high: int
     signs: str
-    """The signs that may stand in it, as people read them."""
+    """The signs that the field accepts, as people read them."""
     names: Sequence[str] = ()
-    """Names of its values, beginning with that of the lowest."""
+    """The names of the values, from the lowest on."""
     counting: str = ""
-    """A sentence that says which day its numbers count from."""
+    """A sentence that says which day or unit the numbers begin with."""
 
     def numbered(self, word: str) -> str:
-        """Return a field's text with the names in it as numbers."""
+        """Return a field's text with numbers in place of names."""
         if not self.names:
             return word
         numbers: Mapping[str, str] = {name: str(self.low + at) for at, name in enumerate(self.names)}
-        # An `L` may follow, as in FRIL; any other letter or digit makes another word of it.
+        # An `L` may follow, as in FRIL. Any other letter or digit makes it another word.
         pattern = rf"(?<![A-Z0-9])(?:{'|'.join(self.names)})(?![A-KM-Z0-9])"
         return re.sub(pattern, lambda found: numbers[found[0]], word)
 
     def refused(self, word: str) -> NoSchedule:
-        """Return the error for a text that the field does not take."""
+        """Return the error for a text that the field does not accept."""
         values = f"{self.low}-{self.high}"
         if self.names:
             values += f" or {self.names[0]}-{self.names[-1]}"

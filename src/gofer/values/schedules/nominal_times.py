@@ -1,7 +1,7 @@
-"""The times at which a schedule fires, next and last. They are nominal: the times that it is meant for.
+"""The next and the previous nominal time of a schedule: the time at which it should fire.
 
-Wall clocks are read as EventBridge Scheduler does: an hour that spring skips is skipped, and of an hour that autumn
-repeats the first one counts. So nominal times only ever increase.
+Wall clocks follow EventBridge Scheduler: an hour that spring skips is skipped, and an hour that autumn repeats counts
+the first time. So nominal times always increase.
 """
 
 import re
@@ -17,14 +17,14 @@ from gofer.values.schedules.fields import NoSchedule
 Kind: TypeAlias = Literal["cron", "every", "at"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""Intervals are counted from here, so that every process has the same."""
+"""The start of all intervals, the same in every process."""
 LONGEST = timedelta(days=366)
 """The longest interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByCron:
-    """At the times of a cron expression, by the wall clock of a zone."""
+    """A schedule at the times of a cron expression, by the wall clock of a zone."""
 
     cron: Cron
     zone: ZoneInfo
@@ -32,7 +32,7 @@ class ByCron:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """At regular intervals, which wall clocks do not change."""
+    """A schedule at regular intervals, which changes of the wall clock do not affect."""
 
     count: int
     unit: Literal["minute", "hour", "day"]
@@ -48,10 +48,10 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """At one time of the wall clock of a zone."""
+    """A schedule at one time of the wall clock of a zone."""
 
     wall: datetime
-    """Naive."""
+    """A naive datetime."""
     zone: ZoneInfo
 
 
@@ -63,7 +63,7 @@ _UNITS: dict[str, Literal["minute", "hour", "day"]] = {"minute": "minute", "hour
 
 
 def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
-    """Return a schedule as people write it: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
+    """Return the schedule of a text: `cron` with five or six fields, `every` 10 minutes, `at` 2026-12-01T09:00.
 
     Raises NoSchedule.
     """
@@ -79,28 +79,28 @@ def parse(kind: Kind, text: str, zone: str = "UTC") -> Schedule:
 
 
 def read_zone(name: str) -> ZoneInfo:
-    """Return a time zone by its name in the IANA database. Raises NoSchedule."""
+    """Return the time zone with an IANA name. Raises NoSchedule."""
     try:
         return ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise NoSchedule(f"`{name[:40]}` is no time zone.", "Write one such as `Europe/Berlin` or `UTC`.") from error
+        raise NoSchedule(f"`{name[:40]}` is not a time zone.", "Write one such as `Europe/Berlin` or `UTC`.") from error
 
 
 def next_after(schedule: Schedule, time: datetime) -> datetime | None:
-    """Return the first nominal time after an aware time, in UTC; None when there is none any more."""
+    """Return the first nominal time after an aware time, in UTC, or None if there is none."""
     match schedule:
         case Every() as every:
             return EPOCH + every.step * ((time - EPOCH) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            if (then := _real(wall, zone)) is not None and then > time:
-                return then
+            if (moment := _moment_of(wall, zone)) is not None and moment > time:
+                return moment
             return None
         case ByCron(cron=cron, zone=zone):
             wall = _wall(time, zone)
             while (found := next_wall(cron, wall)) is not None:
-                # In an hour that comes again, what follows on the wall clock has been before.
-                if (then := _real(found, zone)) is not None and then > time:
-                    return then
+                # In a repeated hour, the next time on the wall clock may already be past.
+                if (moment := _moment_of(found, zone)) is not None and moment > time:
+                    return moment
                 wall = found
             return None
         case _:
@@ -108,22 +108,22 @@ def next_after(schedule: Schedule, time: datetime) -> datetime | None:
 
 
 def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
-    """Return the last nominal time before an aware time, in UTC; None when there was none."""
+    """Return the last nominal time before an aware time, in UTC, or None if there is none."""
     match schedule:
         case Every() as every:
             return EPOCH - every.step * ((EPOCH - time) // every.step + 1)
         case Once(wall=wall, zone=zone):
-            if (then := _real(wall, zone)) is not None and then < time:
-                return then
+            if (moment := _moment_of(wall, zone)) is not None and moment < time:
+                return moment
             return None
         case ByCron(cron=cron, zone=zone):
             local = time.astimezone(zone)
-            # In an hour that comes again, all of it has been once.
+            # In the second pass of a repeated hour, every minute of that hour has already occurred once.
             repeated = (local.replace(fold=0).utcoffset() or timedelta()) - (local.utcoffset() or timedelta())
             wall = local.replace(tzinfo=None, fold=0) + max(repeated, timedelta())
             while (found := previous_wall(cron, wall)) is not None:
-                if (then := _real(found, zone)) is not None and then < time:
-                    return then
+                if (moment := _moment_of(found, zone)) is not None and moment < time:
+                    return moment
                 wall = found
             return None
         case _:
@@ -131,7 +131,7 @@ def previous_before(schedule: Schedule, time: datetime) -> datetime | None:
 
 
 def expression(schedule: Schedule) -> str:
-    """Return the ScheduleExpression of EventBridge Scheduler; its zone goes into ScheduleExpressionTimezone."""
+    """Return the ScheduleExpression of EventBridge Scheduler. The zone belongs in ScheduleExpressionTimezone."""
     match schedule:
         case ByCron(cron=cron):
             return f"cron({cron.text})"
@@ -144,21 +144,21 @@ def expression(schedule: Schedule) -> str:
 
 
 def zone_name(schedule: Schedule) -> str:
-    """Return the name of its time zone; UTC for intervals, which have none."""
+    """Return the name of the schedule's time zone; UTC for intervals, which have none."""
     if isinstance(schedule, Every):
         return "UTC"
     return schedule.zone.key
 
 
 def local(schedule: Schedule, time: datetime) -> datetime:
-    """Return an aware time by its wall clock."""
+    """Return an aware time in the schedule's time zone."""
     return time.astimezone(UTC if isinstance(schedule, Every) else schedule.zone)
 
 
 def _every(text: str) -> Every:
     found = _EVERY.fullmatch(text.strip())
     if found is None:
-        raise NoSchedule(f"`{text[:40]}` is no interval.", "Write `10 minutes`, `1 hour` or `7 days`.")
+        raise NoSchedule(f"`{text[:40]}` is not an interval.", "Write `10 minutes`, `1 hour` or `7 days`.")
     every = Every(int(found[1]), _UNITS[found[2]])
     if every.step > LONGEST:
         raise NoSchedule(f"`{text[:40]}` is longer than {LONGEST.days} days.", "Write a cron instead.")
@@ -173,10 +173,11 @@ def _at(text: str, zone: ZoneInfo) -> Once:
         wall = None
     if wall is None or not 1970 <= wall.year <= 2199:
         raise NoSchedule(
-            f"`{text[:40]}` is no date and time.", "Write `2026-12-01T09:00`, to the minute, with the zone in `zone`."
+            f"`{text[:40]}` is not a date and time.",
+            "Write `2026-12-01T09:00`, to the minute, with the zone in `zone`.",
         )
-    if _real(wall, zone) is None:
-        raise NoSchedule(f"`{text[:40]}` is skipped by the clocks of {zone.key}.", "Write a time that there is.")
+    if _moment_of(wall, zone) is None:
+        raise NoSchedule(f"`{text[:40]}` is skipped by the clocks of {zone.key}.", "Write a time that exists.")
     return Once(wall, zone)
 
 
@@ -184,10 +185,10 @@ def _wall(time: datetime, zone: ZoneInfo) -> datetime:
     return time.astimezone(zone).replace(tzinfo=None, fold=0)
 
 
-def _real(wall: datetime, zone: ZoneInfo) -> datetime | None:
-    """Return the moment in UTC at which a wall clock first shows a time; None when it never does."""
-    # In UTC: two times of one zone are compared by their wall clocks, which is wrong where one comes again.
-    then = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    if _wall(then, zone) == wall:
-        return then
+def _moment_of(wall: datetime, zone: ZoneInfo) -> datetime | None:
+    """Return the moment in UTC at which a wall clock first shows a time, or None if it skips that time."""
+    # In UTC, because Python compares two times of one zone by their wall clocks, which is wrong in a repeated hour.
+    moment = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    if _wall(moment, zone) == wall:
+        return moment
     return None

@@ -1,4 +1,4 @@
-"""The schedules of workflows, and the runs of times that were missed or arrive late."""
+"""The schedules of workflows, and the decision whether a late firing starts a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from gofer.values.schedules.nominal_times import (
 )
 
 HEARD = timedelta(seconds=90)
-"""How late a nominal time is heard without having been missed."""
+"""The delay up to which a firing counts as on time and not as missed."""
 RETRIED = timedelta(minutes=5)
-"""How much later it is told again when it could not be begun: Lambda tries twice more within three minutes."""
+"""The additional delay of a retried firing. Lambda retries twice within three minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +28,16 @@ class Planned:
     workflow: str
     schedule: Schedule
     catch_up: bool = False
-    """Whether there is one run for all the times that were missed."""
+    """Whether one run makes up for all missed times."""
 
     @property
     def id(self) -> str:
-        """The same as long as neither the workflow's name nor its schedule changes."""
+        """The id, which changes only with the workflow's name or its schedule."""
         return f"{self.workflow} {expression(self.schedule)} {zone_name(self.schedule)}"
 
 
 def planned(workflow: str, compiled: object) -> Planned:
-    """Return the schedule of a workflow from its compiled JSON, as `workflows.schedule` makes it. Raises NoSchedule."""
+    """Return the schedule of a workflow from the compiled JSON of `workflows.schedule_form`. Raises NoSchedule."""
     value: Mapping[str, object] = as_object(compiled)
     kinds: Mapping[str, Kind] = {"cron": "cron", "every": "every", "at": "at"}
     kind = kinds.get(as_text(value.get("kind")), "cron")
@@ -46,11 +46,12 @@ def planned(workflow: str, compiled: object) -> Planned:
 
 
 def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) -> tuple[Planned, datetime] | str:
-    """Return which schedule and which of its nominal times EventBridge Scheduler means; or why there is no run.
+    """Return the schedule and the nominal time of a firing of EventBridge Scheduler, or the reason why no run starts.
 
-    `schedule` is its id, `at` the time (aware) it was to fire. An interval that is counted from elsewhere has its run
-    for the nominal time before. Where missed times are left out Scheduler itself has left them out: what is late then
-    was heard in time and is tried again. Where they are made up for, the last of them stands for all.
+    `schedule` is the id of the schedule, `at` the aware time at which it should have fired. EventBridge counts an
+    interval from another start, so the run gets the nominal time before `at`. Without `catch_up` EventBridge itself
+    drops missed times, so a late firing is a retry of a firing that was on time. With `catch_up` the last of the missed
+    times starts the one run for all of them.
     """
     plan = next((plan for plan in plans if plan.id == schedule), None)
     if plan is None:
@@ -63,4 +64,4 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     later = next_after(plan.schedule, nominal)
     if later is None or later > now:
         return (plan, nominal)
-    return "a later time stands for it"
+    return "the run of a later time makes up for this one"

@@ -126,14 +126,14 @@ def lying(data: bytes, size: int) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "path", "said"),
     [
-        ("a.zip", zipped({"zeros": bytes(30_000_000)}), "zeros", "more than 150 times what it has packed"),
+        ("a.zip", zipped({"zeros": bytes(30_000_000)}), "zeros", "more than 150 times its packed size"),
         ("a.zip", lying(zipped({"zeros": bytes(30_000_000)}), 10), "zeros", "cut off or damaged"),
         ("a.zip", lying(zipped({"a": b"1"}), 900_000_000), "a", "has 900 MB unpacked, and up to 64 MB can be read"),
         ("a.gz", gzip.compress(bytes(30_000_000)), "a", "more than 150 times"),
         ("a.tar.gz", gzip.compress(tarred({"a": bytes(30_000_000)})), "a", "more than 150 times"),
         ("a.tar", tarred({"a": b"1" * 2_000})[:700], "a", "cut off or damaged"),
         ("a.gz", gzip.compress(b"1" * 2_000)[:20], "a", "cut off or damaged"),
-        ("a.txt", b"just words", "a", "The file is no archive"),
+        ("a.txt", b"just words", "a", "The file is not an archive"),
     ],
 )
 async def test_hostile_or_damaged_archive_member_is_refused_in_one_sentence(

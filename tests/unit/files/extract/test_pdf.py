@@ -77,8 +77,8 @@ def test_pdf_scanned_pages_are_reported_missing() -> None:
     reading = reader.read(pdf(pages))
     assert "[page 17 of 40]\n(no text: this page is an image or a drawing)" in reading.text
     assert missing(reading) == (
-        "text_1 is incomplete. Missing: the text of pages 4, 17 to 18, because images or drawings stand in place of "
-        'text; get it with load_file(file="file_1", first_page=4, last_page=4), and the other pages alike.'
+        "text_1 is incomplete. Missing: the text of pages 4, 17 to 18, because images or drawings take the place of "
+        'text; get it with load_file(file="file_1", first_page=4, last_page=4), and the other pages in the same way.'
     )
 
 
@@ -139,7 +139,7 @@ def test_pdf_range_of_pages_reports_the_other_pages() -> None:
         ("pages 1 to 2", "only a part was asked for"),
         ("pages 5 to 8", "only a part was asked for"),
     ]
-    with pytest.raises(ToolError, match="last_page 2 stands before first_page 3"):
+    with pytest.raises(ToolError, match="last_page 2 is before first_page 3"):
         reader.read(data, Wanted(first_page=3, last_page=2))
 
 

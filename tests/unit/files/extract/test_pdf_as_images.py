@@ -35,7 +35,7 @@ async def test_pdf_images_hold_at_most_ten_existing_pages() -> None:
 async def test_pdf_page_image_above_the_byte_limit_is_drawn_smaller() -> None:
     images = await drawn(noise(), most=300_000)
     assert len(images.images[0]) <= 300_000
-    with pytest.raises(ToolError, match="too large for the room that is left"):
+    with pytest.raises(ToolError, match="too large for the remaining space"):
         await drawn(noise(), most=10)
 
 

@@ -74,8 +74,8 @@ def test_pdf_merged_lines_are_split_where_the_text_moves_down_and_back() -> None
     content = b"BT /F1 40 Tf 40 TL 72 700 Td (Points) Tj T* (* Top) Tj T* (- Sub) Tj ET"
     page = pypdfium2.PdfDocument(one_page(content))[0].get_textpage()
     taken_for_one = page.get_text_range().replace("\r\n", "  ")
-    assert Lines(page, taken_for_one).divided(3) == "Points\n* Top\n- Sub"
-    assert Lines(page, taken_for_one).divided(1) == taken_for_one
+    assert Lines(page, taken_for_one).with_line_ends(3) == "Points\n* Top\n- Sub"
+    assert Lines(page, taken_for_one).with_line_ends(1) == taken_for_one
 
 
 def test_pdf_overlapping_tables_are_each_read_once() -> None:

@@ -167,10 +167,10 @@ def nested_message() -> bytes:
 
 
 SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "zip bomb": (lambda: unpacked_to(120 << 20), "would unpack to 120 MB, 1,0.. times what it has"),
+    "zip bomb": (lambda: unpacked_to(120 << 20), "would unpack to 120 MB, 1,0.. times its packed size"),
     "larger zip bomb": (lambda: unpacked_to(200 << 20), "would unpack to 200 MB"),
     "lying size": (lying, "damaged"),
-    "overlapping entries": (overlapping, "lie over each other"),
+    "overlapping entries": (overlapping, "entries of the archive overlap"),
     "many entries": (many_entries, "more than 10,000 entries"),
     "encrypted entry": (encrypted_entry, "has a password"),
     "billion laughs": (
@@ -187,8 +187,8 @@ SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
     "deep page tree": (deep_page_tree, "no pages|damaged|no text|crash"),
     "deep arrays": (deep_arrays, "no pages|damaged|no text|crash"),
     "100,000 pages": (many_pages, "no text on pages 1 to 2,000"),
-    "stream in streams": (nested_streams, "no text|memory|takes longer"),
-    "text bomb": (text_bomb, r"\[page 1 of 1\]\naaaa|takes longer|memory"),
+    "stream in streams": (nested_streams, "no text|memory|takes more"),
+    "text bomb": (text_bomb, r"\[page 1 of 1\]\naaaa|takes more|memory"),
     "shared strings": (shared_string_bomb, "missing here|memory"),
     "archives in archives": (archive_in_archive, r"a ZIP archive, files: 1, .*\n- inside49.zip"),
     "path tricks": (
@@ -196,12 +196,12 @@ SENTENCES: dict[str, tuple[Callable[[], bytes], str]] = {
         r"- \.\./\.\./etc/cron\.d/x \(1 bytes\)",
     ),
     "gzip": (lambda: gzip.compress(bytes(10_000_000)), "unpacks to more than 150 times"),
-    "deep page": (lambda: b"<html>" + b"<div>" * 50_000 + b"deep", "deep|takes longer"),
+    "deep page": (lambda: b"<html>" + b"<div>" * 50_000 + b"deep", "deep|takes more"),
     "many attributes": (
         lambda: b"<html><p " + b" ".join(b"a%d=1" % n for n in range(60_000)) + b">text",
-        "text|takes longer",
+        "text|takes more",
     ),
-    "wide table": (lambda: b"<html><table><tr>" + b"<td>x" * 200_000, "x|takes longer"),
+    "wide table": (lambda: b"<html><table><tr>" + b"<td>x" * 200_000, "x|takes more"),
     "one field": (lambda: b'a,"' + b"x" * 30_000_000, "a|xxx"),
     "nested message": (nested_message, "From: a@b.c|crash|damaged"),
     "too large": (lambda: b"x" * (65 << 20), "up to 64 MB"),
@@ -231,7 +231,7 @@ async def test_hostile_document_ends_in_one_sentence_and_the_next_is_read(
 ) -> None:
     make, said = SENTENCES[name]
     data = make()
-    children = hurried if "takes longer" in said else children
+    children = hurried if "takes more" in said else children
     await extract(children, b"warm")
     try:
         text = (await extract(children, data, name="report")).text
@@ -259,7 +259,7 @@ async def test_document_over_the_time_limit_names_the_part_to_ask_for(hurried: C
     with pytest.raises(ToolError) as caught:
         await extract(hurried, data)
     assert caught.value.message_to_model == (
-        "This is a PDF, and it takes longer than 1 seconds of a processor and was stopped; ask for fewer pages with "
+        "This is a PDF, and it takes more than 1 seconds of processor time and was stopped; ask for fewer pages with "
         "first_page and last_page."
     )
     assert (await extract(hurried, data, wanted=Wanted(last_page=9))).missing[0].part == "pages 10 to 900"

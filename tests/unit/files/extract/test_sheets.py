@@ -85,7 +85,7 @@ def test_single_sheet_is_read_by_name_and_the_others_are_reported() -> None:
     assert reading.text.startswith('[sheet "B": 1 row × 1 column]\n| y |')
     assert missing(reading) == (
         'text_1 is incomplete. Missing: the sheets "A", "C", because only a part was asked for; get it with '
-        'extract_file(file="file_1", sheet="A"), and the other sheets alike.'
+        'extract_file(file="file_1", sheet="A"), and the other sheets in the same way.'
     )
     assert sheets.read(data).missing == ()
 

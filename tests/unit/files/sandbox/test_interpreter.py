@@ -54,12 +54,12 @@ def test_sandbox_writes_the_last_value_as_python_does(code: str, given: str) -> 
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("x = (", "this is no Python"),
+        ("x = (", "this is not valid Python"),
         ("10 ** 5_000", "The last value cannot be shown: a number has more than 4,300 digits"),
         ("[0] * 10 ** 10", "The code needs more memory than it may have, 192 MB; work on a part at a time."),
         ("for n in range(600):\n    print('x' * 10_000)", "The code prints more than 5,000,000 bytes; print less."),
         ("'a' * 6_000_000", "The last value has 6,000,000 characters; give a part of it."),
-        ("def f():\n    f()\nf()", "calls stand more than 200 deep"),
+        ("def f():\n    f()\nf()", "calls are nested more than 200 deep"),
         ("def f():\n    yield", "this Python has no yield expressions"),
         ("from json import *", "name what you import"),
         ("raise NotImplementedError('later')", "Line 1: NotImplementedError: later."),
@@ -73,7 +73,7 @@ def test_sandbox_writes_the_last_value_as_python_does(code: str, given: str) -> 
         ("files['file_x']", "there is no file_x in `files`; name it in the argument `files`, which has none."),
         ("raise ValueError('a', 'b')", "the interpreter does not do this"),
         ("import os\nos.getenv('A')", "there is no environment"),
-        ("import random\nrandom.random()", "chance needs a seed"),
+        ("import random\nrandom.random()", "random numbers need a seed"),
         ("raise ValueError('x' * 1_000)", "…"),
         ("exec('1 / 0')", "Line 1: ZeroDivisionError"),
     ],
@@ -100,5 +100,5 @@ def test_sandbox_time_limits_end_before_the_limit_of_the_child() -> None:
 
 
 def test_sandbox_without_an_interpreter_tells_the_model_to_continue_without_python() -> None:
-    said = "Python cannot be run here, because its interpreter is not installed; go on without it."
+    said = "Python cannot run here, because its interpreter is not installed; continue without it."
     assert refusal("1", places=()) == said

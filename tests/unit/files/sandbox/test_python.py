@@ -82,11 +82,11 @@ async def test_sandbox_error_in_a_script_names_path_and_line(children: Children)
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("hello world", "Line 1, column 7: this is no Python: Simple statements must be separated by newlines"),
-        ("SELECT 1;", "Line 1, column 8: this is no Python"),
-        ("x = (1,\n", "this is no Python"),
-        ("(" * 5_000 + ")" * 5_000, "Line 1, column 201: this is no Python: Source is too deeply nested."),
-        ("x = 1\n\0", "Line 2, column 1: this is no Python"),
+        ("hello world", "Line 1, column 7: this is not valid Python: Simple statements must be separated by newlines"),
+        ("SELECT 1;", "Line 1, column 8: this is not valid Python"),
+        ("x = (1,\n", "this is not valid Python"),
+        ("(" * 5_000 + ")" * 5_000, "Line 1, column 201: this is not valid Python: Source is too deeply nested."),
+        ("x = 1\n\0", "Line 2, column 1: this is not valid Python"),
         ("def f():\n    yield 1", "Line 2: this Python has no yield expressions; build a list and return it."),
         ("x = 1\ndel x", "Line 2: this Python has no 'del' statement; make a new value without it"),
         ("class E(Exception):\n    pass", "write functions, or a class without a base; raise ValueError"),
@@ -106,7 +106,10 @@ async def test_sandbox_error_in_a_script_names_path_and_line(children: Children)
         ("raise ValueError('a' * 10_000)", "…"),
         ("raise SystemExit", "Line 1: SystemExit."),
         ("raise ValueError('a', 'b')", "exceptions can only be called with zero or one string argument."),
-        ("input('name?')", "Line 1: there is no 'input'; nobody is there to answer; write the value into the code."),
+        (
+            "input('name?')",
+            "Line 1: there is no 'input'; the code cannot ask for input; write the value into the code.",
+        ),
         ("nothing_here", "Line 1: NameError: name 'nothing_here' is not defined."),
         ("print(10 ** 5_000)", "Line 1: a number has more than 4,300 digits and is not written out"),
         ("10 ** 5_000", "The last value cannot be shown: a number has more than 4,300 digits"),
@@ -134,9 +137,9 @@ async def test_sandbox_error_in_code_is_one_sentence_with_the_line(children: Chi
         ("import io", "`text.splitlines()` gives lines"),
         ("import gofer", "there is no module 'gofer'; there are asyncio, base64,"),
         ("__import__('os')", "write `import`."),
-        ("import random\nrandom.random()", "Line 2: chance needs a seed"),
-        ("import random\nrandom.Random().random()", "chance needs a seed"),
-        ("import uuid", "chance needs a seed"),
+        ("import random\nrandom.random()", "Line 2: random numbers need a seed"),
+        ("import random\nrandom.Random().random()", "random numbers need a seed"),
+        ("import uuid", "random numbers need a seed"),
     ],
 )
 async def test_sandbox_code_has_no_files_environment_network_programs_or_chance(
@@ -199,8 +202,8 @@ async def test_sandbox_stops_endless_output(hurried: Children) -> None:
         ("['a' * 1000] * 10 ** 6", "took more memory or time than it may have and was stopped"),
         ("'é' * 60_000_000", "memory"),
         ("'a' * 6_000_000", "The last value has 6,000,000 characters; give a part of it."),
-        ("def f(n):\n    return f(n + 1)\nf(0)", "Line 2: calls stand more than 200 deep in each other; use a loop"),
-        ("import json\na = []\nfor i in range(10_000):\n    a = [a]\njson.dumps(a)", "Line 5: calls stand more than"),
+        ("def f(n):\n    return f(n + 1)\nf(0)", "Line 2: calls are nested more than 200 deep; use a loop"),
+        ("import json\na = []\nfor i in range(10_000):\n    a = [a]\njson.dumps(a)", "Line 5: calls are nested more than"),
     ],
 )
 async def test_sandbox_refuses_results_that_are_too_large_or_too_deep(children: Children, code: str, said: str) -> None:

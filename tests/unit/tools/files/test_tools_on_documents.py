@@ -150,7 +150,7 @@ async def test_load_file_shows_a_long_scan_in_ranges_of_ten_pages(children: Chil
     refused = await ask(step, "1.1", "load_file", file=deck.id)
     assert f'load_file(file="{deck.id}", first_page=1, last_page=10)' in refused.text
     text = await ask(step, "1.2", "extract_file", file=deck.id)
-    assert f'load_file(file="{deck.id}", first_page=1, last_page=10), and the other pages alike.' in text.text
+    assert f'load_file(file="{deck.id}", first_page=1, last_page=10), and the other pages in the same way.' in text.text
     shown = await ask(step, "1.3", "load_file", file=deck.id, first_page=5)
     assert "next come, as images, pages 5 to 14 of 34." in shown.text
     assert shown.text.endswith(f'Go on with load_file(file="{deck.id}", first_page=15).')
