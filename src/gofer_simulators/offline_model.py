@@ -1,6 +1,7 @@
 """The offline model: scripted answers over an OpenAI-compatible HTTP interface.
 
-Stateless: the same request bytes get the same answer bytes. Each answer is labelled as not from a model.
+The server keeps no state: the same request bytes get the same answer bytes. A label in each text says that no real
+model wrote it.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ _EPOCH = 1_700_000_000
 
 
 def offline_model(scripts: Sequence[Script]) -> Starlette:
-    """Return an app with `POST /v1/chat/completions` and `GET /v1/models` over these scripts."""
+    """Return an app that answers `POST /v1/chat/completions` and `GET /v1/models` from these scripts."""
 
     async def completions(request: Request) -> Response:
         return _completion(scripts, await request.body())
@@ -58,7 +59,7 @@ def _completion(scripts: Sequence[Script], body: bytes) -> Response:
 
 
 def _orphan(messages: Sequence[dict[str, object]]) -> str | None:
-    """Return the vendor's refusal when tool calls and tool messages do not pair up."""
+    """Return the vendor's message for tool calls without an answer or the reverse, or None if all are paired."""
     open_ids: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
@@ -116,7 +117,7 @@ def _message(turn: Turn) -> dict[str, object]:
 
 
 def _labelled(text: str) -> str:
-    # What is for a program would be no JSON any more; no person reads it as somebody's words.
+    # A label would make JSON invalid for the program that reads it. People do not read such answers.
     if text.startswith("{"):
         return text
     return LABEL + text

@@ -1,6 +1,6 @@
-"""The acts of people on the simulated GitHub.
+"""The actions of people on the simulated GitHub.
 
-Each act changes the repositories and begins to deliver the events that GitHub sends for it.
+Each action changes a repository and starts to deliver the events that GitHub sends for the change.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ from gofer_simulators.github.shapes import (
 )
 
 NOTHING = "0" * 40
-"""The commit before the first one."""
+"""The value of `before` in the push event of a new branch."""
 
 
 class People:
-    """The acts of people and programs, by login. Raises GitHubRefusal for what is not there."""
+    """The actions of people and programs, by login. Each raises GitHubRefusal for an unknown user or repository."""
 
     def __init__(self, hub: Hub, deliveries: Deliveries) -> None:
         self._hub = hub
@@ -72,7 +72,7 @@ class People:
         return issue
 
     def merge(self, issue: Issue, user: str) -> None:
-        """A pull request is merged: closed, and merged."""
+        """Merge a pull request, which also closes it."""
         pull = _pull(issue)
         before = self._hub.repositories[issue.repository].commits(pull.base)[-1].sha
         self._touch(issue)
@@ -81,32 +81,32 @@ class People:
         self._pushed(self._hub.repositories[issue.repository], pull.base, before, commit, user)
 
     def close(self, issue: Issue, user: str) -> None:
-        """An issue or a pull request is closed; a pull request is not merged by that."""
+        """Close an issue or a pull request without a merge."""
         self._touch(issue)
         issue.closed_at = issue.updated_at
         self._about_either("closed", issue, user)
 
     def reopen(self, issue: Issue, user: str) -> None:
-        """It is opened again."""
+        """Reopen an issue or a pull request."""
         self._touch(issue)
         issue.closed_at = None
         self._about_either("reopened", issue, user)
 
     def label(self, issue: Issue, user: str, name: str) -> None:
-        """It gets a label."""
+        """Add a label to an issue or a pull request."""
         self._touch(issue)
         issue.labels.append(name)
         self._about_either("labeled", issue, user, label=label_shape(name))
 
     def edit(self, issue: Issue, user: str, title: str) -> None:
-        """It gets another title."""
+        """Change the title of an issue or a pull request."""
         self._touch(issue)
         old = issue.title
         issue.title = title
         self._about_either("edited", issue, user, changes={"title": {"from": old}})
 
     def ready(self, issue: Issue, user: str) -> None:
-        """A pull request is no draft any more."""
+        """Mark a draft pull request as ready for review."""
         self._touch(issue)
         _pull(issue).draft = False
         self._about_pull("ready_for_review", issue, user)
@@ -118,7 +118,7 @@ class People:
         return comment
 
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
-        """Review a pull request; the reviewer is asked no more."""
+        """Review a pull request; this ends the request for a review by this user."""
         pull = _pull(issue)
         hub = self._hub
         self._touch(issue)
@@ -131,7 +131,7 @@ class People:
         return review
 
     def request(self, issue: Issue, user: str, logins: Sequence[str], teams: Sequence[str]) -> None:
-        """Reviewers are asked for; one event for each who was not asked before."""
+        """Request reviews; GitHub sends one event for each person and team that was not requested before."""
         pull = _pull(issue)
         self._touch(issue)
         for login in [login for login in logins if login not in pull.reviewers]:
@@ -142,7 +142,7 @@ class People:
             self._about_pull("review_requested", issue, user, requested_team=team_shape(slug))
 
     def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
-        """Push one commit; an open pull request from that branch has an event too."""
+        """Push one commit. GitHub also sends an event for each open pull request from that branch."""
         hub = self._hub
         where = self._hub.repository(repository)
         branch = branch or where.default_branch

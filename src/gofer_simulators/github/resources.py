@@ -1,4 +1,7 @@
-"""The resources of GitHub's REST API: each reads a request, and returns a status and JSON or refuses."""
+"""The resources of GitHub's REST API.
+
+Each function reads a request and returns a status and a JSON value. It raises GitHubRefusal for a refusal.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -25,7 +28,7 @@ Answer = tuple[int, object]
 
 
 def own_user(asked: ApiRequest) -> Answer:
-    """Return whom the token belongs to."""
+    """Return the user of the token."""
     return 200, _full_user(asked.hub, asked.hub.own)
 
 
@@ -40,14 +43,14 @@ def a_repository(asked: ApiRequest) -> Answer:
 
 
 def list_issues(asked: ApiRequest) -> Answer:
-    """Return issues, and pull requests as issues, newest first unless asked otherwise."""
+    """Return issues and pull requests as issues, by default newest first."""
     since = int(asked.moment("since") or 0)
     found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
     return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
 
 
 def create_issue(asked: ApiRequest) -> Answer:
-    """Create a new issue."""
+    """Create an issue."""
     asked.permit("title", "body", "labels", "assignees", "milestone", "type")
     title = asked.text("Issue", "title")
     body = asked.body.get("body")
@@ -66,12 +69,12 @@ def create_issue(asked: ApiRequest) -> Answer:
 
 
 def get_issue(asked: ApiRequest) -> Answer:
-    """Return an issue, or a pull request as one."""
+    """Return an issue, or a pull request as an issue."""
     return 200, issue_shape(asked.hub, asked.issue, asked.version)
 
 
 def list_comments(asked: ApiRequest) -> Answer:
-    """Return comments, oldest first; `since` is about when they changed."""
+    """Return comments, oldest first; `since` compares the time of their last change."""
     issue = asked.issue
     since = int(asked.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
@@ -79,7 +82,7 @@ def list_comments(asked: ApiRequest) -> Answer:
 
 
 def create_comment(asked: ApiRequest) -> Answer:
-    """Create a new comment."""
+    """Create a comment."""
     asked.permit("body")
     issue = asked.issue
     comment = asked.people.comment(issue, asked.hub.own, asked.text("IssueComment", "body"))
@@ -100,7 +103,7 @@ def get_pull(asked: ApiRequest) -> Answer:
 
 
 def list_files(asked: ApiRequest) -> Answer:
-    """Return what a pull request changes."""
+    """Return the files that a pull request changes."""
     _, pull = asked.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
@@ -112,7 +115,7 @@ def list_reviews(asked: ApiRequest) -> Answer:
 
 
 def is_merged(asked: ApiRequest) -> Answer:
-    """204 for a merged pull request, 404 for another."""
+    """Return 204 for a merged pull request. Raises GitHubRefusal(404) for another."""
     _, pull = asked.pull
     if pull.merged_at is None:
         raise GitHubRefusal(404, "Not Found")
@@ -120,14 +123,14 @@ def is_merged(asked: ApiRequest) -> Answer:
 
 
 def requested(asked: ApiRequest) -> Answer:
-    """Return who is asked for a review and has not given one."""
+    """Return the people and teams with an open request for a review."""
     _, pull = asked.pull
     users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
 
 
 def request_reviewers(asked: ApiRequest) -> Answer:
-    """Ask people and teams for a review; earlier requests stay."""
+    """Request reviews from people and teams; earlier requests stay."""
     asked.permit("reviewers", "team_reviewers")
     issue, pull = asked.pull
     repository = asked.hub.repository(asked.repository)
@@ -147,7 +150,7 @@ def request_reviewers(asked: ApiRequest) -> Answer:
 
 
 def contents(asked: ApiRequest) -> Answer:
-    """Return a file, or what a folder lists."""
+    """Return a file, or the entries of a folder."""
     repository = asked.hub.repository(asked.repository)
     path = asked.path.get("path", "").strip("/")
     files = repository.files(asked.query.get("ref", ""))
@@ -162,7 +165,7 @@ def contents(asked: ApiRequest) -> Answer:
     for name in names:
         entry = content_shape(repository, prefix + name, below.get(prefix + name, b""), listed=True)
         if prefix + name in repository.submodules:
-            # Before the breaking version a list called a submodule a file.
+            # Before version 2026-03-10, GitHub listed a submodule as a file.
             entry["type"] = "submodule" if asked.version == BREAKING else "file"
         elif prefix + name not in files:
             entry["type"] = "dir"
@@ -171,7 +174,7 @@ def contents(asked: ApiRequest) -> Answer:
 
 
 def list_commits(asked: ApiRequest) -> Answer:
-    """Return commits, newest first, of one path where it is given."""
+    """Return commits, newest first; with `path`, only those that change that path."""
     repository = asked.hub.repository(asked.repository)
     path = asked.query.get("path", "").strip("/")
     since = asked.moment("since") or 0.0
@@ -188,7 +191,7 @@ def list_commits(asked: ApiRequest) -> Answer:
 
 
 def _listed(asked: ApiRequest) -> list[Issue]:
-    """Return the issues of a repository in the state and the order asked for."""
+    """Return the issues of a repository in the requested state and order."""
     state = asked.one_of("state", "open", "closed", "all")
     newest = asked.one_of("direction", "desc", "asc") == "desc"
     by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
@@ -197,7 +200,7 @@ def _listed(asked: ApiRequest) -> list[Issue]:
 
 
 def _wanted(asked: ApiRequest, issue: Issue) -> bool:
-    """Return whether an issue has all labels, the assignee and the creator that the query names."""
+    """Return whether an issue has the labels, the assignee and the creator of the query."""
     labels = set(filter(None, asked.query.get("labels", "").split(",")))
     assignee = asked.query.get("assignee", "")
     creator = asked.query.get("creator", "").lower()
@@ -214,7 +217,7 @@ def _wanted(asked: ApiRequest, issue: Issue) -> bool:
 
 
 def _between(asked: ApiRequest, pull: Pull) -> bool:
-    """Return whether a pull request has the branches that the query names; a head is written `owner:branch`."""
+    """Return whether a pull request has the branches of the query, which names the head as `owner:branch`."""
     head = asked.query.get("head", "")
     own = f"{asked.path['owner']}:{pull.head}".lower()
     return asked.query.get("base", pull.base) == pull.base and head.lower() in ("", own)

@@ -1,6 +1,6 @@
-"""The REST API of the simulated GitHub over HTTP: token, version, pages, forms of errors, and rates.
+"""The REST API of the simulated GitHub over HTTP: token, version, pages, error bodies and rate limits.
 
-The module `resources` holds what each path does.
+The functions behind the paths are in `resources`.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ from gofer_simulators.http_server import METHODS, find, respond
 from gofer_simulators.json_values import JsonObject, is_array, is_object, parsed
 
 OLDEST = "2022-11-28"
-"""The version that a request without one gets."""
+"""The API version of a request that names none."""
 PER_PAGE = 30
 MOST_PER_PAGE = 100
 LIMIT = 5_000
-"""Requests an hour."""
+"""Requests per hour. The simulator reports the limit and does not enforce it."""
 _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 _MESSAGES = {401: "Bad credentials", 403: _SECONDARY, 404: "Not Found", 429: _SECONDARY}
 
@@ -40,7 +40,7 @@ class RestApi:
         self._used = 0
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [Route("/{path:path}", self._serve, methods=METHODS)]
 
     async def _serve(self, request: Request) -> Response:
@@ -65,7 +65,7 @@ class RestApi:
             raise GitHubRefusal(403, "Request forbidden by administrative rules. Please make sure it has a User-Agent.")
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if not token:
-            # Without a token everything private looks as if it were not there.
+            # The simulator refuses every request without a token, also for public repositories.
             raise GitHubRefusal(401, "Requires authentication")
         if kind.lower() not in ("bearer", "token") or token.strip() != self._token:
             raise GitHubRefusal(401, "Bad credentials")
@@ -102,7 +102,7 @@ def _said(request: Request, answer: Answer) -> Response:
 
 
 def _links(request: Request, page: int, pages: int) -> dict[str, str]:
-    """Return the Link header; none where there is one page."""
+    """Return the Link header; no header if there is one page."""
     places = {"prev": page - 1, "next": page + 1, "first": 1, "last": pages}
     if page <= 1:
         places = {name: number for name, number in places.items() if name not in ("prev", "first")}
@@ -124,7 +124,7 @@ def _number(request: Request, name: str, default: int) -> int:
 
 
 def _fields(request: Request, body: bytes) -> JsonObject:
-    """Return the JSON object of a request. Raises GitHubRefusal(400)."""
+    """Return the JSON object of a request, empty for a GET. Raises GitHubRefusal(400)."""
     if request.method == "GET":
         return {}
     try:

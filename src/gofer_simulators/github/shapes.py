@@ -1,6 +1,6 @@
-"""The objects of GitHub in JSON, as answers of the REST API and webhooks carry them.
+"""GitHub's objects as JSON, for answers of the REST API and for webhooks.
 
-`full` shapes are those of single objects and webhooks; lists leave some fields out, as the vendor does.
+`full` shapes are for single objects and webhooks. Lists leave some fields out, as the vendor does.
 """
 
 import base64
@@ -19,7 +19,7 @@ Shape = dict[str, object]
 
 
 def user_shape(user: User) -> Shape:
-    """Return an account, as it stands inside other objects."""
+    """Return a user as a part of other objects."""
     login = user.login.removesuffix("[bot]")
     return {
         "login": user.login,
@@ -33,7 +33,7 @@ def user_shape(user: User) -> Shape:
 
 
 def repository_shape(hub: Hub, repository: Repository) -> Shape:
-    """Return a repository, as it stands inside other objects."""
+    """Return a repository as a part of other objects."""
     owner, _, name = repository.full_name.partition("/")
     return {
         "id": repository.id,
@@ -50,7 +50,7 @@ def repository_shape(hub: Hub, repository: Repository) -> Shape:
 
 
 def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
-    """Return an issue; a pull request as the issue it also is has the key `pull_request`."""
+    """Return an issue, or a pull request as an issue with the key `pull_request`."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "html_url": html_url(issue),
@@ -72,7 +72,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
 
 
 def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: bool = True) -> Shape:
-    """Return a pull request; in lists there is neither `merged` nor any count."""
+    """Return a pull request; in lists it has neither `merged` nor counts."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "id": pull.id,
@@ -119,7 +119,7 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
 
 
 def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = False) -> Shape:
-    """Return a review; webhooks write its state in small letters."""
+    """Return a review; webhooks write its state in lower case."""
     return {
         "id": review.id,
         "node_id": _node("PRR", review.id),
@@ -133,7 +133,7 @@ def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = Fals
 
 
 def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
-    """Return a commit, as lists of commits have it."""
+    """Return a commit as a list of commits shows it."""
     user = hub.users[commit.author]
     git = {"name": user.name, "email": f"{user.id}@users.noreply.github.com", "date": iso(commit.date)}
     return {
@@ -146,7 +146,7 @@ def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
 
 
 def file_shape(path: str, pull: Pull) -> Shape:
-    """Return a file that a pull request changes, with its counts."""
+    """Return a changed file of a pull request, with its patch and its counts of lines."""
     old = pull.before.get(path)
     new = pull.changes[path]
     before = (old or b"").decode(errors="replace")
@@ -174,7 +174,7 @@ def _status(old: bytes | None, new: bytes | None) -> str:
 
 
 def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:
-    """Return a file; above 1 MB, and in listings, without its content."""
+    """Return a file; above 1 MB and in listings without its content."""
     shape: Shape = {
         "type": "file",
         "name": path.rpartition("/")[2],
@@ -196,7 +196,7 @@ def team_shape(slug: str) -> Shape:
 
 
 def html_url(issue: Issue) -> str:
-    """Return where people open it."""
+    """Return the address at which people open an issue or pull request."""
     return f"{WEB}/{issue.repository}/{'pull' if issue.pull else 'issues'}/{issue.number}"
 
 
@@ -206,7 +206,7 @@ def label_shape(name: str) -> Shape:
 
 
 def git_sha(content: bytes) -> str:
-    """Return the name git gives a file's content."""
+    """Return the git object id of a file's content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - as git does
 
 

@@ -54,7 +54,7 @@ class _Issue(_Part):
 
 class _Pull(_Issue):
     base: str = ""
-    """Left out: the default branch."""
+    """Default: the default branch of the repository."""
     head: str = "feature"
     draft: bool = False
     merged: bool = False
@@ -69,7 +69,7 @@ class _Repository(_Part):
     hidden: bool = False
     default_branch: str = "main"
     collaborators: list[str] | None = None
-    """Left out: everybody."""
+    """Default: all users."""
     teams: list[str] = Field(default_factory=list[str])
     files: dict[str, str] = Field(default_factory=dict[str, str])
     submodules: list[str] = Field(default_factory=list[str])
@@ -80,18 +80,18 @@ class _Repository(_Part):
 
 class _World(_Part):
     user: str = "gofer[bot]"
-    """The login the token belongs to."""
+    """The login of the token's account."""
     users: list[_User] = Field(default_factory=list[_User])
     repositories: list[_Repository] = Field(default_factory=list[_Repository])
 
 
 def load_hub(world: Mapping[str, object], clock: Callable[[], float]) -> Hub:
-    """Return what stands under the key `github` of a world. Raises ConfigError."""
+    """Return the users and repositories of a world. Raises ConfigError."""
     return _Loading(Hub(clock)).everything(read_world(_World, "github", world))
 
 
 class _Loading:
-    """Fills a hub, in the order of the file."""
+    """The loader that fills a hub in the order of the world file."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

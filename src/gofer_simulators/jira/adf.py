@@ -1,6 +1,6 @@
-"""The Atlassian Document Format: mistakes in a document, and its plain text.
+"""The Atlassian Document Format: the check of a document, and its plain text.
 
-As strict as the vendor's schema: only the listed nodes, marks, attributes and children.
+The check is as strict as the vendor's schema: it accepts only the listed nodes, marks, attributes and children.
 """
 
 import re
@@ -25,7 +25,7 @@ _STATUS_COLOURS = frozenset({"neutral", "purple", "blue", "red", "yellow", "gree
 class _Node:
     children: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
-    """What the first child has to be; empty where it may be any."""
+    """Allowed types of the first child; if empty, `children` holds for it too."""
     least: int = 0
     needed: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
@@ -75,11 +75,11 @@ _MARKS: Mapping[str, str] = {
     "textColor": "color",
     "backgroundColor": "color",
 }
-"""Marks, and the attribute each needs."""
+"""The required attribute of each mark; empty for a mark without attributes."""
 
 
 def problem(document: object) -> str:
-    """Return what is wrong with a document, or the empty string."""
+    """Return the first mistake of a document, or the empty string."""
     if not is_object(document) or document.get("type") != "doc":
         return "it is not an Atlassian Document"
     if document.get("version") != 1 or not is_array(document.get("content")):
@@ -171,14 +171,14 @@ def _wrong_mark(mark: JsonObject, path: str) -> str:
 
 
 def document(text: str) -> dict[str, object]:
-    """Return a document that says a plain text, a paragraph a line."""
+    """Return a document with one paragraph for each line of a plain text."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     paragraphs = [{"type": "paragraph", "content": [{"type": "text", "text": line}]} for line in lines]
     return {"version": 1, "type": "doc", "content": paragraphs}
 
 
 def plain(node: JsonObject) -> str:
-    """Return what a document says, a line for each block: what webhooks show as wiki markup."""
+    """Return the text of a document as the wiki markup of webhooks, one line for each block."""
     match text_of(node, "type"):
         case "text":
             return text_of(node, "text")

@@ -1,6 +1,6 @@
-"""The issues that a JQL query finds, in its order.
+"""The search by JQL, for a part of the language: clauses joined by AND, then ORDER BY.
 
-A modest part of the language: clauses joined by AND, then ORDER BY. Anything else is refused as Jira refuses a mistake.
+Anything else is refused as Jira refuses a mistake.
 """
 
 import re
@@ -52,7 +52,7 @@ class _Token:
 
 
 def search(site: Site, jql: str, issues: list[Issue]) -> list[Issue]:
-    """Return the issues a query finds, in its order. Raises JiraRefusal(400)."""
+    """Return the issues that match a query, in the order of the query. Raises JiraRefusal(400)."""
     tokens = _tokens(jql)
     split = next((i for i, token in enumerate(tokens) if _is(token, "ORDER")), len(tokens))
     clauses = tokens[:split]
@@ -136,7 +136,7 @@ def _test(site: Site, name: str, operator: str, values: list[str]) -> Callable[[
 
 
 def _known(site: Site, name: str, values: list[str]) -> None:
-    """Jira refuses projects, keys, statuses and types that it does not have."""
+    """Raise JiraRefusal(400) for an unknown project, key, status or type, as Jira does."""
     projects = [project for project in site.projects.values() if not project.hidden]
     choices: dict[str, set[str]] = {
         "project": {project.key for project in projects},

@@ -1,4 +1,4 @@
-"""The acts of people on the simulated Jira site, and the events about them."""
+"""The actions of people on the simulated Jira site, and the events for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Item = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class NewIssue:
-    """What a new issue is made of, checked."""
+    """The checked fields of a new issue."""
 
     project: str
     type: str
@@ -23,20 +23,20 @@ class NewIssue:
     labels: tuple[str, ...] = ()
     assignee: str = ""
     priority: str = ""
-    """Empty: the one of an issue that names none."""
+    """Default: the site's default priority."""
     security: str = ""
     properties: Mapping[str, object] | None = None
 
 
 class People:
-    """Every change to the site, as a person makes it."""
+    """The changes that people make to the site."""
 
     def __init__(self, site: Site, deliveries: Deliveries) -> None:
         self._site = site
         self._deliveries = deliveries
 
     def create(self, account: str, new: NewIssue) -> Issue:
-        """Create an issue. Raises ValueError for a person or a thing that the site does not have."""
+        """Create an issue. Raises ValueError for an unknown account and KeyError for an unknown project."""
         self._known(account)
         project = self._site.projects[new.project]
         now = self._site.clock()
@@ -63,7 +63,7 @@ class People:
         return issue
 
     def edit(self, account: str, issue: Issue, **changes: object) -> Issue:
-        """Fields get other values, named as those of Issue; nothing is told when nothing changed."""
+        """Change fields of an issue, by the names of `Issue`. Jira sends no event if nothing changed."""
         self._known(account)
         after = replace(issue, **changes)
         items = self._items(issue, after)
@@ -75,7 +75,7 @@ class People:
         return after
 
     def move(self, account: str, issue: Issue, status: str) -> Issue:
-        """The issue goes to another status. Raises JiraRefusal where the workflow does not let it."""
+        """Move an issue to another status. Raises JiraRefusal if the project's workflow does not allow the move."""
         if status not in self._site.projects[issue.project].next_statuses(issue.status):
             raise JiraRefusal(400, "It seems that you have tried to perform an illegal workflow operation.")
         return self.edit(account, issue, status=status)
@@ -88,7 +88,7 @@ class People:
         visibility: str = "",
         properties: Mapping[str, object] | None = None,
     ) -> Comment:
-        """Write under an issue: plain text, or a document."""
+        """Comment on an issue, with a plain text or a document."""
         self._known(account)
         written = document(body) if isinstance(body, str) else body
         now = self._site.clock()
@@ -96,7 +96,7 @@ class People:
         after = self._site.put(replace(issue, comments=(*issue.comments, one), updated=now))
         shown = shapes.comment_in_a_webhook(self._site, after, one, self._deliveries.flavour)
         payload: dict[str, object] = {"webhookEvent": "comment_created", "comment": shown}
-        # Data Center leaves the issue out; the address of the comment names it.
+        # Data Center leaves the issue out. The address of the comment contains the id of the issue.
         if self._deliveries.flavour == "cloud":
             payload["issue"] = shapes.issue_in_a_webhook(self._site, after, "cloud", shortened=True)
         self._deliveries.announce(payload)
@@ -111,7 +111,7 @@ class People:
         content: bytes = b"x",
         mime_type: str = "application/octet-stream",
     ) -> Attachment:
-        """Add a file, about which Jira sends two events."""
+        """Attach a file to an issue. Jira sends two events for this."""
         self._known(account)
         now = self._site.clock()
         one = Attachment(
@@ -131,12 +131,15 @@ class People:
         return one
 
     def detach(self, issue: Issue, attachment: str) -> None:
-        """Delete a file."""
+        """Delete an attached file. The simulator sends no event."""
         left = tuple(one for one in issue.attachments if one.id != attachment)
         self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
     def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
-        """Return a link to something outside, and whether it is new: the same global id is the same link."""
+        """Link an issue to an address outside Jira. Return the link and whether it is new.
+
+        A link with the same global id is replaced.
+        """
         same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
         number = same.id if same else int(self._site.new_id())
         link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
@@ -145,7 +148,7 @@ class People:
         return link, same is None
 
     def set_property(self, issue: Issue, name: str, value: object) -> bool:
-        """Return a property of an issue; whether it is new."""
+        """Set a property of an issue. Return whether the property is new."""
         self._site.put(replace(issue, properties={**issue.properties, name: value}))
         return name not in issue.properties
 
@@ -159,7 +162,7 @@ class People:
         return found
 
     def _side(self, issue: Issue, name: str) -> tuple[str, str]:
-        """Return the id and the text of a field."""
+        """Return the id and the text of a field, as a changelog shows them."""
         match name:
             case "description":
                 return "", plain(issue.description) if issue.description else ""

@@ -1,4 +1,4 @@
-"""The resources of Jira's REST API about one issue, and the table of all of them."""
+"""The resources of Jira's REST API for one issue, and the table of all resources."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,19 +15,19 @@ PAGE_OF_COMMENTS = 5000
 
 
 def get_issue(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}."""
+    """Answer GET /issue/{issue}."""
     issue = asked.site.issue(asked.path["issue"])
     wanted = asked.listed("fields") or ["*all"]
     return 200, shapes.issue_json(asked.site, issue, wanted, asked.listed("properties"))
 
 
 def get_attachment(asked: ApiRequest) -> Answer:
-    """GET /attachment/{attachment}: what is known of a file, without its bytes."""
+    """Answer GET /attachment/{attachment} with the description of a file, without its bytes."""
     return 200, shapes.attachment(asked.site, asked.site.attachment(asked.path["attachment"]))
 
 
 def get_transitions(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/transitions: those that lead away from where the issue is."""
+    """Answer GET /issue/{issue}/transitions with the transitions from the issue's status."""
     issue = asked.site.issue(asked.path["issue"])
     project = asked.site.projects[issue.project]
     shown = [
@@ -38,7 +38,7 @@ def get_transitions(asked: ApiRequest) -> Answer:
 
 
 def post_transition(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/transitions."""
+    """Answer POST /issue/{issue}/transitions."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("transition", "fields", "update", "historyMetadata", "properties")
     wanted = text_of(object_of(body, "transition"), "id")
@@ -58,7 +58,7 @@ def _transition(statuses: tuple[str, ...], name: str) -> str:
 
 
 def get_comments(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/comment, oldest first unless asked otherwise."""
+    """Answer GET /issue/{issue}/comment, by default oldest first."""
     issue = asked.site.issue(asked.path["issue"])
     order = asked.query.get("orderBy", "created")
     if order.lstrip("+-") != "created":
@@ -69,7 +69,7 @@ def get_comments(asked: ApiRequest) -> Answer:
 
 
 def list_comments(asked: ApiRequest) -> Answer:
-    """POST /comment/list: comments by their ids, with properties when they are asked for."""
+    """Answer POST /comment/list with comments by id, with their properties if the query asks for them."""
     ids = asked.fields("ids").get("ids")
     if not is_array(ids) or not all(isinstance(one, int) for one in ids):
         raise JiraRefusal(400, INVALID)
@@ -81,7 +81,7 @@ def list_comments(asked: ApiRequest) -> Answer:
 
 
 def get_comment(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/comment/{comment}."""
+    """Answer GET /issue/{issue}/comment/{comment}."""
     issue, comment = _comment(asked)
     return 200, shapes.comment(asked.site, issue, comment)
 
@@ -95,7 +95,7 @@ def _comment(asked: ApiRequest) -> tuple[Issue, Comment]:
 
 
 def get_property(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/properties/{property}."""
+    """Answer GET /issue/{issue}/properties/{property}."""
     issue = asked.site.issue(asked.path["issue"])
     name = asked.path["property"]
     if name not in issue.properties:
@@ -104,13 +104,13 @@ def get_property(asked: ApiRequest) -> Answer:
 
 
 def put_property(asked: ApiRequest) -> Answer:
-    """PUT /issue/{issue}/properties/{property}."""
+    """Answer PUT /issue/{issue}/properties/{property}."""
     issue = asked.site.issue(asked.path["issue"])
     return (201 if asked.people.set_property(issue, asked.path["property"], asked.body) else 200), None
 
 
 def get_remote_links(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/remotelink."""
+    """Answer GET /issue/{issue}/remotelink."""
     issue = asked.site.issue(asked.path["issue"])
     wanted = asked.query.get("globalId")
     known = [one for one in issue.remote_links if wanted in (None, one.global_id)]
@@ -118,7 +118,7 @@ def get_remote_links(asked: ApiRequest) -> Answer:
 
 
 def post_remote_link(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/remotelink: a link with a known globalId is replaced."""
+    """Answer POST /issue/{issue}/remotelink, which replaces a link with the same globalId."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("globalId", "application", "relationship", "object")
     target = object_of(body, "object")
@@ -132,7 +132,7 @@ def post_remote_link(asked: ApiRequest) -> Answer:
 
 
 def post_issue_link(asked: ApiRequest) -> Answer:
-    """POST /issueLink."""
+    """Answer POST /issueLink."""
     body = asked.fields("type", "inwardIssue", "outwardIssue", "comment")
     kind = text_of(object_of(body, "type"), "name")
     if kind not in asked.site.names.link_types:
@@ -144,7 +144,7 @@ def post_issue_link(asked: ApiRequest) -> Answer:
 
 
 def get_types(asked: ApiRequest) -> Answer:
-    """GET /issue/createmeta/{project}/issuetypes."""
+    """Answer GET /issue/createmeta/{project}/issuetypes."""
     project = asked.site.project(asked.path["project"])
     if project is None:
         raise JiraRefusal(404, f"No project could be found with key '{asked.path['project']}'.")
@@ -153,7 +153,7 @@ def get_types(asked: ApiRequest) -> Answer:
 
 
 def get_type_fields(asked: ApiRequest) -> Answer:
-    """GET /issue/createmeta/{project}/issuetypes/{type}."""
+    """Answer GET /issue/createmeta/{project}/issuetypes/{type}."""
     project = asked.site.project(asked.path["project"])
     kind = next((one for one in project.types if one.id == asked.path["type"]), None) if project else None
     if kind is None:
@@ -173,7 +173,7 @@ def get_type_fields(asked: ApiRequest) -> Answer:
 
 
 def fetch_properties(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/properties."""
+    """Answer GET /issue/{issue}/properties."""
     issue = asked.site.issue(asked.path["issue"])
     return 200, {"keys": [{"key": name} for name in issue.properties]}
 
@@ -207,4 +207,4 @@ _TABLE: Mapping[str, Callable[[ApiRequest], Answer]] = {
     "POST /issue/{issue}/remotelink": post_remote_link,
 }
 RESOURCES = tuple(resource(line, run) for line, run in _TABLE.items())
-"""Everything the simulated API has below /rest/api/3."""
+"""The resources below /rest/api/3."""

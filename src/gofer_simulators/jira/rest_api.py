@@ -1,6 +1,6 @@
-"""The REST API of the simulated Jira over HTTP: credentials, form of the body, forms of errors, and files.
+"""The REST API of the simulated Jira over HTTP: credentials, request bodies, error bodies and files.
 
-The module `resources` holds what each path below `/rest/api/3` does.
+The functions behind the paths below `/rest/api/3` are in `resources`.
 """
 
 import base64
@@ -39,7 +39,7 @@ class RestApi:
         self._faults = faults
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/file/{attachment}/binary", self._media, methods=["GET"]),
             Route("/{path:path}", self._call, methods=METHODS),
@@ -62,7 +62,10 @@ class RestApi:
             return _refused(refusal)
 
     def _content(self, request: Request, attachment: str) -> Response:
-        """Redirect to the bytes of a file, at an address of the media host that needs no account."""
+        """Redirect to the bytes of a file on the media host, at a signed address that needs no account.
+
+        With `redirect=false`, answer with the bytes.
+        """
         one = self._site.attachment(attachment)
         if request.query_params.get("redirect") == "false":
             return Response(one.content, media_type=one.mime_type)
@@ -70,7 +73,7 @@ class RestApi:
         return RedirectResponse(f"{address}?token={one.signature}&name={quote(one.filename)}", 303)
 
     async def _media(self, request: Request) -> Response:
-        """The media host, which takes the signature in the address and nothing else."""
+        """Answer for the media host, which accepts only the signature in the address and no token."""
         try:
             one = self._site.attachment(request.path_params["attachment"])
         except JiraRefusal:
@@ -91,7 +94,7 @@ def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping
 
 
 async def _body(request: Request) -> object:
-    """Return the JSON value of a request that writes. Raises JiraRefusal."""
+    """Return the JSON value of a request, None for a GET. Raises JiraRefusal."""
     if request.method == "GET":
         return None
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -118,7 +121,7 @@ def _failed(fault: Fault) -> Response:
 
 
 def _unknown_caller() -> Response:
-    """Return what a wrong or expired token gets: no JSON, and the reason in a header."""
+    """Return the answer to a wrong or expired token: a plain text, with the reason in a header."""
     headers = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "WWW-Authenticate": 'OAuth realm="https%3A%2F%2Fjira"'}
     return PlainTextResponse("Client must be authenticated to access this resource.", 401, headers)
 

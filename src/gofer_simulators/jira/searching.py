@@ -1,4 +1,4 @@
-"""The resources of Jira's REST API that search and list: issues, people and projects."""
+"""The resources of Jira's REST API that search and list issues, people and projects."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ _SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties
 
 
 def search_by_body(asked: ApiRequest) -> Answer:
-    """POST /search/jql."""
+    """Answer POST /search/jql."""
     body = asked.fields(*_SEARCH)
     reconciled = body.get("reconcileIssues", [])
     if not is_array(reconciled) or len(reconciled) > MOST_RECONCILED:
@@ -37,7 +37,7 @@ def search_by_body(asked: ApiRequest) -> Answer:
 
 
 def search_by_query(asked: ApiRequest) -> Answer:
-    """GET /search/jql."""
+    """Answer GET /search/jql."""
     query: Mapping[str, str] = asked.query
     size = asked.number("maxResults", 50)
     token = query.get("nextPageToken", "")
@@ -47,12 +47,12 @@ def search_by_query(asked: ApiRequest) -> Answer:
 
 
 def removed(asked: ApiRequest) -> Answer:
-    """Return the search of former years."""
+    """Refuse /search, which Jira removed."""
     raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
 
 
 def bulk_fetch(asked: ApiRequest) -> Answer:
-    """POST /issue/bulkfetch: issues read directly, not from the index; what is not there is left out."""
+    """Answer POST /issue/bulkfetch, which reads issues without the search index and leaves out unknown issues."""
     body = asked.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
     wanted = named(body, "issueIdsOrKeys")
     if not wanted or len(wanted) > 100:
@@ -65,13 +65,13 @@ def bulk_fetch(asked: ApiRequest) -> Answer:
 
 
 def myself(asked: ApiRequest) -> Answer:
-    """GET /myself."""
+    """Answer GET /myself."""
     own = asked.site.users[asked.site.account]
     return 200, shapes.person(asked.site, own) | {"emailAddress": own.email}
 
 
 def users(asked: ApiRequest) -> Answer:
-    """GET /user/search: people with a name, or a word of it, that begins with the query."""
+    """Answer GET /user/search with the people whose name, or a word of it, begins with the query."""
     if "query" not in asked.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
     query = asked.query["query"].lower()
@@ -81,7 +81,7 @@ def users(asked: ApiRequest) -> Answer:
 
 
 def projects(asked: ApiRequest) -> Answer:
-    """GET /project/search."""
+    """Answer GET /project/search."""
     known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
     page, described = asked.page(known, 50, 100)
     end = asked.number("startAt", 0) + len(page) >= len(known)
@@ -106,7 +106,7 @@ def _search(
     page = found[start : start + min(size, MOST_ISSUES)]
     shown = [shapes.issue_json(asked.site, issue, fields or ["id"], properties) for issue in page]
     if not fields:
-        # Without a word about fields only ids are given.
+        # If the request names no fields, Jira answers with ids only.
         shown = [{"id": one["id"]} for one in shown]
     answer: dict[str, object] = {"issues": shown, "isLast": start + len(page) >= len(found)}
     if not answer["isLast"]:
@@ -119,7 +119,7 @@ def _token(start: int, jql: str) -> str:
 
 
 def _start(token: str, jql: str) -> int:
-    """Return where a page begins; a token is good for its own query only."""
+    """Return the index at which a page begins. Raises JiraRefusal for the token of another query."""
     if not token:
         return 0
     try:

@@ -48,7 +48,7 @@ class _Attachment(Part):
     mime_type: str = "text/plain"
     text: str = ""
     content: Base64Bytes = b""
-    """Instead of `text`, in base64."""
+    """The content in base64, instead of `text`."""
     minutes_ago: float = Field(default=30.0, ge=0)
 
 
@@ -56,15 +56,15 @@ class _Issue(Part):
     key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+-[1-9][0-9]*$")
     summary: str
     type: str = ""
-    """Left out: the first of the project."""
+    """Default: the first type of the project."""
     status: str = ""
-    """Left out: the first of the project."""
+    """Default: the first status of the project."""
     reporter: str
     assignee: str = ""
     description: str = ""
     labels: tuple[str, ...] = ()
     priority: str = ""
-    """Left out: Medium, or the first of the site."""
+    """Default: Medium, or the first of the site."""
     security: str = ""
     comments: tuple[_Comment, ...] = ()
     attachments: tuple[_Attachment, ...] = ()
@@ -74,22 +74,22 @@ class _Issue(Part):
 class _World(Part):
     site: str = Field(pattern=r"^[a-z0-9-]+$")
     account: str
-    """accountId of the user whose API token Gofer has."""
+    """The accountId of Gofer's API token."""
     webhook_secret: str = ""
     search_lag: float = Field(default=0.0, ge=0)
-    """Seconds until search knows what was written."""
+    """Seconds until the search index contains a change."""
     priorities: tuple[str, ...] = Field(default=_NAMES.priorities, min_length=1)
     link_types: tuple[str, ...] = _NAMES.link_types
     resolutions: tuple[str, ...] = _NAMES.resolutions
     roles: tuple[str, ...] = _NAMES.roles
-    """The project roles that the account is a member of."""
+    """The project roles of the account."""
     users: tuple[_User, ...]
     projects: tuple[_Project, ...]
     issues: tuple[_Issue, ...] = ()
 
 
 def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Site, str]:
-    """Return the site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
+    """Return the site of a world and the secret of its webhook, empty if the world has none. Raises ConfigError."""
     read = read_world(_World, "jira", world)
     site = Site(read.site, read.account, read.search_lag, clock)
     site.names = Names(
@@ -154,7 +154,7 @@ def _plant(site: Site, issue: _Issue) -> None:
         comments=tuple(_comment(site, comment, now) for comment in issue.comments),
         attachments=tuple(_attachment(site, one, now) for one in issue.attachments),
     )
-    # However young it is said to be, the index knows it: it was there before the world began.
+    # The search index contains every issue of the world file, however small its `minutes_ago` is.
     site.put(planted, at=float("-inf"))
 
 

@@ -1,6 +1,6 @@
-"""The resources of Jira's REST API that write to an issue, and their refusals.
+"""The resources of Jira's REST API that write issues, and their refusals.
 
-Fields are checked one by one, so that a refusal names each that is wrong.
+Each field is checked by itself, so that a refusal names every wrong field.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority
 
 
 def create_issue(asked: ApiRequest) -> Answer:
-    """POST /issue."""
+    """Answer POST /issue."""
     body = asked.fields("fields", "update", "properties", "historyMetadata", "transition")
     fields = object_of(body, "fields")
     project, kind = _placed(asked, fields)
@@ -49,7 +49,7 @@ def create_issue(asked: ApiRequest) -> Answer:
 
 
 def edit_issue(asked: ApiRequest) -> Answer:
-    """PUT /issue/{issue}: other values for fields, labels added and removed."""
+    """Answer PUT /issue/{issue}, which sets fields and adds or removes labels."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("fields", "update", "properties", "historyMetadata")
     fields = object_of(body, "fields")
@@ -80,7 +80,7 @@ def edit_issue(asked: ApiRequest) -> Answer:
 
 
 def add_comment(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/comment."""
+    """Answer POST /issue/{issue}/comment."""
     issue = asked.site.issue(asked.path["issue"])
     body = asked.fields("body", "visibility", "properties", "parentId")
     if not is_object(body.get("body")):
@@ -100,7 +100,7 @@ def add_comment(asked: ApiRequest) -> Answer:
 
 
 def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
-    """Return where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
+    """Return the project and the type of a new issue. Raises JiraRefusal(400)."""
     wanted = object_of(fields, "project")
     project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
     if project is None:
@@ -114,7 +114,7 @@ def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
 
 
 def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
-    """Return what is wrong, by field."""
+    """Return the mistakes of a request, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
     summary = fields.get("summary")
     assignee = fields.get("assignee")
@@ -134,7 +134,7 @@ def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) 
 
 
 def _priority(asked: ApiRequest, fields: JsonObject) -> str:
-    """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
+    """Return the name of the priority in `fields`, given by id or name; empty for an unknown priority."""
     chosen = object_of(fields, "priority")
     known = asked.site.names.priorities
     by_id = {str(number): name for number, name in enumerate(known, 1)}
@@ -162,7 +162,7 @@ def _wrong_labels(value: object) -> str:
 
 
 def _properties(body: JsonObject) -> Mapping[str, object]:
-    """Return the properties a new thing gets. Raises JiraRefusal(400)."""
+    """Return the properties of a new issue or comment. Raises JiraRefusal(400)."""
     given = body.get("properties", [])
     if not is_array(given) or any(not text_of(one, "key") or "value" not in one for one in objects(given)):
         raise JiraRefusal(400, INVALID)
