@@ -1,4 +1,4 @@
-"""One request to the simulated Notion, its refusals, and the pages of a list."""
+"""One request to the simulated Notion, its refusals, and the pages of lists."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Answer = dict[str, object]
 
 
 class NotionRefusal(Exception):
-    """A request is refused with one of the codes of STATUS."""
+    """A refusal of Notion, with one of the codes of `STATUS`."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -38,12 +38,12 @@ class NotionRefusal(Exception):
 
 
 def invalid(message: str) -> NotionRefusal:
-    """Return the refusal of a request that is not of the vendor's form."""
+    """Return the refusal of a request with a wrong form."""
     return NotionRefusal("validation_error", message)
 
 
 def not_found(kind: str, id_: str) -> NotionRefusal:
-    """Return the refusal for what does not exist, or is not shared."""
+    """Return the refusal for an object that does not exist or is not shared."""
     return NotionRefusal(
         "object_not_found",
         f"Could not find {kind} with ID: {id_}. Make sure the relevant pages and databases are shared with your "
@@ -52,7 +52,7 @@ def not_found(kind: str, id_: str) -> NotionRefusal:
 
 
 def id_of(text: object) -> str:
-    """Return an id with dashes, from either spelling."""
+    """Return an id with dashes, from an id with or without them. Raises NotionRefusal."""
     try:
         return str(UUID(str(text)))
     except ValueError:
@@ -61,30 +61,30 @@ def id_of(text: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request: what stands in its path, its query and its body."""
+    """One request with its parsed path, query and body."""
 
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: JsonObject
 
     def only(self, *, body: str = "", query: str = "") -> None:
-        """Refuse what the call does not know; names with spaces between them."""
+        """Raise NotionRefusal for an unknown name; `body` and `query` are the known names, separated by spaces."""
         for known, given, where in ((body, self.body, "body"), (query, self.query, "query")):
             for name in given:
                 if name not in known.split():
                     raise invalid(f"{where} failed validation: {where}.{name} should be not present")
 
     def id(self, name: str = "id") -> str:
-        """Return an id in the path."""
+        """Return an id of the path. Raises NotionRefusal for a text that is no id."""
         return id_of(self.path[name])
 
     def one(self, name: str) -> str | None:
-        """Return a parameter of the query that stands there at most once."""
+        """Return the first value of a parameter of the query, or None."""
         return next(iter(self.query.get(name, ())), None)
 
 
 def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
-    """Return one page of a list, as `page_size` and `start_cursor` ask for it, wherever they stand."""
+    """Return the page of a list for `page_size` and `start_cursor`, from the body or else from the query."""
     size = _size(ask.body.get("page_size", ask.one("page_size")))
     cursor = ask.body.get("start_cursor", ask.one("start_cursor"))
     start = 0

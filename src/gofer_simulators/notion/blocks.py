@@ -1,4 +1,4 @@
-"""The blocks of a page, on the wire and as Markdown."""
+"""The blocks of a page: from requests, from Markdown and to Markdown."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,9 +10,9 @@ from gofer_simulators.notion.ask import Answer, invalid
 from gofer_simulators.notion.forms import check_content, check_elements
 
 REQUEST_LIMIT = 100
-"""Blocks of one array of a request."""
+"""Most blocks in one array of a request."""
 DEPTH = 2
-"""Levels of nesting in it."""
+"""Most levels of nesting in one request."""
 _EXTRA: dict[str, frozenset[str]] = {
     "paragraph": frozenset(),
     "heading_1": frozenset({"is_toggleable"}),
@@ -26,7 +26,7 @@ _EXTRA: dict[str, frozenset[str]] = {
     "callout": frozenset({"icon"}),
     "code": frozenset({"language", "caption"}),
 }
-"""Kinds that hold rich text, and what else each may say."""
+"""The further fields of each kind of block that has rich text."""
 _OTHER = {
     "divider": frozenset[str](),
     "table": frozenset({"table_width", "has_column_header", "has_row_header"}),
@@ -41,7 +41,7 @@ NewId = Callable[[], str]
 
 @dataclass(slots=True)
 class Block:
-    """One block, with the blocks below it."""
+    """One block with its children."""
 
     id: str
     type: str
@@ -49,23 +49,23 @@ class Block:
     fields: dict[str, object] = field(default_factory=dict[str, object])
     children: list["Block"] = field(default_factory=list["Block"])
     created: tuple[str, str] = ("", "")
-    """When and by whom."""
+    """Time, and id of the user."""
     file: tuple[str, bytes] | None = None
-    """The name and the bytes of one that is a file."""
+    """Name and content of a file; None for another block."""
 
     def walk(self) -> Iterator["Block"]:
-        """This block and all below it, in reading order."""
+        """Yield this block and all blocks below it, in reading order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def content(self) -> Answer:
-        """Return what stands under the name of its type."""
+        """Return the fields that a block object has under the name of its type."""
         return ({"rich_text": self.rich_text, "color": "default"} if self.type in _EXTRA else {}) | self.fields
 
 
 def read_blocks(value: object, new_id: NewId, names: rich_text.Names, where: str = "body.children") -> list[Block]:
-    """Return the blocks of a request; raise NotionRefusal for what Notion does not take."""
+    """Return the blocks of a request. Raises NotionRefusal for a block that Notion refuses."""
     made = _read(value, new_id, names, where, DEPTH)
     check_elements([sum(1 for _ in block.walk()) for block in made])
     return made
@@ -104,7 +104,7 @@ def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth:
 
 
 def to_markdown(blocks: Sequence[Block], indent: str = "") -> str:
-    """Return blocks as Notion writes them in Markdown: one line each, what is below indented by a tab."""
+    """Return blocks as Notion writes them in Markdown, with children indented by a tab."""
     lines: list[str] = []
     for number, block in enumerate(blocks, start=1):
         lines += [f"{indent}{line}" if line else "" for line in _lines(block, number)]
@@ -151,7 +151,7 @@ def _table(block: Block) -> list[str]:
 
 
 def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
-    """Return markdown as blocks; a list item that is indented is below the one before it."""
+    """Return the blocks of a Markdown text; an indented line becomes a child of the block before it."""
     top: list[Block] = []
     fence: list[str] | None = None
     language = ""

@@ -1,4 +1,4 @@
-"""The calls about blocks and comments."""
+"""The calls for blocks and comments."""
 
 import gofer_simulators.notion.rich_text as rich_text
 import gofer_simulators.notion.shapes as shapes
@@ -9,7 +9,7 @@ from gofer_simulators.notion.workspace import Comment, Page, Workspace
 
 
 def get_block(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /blocks/{id}"""
+    """Answer GET /blocks/{id}."""
     ask.only()
     page, block = workspace.block(ask.id())
     above = next((one for one in page.all_blocks() if block in one.children), None)
@@ -17,7 +17,7 @@ def get_block(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def get_children(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /blocks/{id}/children"""
+    """Answer GET /blocks/{id}/children."""
     ask.only(query="page_size start_cursor")
     page, above = _place(workspace, ask.id())
     parent = _parent(page, above)
@@ -25,7 +25,7 @@ def get_children(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def append_children(workspace: Workspace, ask: Ask) -> Answer:
-    """PATCH /blocks/{id}/children"""
+    """Answer PATCH /blocks/{id}/children."""
     ask.only(body="children position")
     page, above = _place(workspace, ask.id())
     siblings = _children(page, above)
@@ -38,7 +38,10 @@ def append_children(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def list_comments(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /comments: the open ones, oldest first; those of a page without those of its blocks."""
+    """Answer GET /comments with the open comments of a page or a block, oldest first.
+
+    The comments of a page do not include those of its blocks.
+    """
     ask.only(query="block_id page_size start_cursor")
     page, block = _place(workspace, id_of(ask.one("block_id")))
     on = block.id if block else ""
@@ -47,7 +50,7 @@ def list_comments(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def create_comment(workspace: Workspace, ask: Ask) -> Answer:
-    """POST /comments"""
+    """Answer POST /comments."""
     ask.only(body="parent discussion_id rich_text markdown")
     if ("parent" in ask.body) == ("discussion_id" in ask.body):
         raise invalid("body failed validation: exactly one of parent and discussion_id should be defined")
@@ -88,7 +91,7 @@ def _discussion(workspace: Workspace, id_: str) -> Comment:
 
 
 def _place(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
-    """Return what an id names where pages count as blocks."""
+    """Return the page of an id, or the block of an id with its page; this API treats pages as blocks."""
     page = workspace.pages.get(id_)
     if page and page.shared:
         return (page, None)

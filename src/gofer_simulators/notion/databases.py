@@ -1,4 +1,4 @@
-"""The calls about databases, data sources, search and users."""
+"""The calls for databases, data sources, search and users."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from gofer_simulators.notion.workspace import Database, Page, Workspace
 
 
 def get_database(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /databases/{id}"""
+    """Answer GET /databases/{id}."""
     ask.only()
     database = workspace.databases.get(ask.id())
     if database is None or not database.shared:
@@ -19,13 +19,13 @@ def get_database(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def get_data_source(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /data_sources/{id}"""
+    """Answer GET /data_sources/{id}."""
     ask.only()
     return shapes.data_source(_source(workspace, ask))
 
 
 def query_data_source(workspace: Workspace, ask: Ask) -> Answer:
-    """POST /data_sources/{id}/query"""
+    """Answer POST /data_sources/{id}/query."""
     ask.only(body="filter sorts page_size start_cursor in_trash result_type", query="filter_properties")
     database = _source(workspace, ask)
     trashed = ask.body.get("in_trash") is True
@@ -42,7 +42,7 @@ def query_data_source(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def search(workspace: Workspace, ask: Ask) -> Answer:
-    """POST /search: by words of the title."""
+    """Answer POST /search, which compares the query with titles only."""
     ask.only(body="query filter sort page_size start_cursor")
     condition = object_of(ask.body, "filter")
     kind = condition.get("value")
@@ -63,19 +63,19 @@ def search(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def list_users(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /users"""
+    """Answer GET /users."""
     ask.only(query="page_size start_cursor")
     return listed([shapes.whole_user(workspace, one) for one in workspace.users.values()], ask, "user")
 
 
 def get_user(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /users/{id}"""
+    """Answer GET /users/{id}."""
     ask.only()
     return shapes.user(workspace, ask.id())
 
 
 def get_me(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /users/me"""
+    """Answer GET /users/me."""
     ask.only()
     return shapes.whole_user(workspace, workspace.bot)
 

@@ -1,4 +1,4 @@
-"""The calls about pages: get, create, change properties, trash, and the page as Markdown."""
+"""The calls for pages: get, create, change properties, trash, and the content as Markdown."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ _EDITS = ("update_content", "replace_content", "insert_content")
 
 
 def get_page(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /pages/{id}"""
+    """Answer GET /pages/{id}."""
     ask.only(query="filter_properties")
     found = shapes.page(workspace, workspace.page(ask.id()))
     wanted = ask.query.get("filter_properties")
@@ -24,7 +24,7 @@ def get_page(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def create_page(workspace: Workspace, ask: Ask) -> Answer:
-    """POST /pages"""
+    """Answer POST /pages."""
     ask.only(body="parent properties children markdown")
     if "children" in ask.body and "markdown" in ask.body:
         raise invalid("body failed validation: markdown and children are mutually exclusive")
@@ -41,7 +41,7 @@ def create_page(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def update_page(workspace: Workspace, ask: Ask) -> Answer:
-    """PATCH /pages/{id}"""
+    """Answer PATCH /pages/{id}."""
     ask.only(body="properties in_trash erase_content")
     page = workspace.page(ask.id())
     if page.trashed and ask.body.get("in_trash") is not False:
@@ -57,13 +57,13 @@ def update_page(workspace: Workspace, ask: Ask) -> Answer:
 
 
 def get_markdown(workspace: Workspace, ask: Ask) -> Answer:
-    """GET /pages/{id}/markdown"""
+    """Answer GET /pages/{id}/markdown."""
     ask.only(query="include_transcript")
     return _markdown(workspace.page(ask.id()))
 
 
 def update_markdown(workspace: Workspace, ask: Ask) -> Answer:
-    """PATCH /pages/{id}/markdown"""
+    """Answer PATCH /pages/{id}/markdown."""
     kind = text_of(ask.body, "type")
     if kind not in _EDITS:
         raise invalid(f"body.type should be one of {', '.join(_EDITS)}")
@@ -77,7 +77,7 @@ def update_markdown(workspace: Workspace, ask: Ask) -> Answer:
     }
     before = {to_markdown([block]): block for block in page.blocks}
     made = from_markdown(edit[kind](to_markdown(page.blocks), what), workspace.new_id)
-    # A block whose words stay keeps its id, and so its comments.
+    # An unchanged block keeps its id, and therefore its comments.
     after = [before.pop(to_markdown([block]), block) for block in made]
     new = workspace.stamped([block for block in after if not block.created[0]], (workspace.now(), workspace.bot.id))
     page.blocks = after
@@ -127,7 +127,7 @@ def _parent(workspace: Workspace, parent: JsonObject) -> tuple[Database | None, 
 
 
 def _values(workspace: Workspace, page: Page, body: JsonObject) -> dict[str, object]:
-    """Return the properties of a request, by name; each may be given by name or id."""
+    """Return the values of a request by property name. A request names a property by its name or its id."""
     by_id = {column.id: column for column in page.columns.values()}
     values: dict[str, object] = {}
     for name, value in object_of(body, "properties").items():

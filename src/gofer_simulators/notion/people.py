@@ -1,4 +1,4 @@
-"""The acts of people in the simulated Notion."""
+"""The actions of people in the simulated Notion."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -12,13 +12,16 @@ _T = TypeVar("_T")
 
 
 class People:
-    """People at work: each act is a change with its events. Pages, people and databases are named by id or by name."""
+    """The actions of people. Each is a change with its events, and takes pages, people and databases by id or name."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def set_status(self, page: str, status: str, *, by: str, name: str = "") -> None:
-        """Move a row to a status; `name` is the property where there are several. Raises NotionRefusal."""
+        """Set the status of a row. Raises NotionRefusal.
+
+        A row with several properties of the kind status needs the `name` of one.
+        """
         row = self.page(page)
         columns = [one.name for one in row.columns.values() if one.kind == "status" and name in ("", one.name)]
         if len(columns) != 1 or status not in row.columns[columns[0]].options:
@@ -26,7 +29,7 @@ class People:
         self.set_values(page, {columns[0]: status}, by=by)
 
     def set_values(self, page: str, values: Mapping[str, object], *, by: str) -> None:
-        """Set properties, values as in a world file; people by their ids."""
+        """Set properties, with values as in a world file and people by id. Raises NotionRefusal."""
         row = self.page(page)
         if unknown := set(values) - set(row.columns):
             raise invalid(f"The page {row.title!r} has no property {min(unknown)!r}.")
@@ -35,7 +38,7 @@ class People:
     def create_page(
         self, database: str, title: str, *, by: str, values: Mapping[str, object] | None = None, markdown: str = ""
     ) -> Page:
-        """Create a new row."""
+        """Create a row in a database."""
         home = self.database(database)
         name = next(one.name for one in home.columns.values() if one.kind == "title")
         blocks = from_markdown(markdown, self._workspace.new_id)
@@ -52,34 +55,34 @@ class People:
         return block
 
     def remove(self, page: str, block: str) -> None:
-        """Take a block from the top of a page away."""
+        """Remove a top-level block from a page. The simulator sends no event."""
         row = self.page(page)
         row.blocks[:] = [one for one in row.blocks if one.id != block]
 
     def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
-        """Comment on a page or a block of it, in a discussion or in a new one."""
+        """Comment on a page or a block, in an existing or a new discussion. Raises NotionRefusal."""
         row = self.page(page)
         if block and block not in {one.id for one in row.all_blocks()}:
             raise invalid(f"The page {row.title!r} has no block {block!r}.")
         return self._workspace.comment(row, block, rich_text.from_markdown(text), self.user(by), discussion)
 
     def resolve(self, discussion: str) -> None:
-        """Close a discussion: the API shows it no more."""
+        """Resolve a discussion; the API then no longer lists its comments."""
         for comment in self._workspace.comments.values():
             comment.resolved |= comment.discussion == discussion
 
     def page(self, page: str) -> Page:
-        """Return the page of an id or a title."""
+        """Return the page with this id or title. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
         return _only(found, f"pages {page!r}")
 
     def database(self, database: str) -> Database:
-        """Return the database of an id or a name."""
+        """Return the database with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
         return _only(found, f"databases {database!r}")
 
     def user(self, user: str) -> User:
-        """Return a user by id or name."""
+        """Return the user with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.users.values() if user in (one.id, one.name)]
         return _only(found, f"people {user!r}")
 

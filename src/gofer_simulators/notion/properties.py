@@ -1,4 +1,4 @@
-"""The properties of a row: in a world file, on the wire, and in a filter."""
+"""The properties of a row: in world files, in requests and answers, and in filters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ class Property:
     """One column of a database."""
 
     id: str
-    """As pages and events write it: encoded as in a URL."""
+    """The id as pages and events show it, with URL encoding."""
     name: str
     kind: str
     options: Mapping[str, str]
-    """Ids of the options by their names, for select, status and multi_select."""
+    """The ids of the options by name, for select, status and multi_select."""
 
     def schema(self) -> Answer:
-        """Return the column as its data source describes it."""
+        """Return the column as the schema of a data source shows it."""
         options = [
             {"id": id_, "name": name, "color": "default", "description": None} for name, id_ in self.options.items()
         ]
@@ -38,7 +38,7 @@ class Property:
 
 
 def empty(kind: str) -> object:
-    """Return the value of a property that was never set."""
+    """Return the value of a property that is not set."""
     value = _EMPTY[kind]
     if is_array(value):
         return list(texts(value))
@@ -46,7 +46,7 @@ def empty(kind: str) -> object:
 
 
 def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
-    """Return a value as a page object has it; `user` shows a person."""
+    """Return a value as a page object shows it; `user` returns the user object of an id."""
     return {"id": column.id, "type": column.kind, column.kind: _shown(column, value, user)}
 
 
@@ -75,7 +75,7 @@ def _option(column: Property, name: str) -> Answer:
 
 
 def read(column: Property, value: object, names: rich_text.Names) -> object:
-    """Return a value of a request. Raises NotionRefusal for what Notion does not take."""
+    """Return a value of a request as a page stores it. Raises NotionRefusal for a value that Notion refuses."""
     given = _given(column, value)
     match column.kind:
         case "title" | "rich_text":
@@ -135,7 +135,7 @@ def _date(column: Property, given: object) -> Answer:
 
 
 def _named(column: Property, given: object) -> str:
-    """Return the name of an option given by name or id; a status has no other ones, the rest gain a new one."""
+    """Return the name of an option that a request gives by name or id. Raises NotionRefusal for an unknown option."""
     option = given if is_object(given) else {}
     name = text_of(option, "name")
     id_ = text_of(option, "id")
@@ -147,7 +147,7 @@ def _named(column: Property, given: object) -> str:
 
 
 def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
-    """Raise NotionRefusal for a filter that names a property, an option or a date that Notion would not take."""
+    """Raise NotionRefusal for a filter with an unknown property or option, or with a wrong date."""
     for one in (*objects(filter_.get("and")), *objects(filter_.get("or"))):
         check_filter(one, columns)
     if "and" in filter_ or "or" in filter_:
@@ -162,7 +162,7 @@ def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
 
 
 def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[str, Property]) -> bool:
-    """Return whether a row passes a filter: `and`, `or`, and one condition on one property."""
+    """Return whether a row passes a filter: a condition on one property, or `and` or `or` of several filters."""
     if "and" in filter_:
         return all(matches(one, values, columns) for one in objects(filter_["and"]))
     if "or" in filter_:
@@ -172,7 +172,7 @@ def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[
 
 
 def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Property, str, object]:
-    """Return the property, the operator and the value of one condition; raise NotionRefusal."""
+    """Return the property, the operator and the value of one condition. Raises NotionRefusal."""
     name = text_of(filter_, "property")
     column = columns.get(name) or next((one for one in columns.values() if one.id == name), None)
     if column is None:

@@ -1,4 +1,4 @@
-"""Notion's rich text, read from requests and written as Markdown."""
+"""Notion's rich text: from requests, from Markdown and to Markdown."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -8,9 +8,9 @@ from gofer_simulators.notion.ask import Answer, invalid
 from gofer_simulators.notion.forms import URL, check_annotations, check_length
 
 CONTENT_LIMIT = 2_000
-"""Characters of one text."""
+"""Longest text, in characters."""
 LENGTH_LIMIT = 100
-"""Texts of one array."""
+"""Most texts in one array."""
 _MARKS = {"bold": "**", "italic": "*", "strikethrough": "~~", "code": "`"}
 _ANNOTATIONS = ("bold", "italic", "strikethrough", "underline", "code")
 _INLINE = re.compile(
@@ -18,11 +18,11 @@ _INLINE = re.compile(
     r"|\[(?P<label>[^\]]*)\]\((?P<url>[^)\s]+)\)"
 )
 Names = Callable[[str], str]
-"""The name of a user by id; raises NotionRefusal for somebody unknown."""
+"""Returns the name of the user with an id. Raises NotionRefusal for an unknown user."""
 
 
 def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
-    """Return one text of a rich text array, as an answer shows it."""
+    """Return one text of a rich text array as an answer shows it."""
     return {
         "type": "text",
         "text": {"content": content, "link": {"url": url} if url else None},
@@ -33,7 +33,7 @@ def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
 
 
 def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
-    """Return a rich text array of a request, as answers show it. Raises NotionRefusal for what Notion does not take."""
+    """Return a rich text array of a request as an answer shows it. Raises NotionRefusal for a wrong form."""
     if not is_array(value):
         raise invalid(f"{where} should be an array, instead was {type(value).__name__}")
     if len(value) > LENGTH_LIMIT:
@@ -42,7 +42,7 @@ def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
 
 
 def plain(texts: Sequence[JsonObject]) -> str:
-    """Return the words of a rich text array."""
+    """Return the plain text of a rich text array."""
     return "".join(text_of(item, "plain_text") for item in texts)
 
 
@@ -52,7 +52,7 @@ def to_markdown(texts: Sequence[JsonObject]) -> str:
 
 
 def from_markdown(markdown: str) -> list[Answer]:
-    """Return inline Markdown as a rich text array."""
+    """Return the rich text array of inline Markdown."""
     found: list[Answer] = []
     end = 0
     for match in _INLINE.finditer(markdown):
@@ -66,7 +66,7 @@ def from_markdown(markdown: str) -> list[Answer]:
 
 
 def cut(content: str) -> list[Answer]:
-    """Return words without marks as a rich text array."""
+    """Return a plain text as a rich text array, cut into texts of the longest allowed length."""
     return [text(content[at : at + CONTENT_LIMIT]) for at in range(0, len(content), CONTENT_LIMIT)]
 
 

@@ -1,4 +1,4 @@
-"""Pages, databases, users and comments in JSON, as Notion's answers carry them."""
+"""Notion's pages, databases, users and comments as JSON, for answers."""
 
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.rich_text as rich_text
@@ -8,13 +8,13 @@ from gofer_simulators.notion.workspace import Comment, Database, Page, User, Wor
 
 
 def user(workspace: Workspace, id_: str) -> Answer:
-    """Return a user by id, as a people property or a list shows them."""
+    """Return a user object by id. Raises NotionRefusal."""
     found = workspace.user(id_)
     return whole_user(workspace, found)
 
 
 def whole_user(workspace: Workspace, found: User) -> Answer:
-    """Return a user as `/users` shows them."""
+    """Return a user object."""
     shown: Answer = {"object": "user", "id": found.id, "name": found.name, "avatar_url": None}
     if found.bot:
         bot = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": workspace.name}
@@ -70,7 +70,7 @@ def database(shown: Database) -> Answer:
 
 
 def data_source(shown: Database) -> Answer:
-    """Return a data source object, with the schema."""
+    """Return a data source object with its schema."""
     return {
         "object": "data_source",
         "id": shown.source,
@@ -85,7 +85,7 @@ def data_source(shown: Database) -> Answer:
 
 
 def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
-    """Return a block object, without the blocks below it; the address of a file is good for an hour."""
+    """Return a block object without its children. The address of a file expires after an hour."""
     content = shown.content()
     if shown.file:
         content |= {"type": "file", "file": workspace.address(shown), "caption": []}

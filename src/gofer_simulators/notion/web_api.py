@@ -1,4 +1,4 @@
-"""The API of the simulated Notion over HTTP: token, version, capabilities, forms of errors, and files."""
+"""The API of the simulated Notion over HTTP: token, version, capabilities, error bodies and files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ VERSION = "2026-03-11"
 CAPABILITIES = frozenset(
     {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
 )
-"""What a connection may be allowed."""
+"""The capabilities that a connection can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call does, and the capability that its connection needs."""
+    """The function of one call, and the capability that the call requires, if any."""
 
     run: Callable[[Workspace, Ask], Answer]
     capability: str = ""
@@ -66,7 +66,7 @@ class WebApi:
         """Method and path of every request so far."""
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/v1/{rest:path}", self._answer, methods=METHODS),
             Route("/{space}/{block}/{name:path}", self._file, methods=["GET"]),
@@ -79,7 +79,7 @@ class WebApi:
         return await respond(self._faults, request, lambda: self._called(request, body), _failed)
 
     async def _file(self, request: Request) -> Response:
-        """The storage behind Notion: it knows signatures and no tokens."""
+        """Answer for the storage of files, which accepts only the signature in the address and no token."""
         query = request.query_params
         block = request.path_params["block"]
         if "authorization" in request.headers:

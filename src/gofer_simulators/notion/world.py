@@ -17,7 +17,7 @@ _WITH_OPTIONS = ("select", "status", "multi_select")
 
 
 def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Workspace, frozenset[str]]:
-    """Return the workspace, and what its connection is allowed. Raises ConfigError."""
+    """Return the workspace of a world and the capabilities of its connection. Raises ConfigError."""
     top = Place("notion", world).mapping(_TOP)
     space = top.at("workspace").mapping({"id", "name"})
     connection = top.at("connection").mapping({"id", "name", "capabilities"})
@@ -57,14 +57,14 @@ def _database(workspace: Workspace, place: Place) -> None:
 
 
 def _column(workspace: Workspace, name: str, place: Place) -> Property:
-    """`Status: {type: status, options: [Draft, Done]}`, or only the kind: `Notes: rich_text`."""
+    """Return a property of a line such as `Status: {type: status, options: [Draft, Done]}` or `Notes: rich_text`."""
     kind = place.value if isinstance(place.value, str) else place.mapping({"id", "type", "options"}).text("type")
     if kind not in KINDS:
         raise place.wrong(f"has the kind {kind!r}; there are {', '.join(KINDS)}")
     names = place.at("options").strings() if place.has("options") else []
     if names and kind not in _WITH_OPTIONS:
         raise place.wrong(f"is a {kind}, which has no options")
-    # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
+    # Notion shows the ids of properties with URL encoding, so the simulator makes ids that need it.
     short = f"{workspace.new_id('property')[:3]}%3A"
     own = place.text("id", short)
     return Property(
@@ -110,7 +110,7 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
 
 
 def _blocks(workspace: Workspace, place: Place) -> list[Block]:
-    """Content as Markdown, or as a list of `{id, markdown}`, where tests need to know the ids."""
+    """Return the content of a page, from Markdown or from a list of `{id, markdown}` or `{id, file}`."""
     if place.has("markdown"):
         return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
     blocks: list[Block] = []
@@ -158,7 +158,7 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
 
 
 def _person(workspace: Workspace, place: Place) -> str:
-    """Return the id of a user named by id or name."""
+    """Return the id of a user given by id or name. Raises ConfigError."""
     found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
     if len(found) != 1:
         raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")
