@@ -1,4 +1,4 @@
-"""The channel, people and message that a recorded event speaks of, added to a workspace that lacks them."""
+"""The setup of a workspace for a recorded event: the channel, the people and the message that the event names."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ _KEPT = ("subtype", "files", "attachments", "username")
 
 
 def plant(workspace: Workspace, envelope: JsonObject) -> None:
-    """Add the channel, the people and the message an `event_callback` speaks of, where they are absent."""
+    """Add the channel, the people and the message of an `event_callback` if the workspace does not have them."""
     event = object_of(envelope, "event")
     inner = object_of(event, "message") or object_of(event, "previous_message") or event
     item = object_of(event, "item")

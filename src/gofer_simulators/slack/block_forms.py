@@ -1,6 +1,6 @@
-"""The form of each block of a message after the Block Kit reference: keys, texts, lengths and ids.
+"""The check of blocks by the Block Kit reference: keys, texts, lengths and ids.
 
-Blocks that Gofer and its tests never send are known by their type alone.
+For types that Gofer and its tests never send, only the type and the block_id are checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "rich_text": frozenset({"elements"}),
     "section": frozenset({"text", "fields", "accessory", "expand"}),
 }
-"""What each block may have beside `type` and `block_id`."""
+"""The keys of each type of block besides `type` and `block_id`."""
 _OTHERS = frozenset(
     {
         "alert", "card", "carousel", "container", "context_actions", "data_table", "file", "input", "plan", "table",
@@ -50,11 +50,11 @@ _LEAVES: Mapping[str, frozenset[str]] = {
     "user": frozenset({"user_id"}),
     "usergroup": frozenset({"usergroup_id"}),
 }
-"""What each part of a rich text may have beside `type` and `style`."""
+"""The keys of each type of rich text part besides `type` and `style`."""
 
 
 def check_forms(blocks: Sequence[JsonObject]) -> None:
-    """Hold the blocks of a message against their forms; raise SlackRefusal for the first that is wrong."""
+    """Check the blocks of a message. Raises SlackRefusal for the first mistake."""
     for index, block in enumerate(blocks):
         _check_block(block, f"/blocks/{index}")
     ids = [text_of(block, "block_id") for block in blocks if block.get("block_id")]
@@ -62,7 +62,7 @@ def check_forms(blocks: Sequence[JsonObject]) -> None:
 
 
 def invalid(problem: str, place: str = "") -> SlackRefusal:
-    """Return the refusal of blocks that are not of the vendor's form."""
+    """Return the refusal of blocks with a mistake; `place` is the JSON pointer of the mistake."""
     if place:
         problem = f"{problem} [json-pointer:{place}]"
     return SlackRefusal("invalid_blocks", f"[ERROR] {problem}")
@@ -179,7 +179,7 @@ def _check_leaf(part: object, place: str) -> None:
 
 
 def _check_text(text: object, most: int, place: str, *, plain: bool = False) -> None:
-    """Hold a text object against its form."""
+    """Check a text object; `plain` allows only the type plain_text."""
     if not is_object(text):
         raise invalid("must provide an object", place)
     kind = text_of(text, "type")

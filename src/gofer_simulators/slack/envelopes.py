@@ -9,7 +9,10 @@ from gofer_simulators.slack.workspace import Channel, Message, Workspace
 
 
 def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
-    """Return the envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
+    """Return the envelopes for a new message.
+
+    For a mention in a channel of the bot, Slack sends two: `app_mention` and `message`.
+    """
     channel = workspace.channel(message.channel)
     member = workspace.bot.user in channel.members
     own = message.bot_id == workspace.bot.bot_id
@@ -25,7 +28,7 @@ def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, 
 
 
 def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
-    """Return the envelope for an edited message."""
+    """Return the envelopes for an edited message, with an `app_mention` if the edit adds the mention."""
     channel = workspace.channel(after.channel)
     changed_at = after.edited_ts or after.ts
     event: dict[str, object] = {
@@ -47,7 +50,7 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
 
 
 def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
-    """Return the envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
+    """Return the envelope for a deleted message; `left` is the tombstone of a message with replies."""
     channel = workspace.channel(before.channel)
     deleted_at = workspace.next_ts()
     event: dict[str, object] = {
@@ -65,7 +68,7 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
-    """Return the envelope for a new channel, which only public ones have."""
+    """Return the envelope for a new public channel, and none for a private channel."""
     event_ts = workspace.next_ts()
     described = channel_shape(workspace, channel) | {"creator": creator, "created": order(event_ts) // 1_000_000}
     event: dict[str, object] = {"type": "channel_created", "channel": described, "event_ts": event_ts}
@@ -75,7 +78,7 @@ def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> l
 
 
 def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
-    """Return the envelope for a person who came into a channel, or for the bot that was invited to it."""
+    """Return the envelope for a person or bot that joined a channel; `inviter` is empty without an invitation."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "member_joined_channel",
@@ -91,7 +94,7 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
-    """Return the envelope for a person who pressed Stop in a session."""
+    """Return the envelope for a person who pressed Stop in a thread."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "agent_session_stopped",
@@ -107,7 +110,7 @@ def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[
 def reaction_envelopes(
     workspace: Workspace, message: Message, name: str, user: str, *, added: bool
 ) -> list[dict[str, object]]:
-    """Return the envelope for a reaction that came or went."""
+    """Return the envelope for a reaction that was added or removed."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "reaction_added" if added else "reaction_removed",
@@ -122,7 +125,7 @@ def reaction_envelopes(
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
-    """Return an `event_callback` around an event; the same event gets the same event_id."""
+    """Return the `event_callback` envelope of an event. The same event gets the same event_id."""
     team = workspace.team
     bot = workspace.bot
     identity = stable_id(team.id, json.dumps(event, sort_keys=True))
@@ -150,14 +153,14 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
 
 
 def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
-    """Return the envelope of an event where the bot reads along, none elsewhere."""
+    """Return the envelope of an event in a conversation of the bot, and none for another conversation."""
     if _reads_along(workspace, channel):
         return [envelope(workspace, event, event_ts)]
     return []
 
 
 def _visible(workspace: Workspace, channel: Channel) -> bool:
-    """Return whether a mention there has an event: in a direct message no mention is needed."""
+    """Return whether Slack sends `app_mention` for a channel; for a direct message it sends only `message`."""
     return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
 
 

@@ -1,4 +1,4 @@
-"""The files of the simulated Slack: uploaded, completed, described and deleted."""
+"""The files of the simulated Slack: upload, description and deletion."""
 
 from dataclasses import replace
 from urllib.parse import quote
@@ -13,11 +13,11 @@ from gofer_simulators.slack.workspace import Channel, File, SlackRefusal, Worksp
 
 MAX_BYTES = 1_000_000_000
 FILES_AT = "https://files.slack.com"
-"""Where the content of files stands, as events and messages say it."""
+"""The origin of file addresses in events and messages."""
 
 
 def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.getUploadURLExternal`: an address for so many bytes under a name."""
+    """Answer `files.getUploadURLExternal` with an address for a file of the given name and length."""
     workspace = backend.workspace
     length = arguments.text("length")
     name = arguments.required("filename")
@@ -31,7 +31,7 @@ def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
-    """Receive the bytes of a file at its address, which needs no token."""
+    """Store the bytes of an upload. Raises SlackRefusal for an unknown file or a wrong length."""
     file = workspace.files.get(file_id)
     if file is None or len(content) != file.length:
         raise SlackRefusal("file_not_found" if file is None else "length_mismatch")
@@ -40,7 +40,7 @@ def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
 
 
 def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.completeUploadExternal`: shares uploaded files in a channel or a thread, in one message."""
+    """Answer `files.completeUploadExternal`, which shares uploaded files in one message."""
     workspace = backend.workspace
     wanted = objects(arguments.json("files", "invalid_arguments"))
     if not wanted:
@@ -68,7 +68,7 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
 
 
 def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted") -> Answer:
-    """Return a file that a person shares; how messages show it."""
+    """Store a file that a user shares. Return the file as messages show it."""
     created = order(workspace.next_ts()) // 1_000_000
     id_ = f"F{stable_id(name, str(len(workspace.files)))}"
     file = File(id_, name, len(content), content, shared=True, mimetype=mimetype, user=user, mode=mode, created=created)
@@ -77,7 +77,7 @@ def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetyp
 
 
 def deleted(workspace: Workspace, file_id: str) -> None:
-    """A file is deleted: its bytes are gone, and messages show where it stood."""
+    """Delete the bytes of a file; messages show a tombstone in its place."""
     file = workspace.files[file_id]
     workspace.files[file_id] = replace(file, mode="tombstone", content=None)
     for message in workspace.all_messages():
@@ -88,7 +88,7 @@ def deleted(workspace: Workspace, file_id: str) -> None:
 
 
 def info(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.info`: what Slack knows of one file."""
+    """Answer `files.info` with the description of one file."""
     file = backend.workspace.files.get(arguments.required("file"))
     if file is None or not file.shared:
         raise SlackRefusal("file_not_found")
@@ -98,7 +98,7 @@ def info(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
-    """Return how Slack describes a file; its content stands at `origin`."""
+    """Return the description of a file, with addresses at `origin`."""
     ending = file.name.rpartition(".")[2].lower()
     user = file.user or workspace.bot.user
     title = file.title or file.name

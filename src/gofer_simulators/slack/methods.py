@@ -1,6 +1,7 @@
 """The methods of the Web API.
 
-A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
+A method takes arguments and returns the fields of the answer besides `ok`. It raises SlackRefusal with the vendor's
+error code.
 """
 
 import re
@@ -26,7 +27,7 @@ from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 _EMOJI = frozenset(files("gofer_simulators.slack").joinpath("emoji.txt").read_text("utf-8").split())
-"""The emoji of every workspace but the flags of countries."""
+"""The emoji of every workspace, without the flags of countries."""
 _FLAG = re.compile(r"flag-[a-z]{2}")
 _TONE = re.compile(r"::skin-tone-[2-6]$")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
@@ -98,7 +99,7 @@ def _delete(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def remove(backend: Backend, message: Message) -> None:
-    """Take a message away, or leave a tombstone above its replies, and tell the subscriber."""
+    """Delete a message, or replace a message with replies by a tombstone; start to deliver the event."""
     workspace = backend.workspace
     left = None
     if not message.is_reply and workspace.replies(message):
@@ -174,13 +175,13 @@ def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
 
 
 def _is_emoji(name: str, custom: frozenset[str]) -> bool:
-    """Return whether a name, with or without a skin tone, is one of Slack's emoji or of the workspace's own."""
+    """Return whether a name, with or without a skin tone, is an emoji of Slack or of the workspace."""
     plain = _TONE.sub("", name)
     return plain in custom or plain in _EMOJI or bool(_FLAG.fullmatch(plain))
 
 
 def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
-    """Add or take away a reaction, the bot's own unless a user is named, and tell the subscriber."""
+    """Add or remove a reaction of a user, by default of the bot; start to deliver the event."""
     workspace = backend.workspace
     who = user or workspace.bot.user
     after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
@@ -197,7 +198,7 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
     parent = workspace.parent(found)
     inside = _inside(arguments)
     replies = [reply for reply in workspace.replies(parent) if inside(reply)]
-    # The parent takes a place on every page; a page of one must still get on.
+    # The parent takes one place on every page. A page of size 1 still needs a reply, or paging would never end.
     size = max(1, arguments.limit(MAX_REPLIES, MAX_REPLIES) - 1)
     page, cursor = arguments.page_of_size(replies, lambda reply: reply.ts, size)
     return _messages(backend, arguments, [parent, *page], cursor)
@@ -247,7 +248,7 @@ def _conversations_list(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _channels_seen(workspace: Workspace, arguments: Arguments) -> list[Channel]:
-    """Return the channels of the kinds that are asked for; private ones only where the bot is a member."""
+    """Return the channels of the requested kinds, without private channels in which the bot is not a member."""
     types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
     if types - _TYPES:
         raise SlackRefusal("invalid_types")
@@ -267,7 +268,7 @@ def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
-    """Return the conversations of a person; private ones only where the bot is a member too."""
+    """Return the conversations of a user, without private ones in which the bot is not a member."""
     workspace = backend.workspace
     user = arguments.text("user") or workspace.bot.user
     if user not in workspace.users:

@@ -1,6 +1,6 @@
 """Sign in with Slack: the OpenID Connect endpoints authorize, token, keys and discovery.
 
-The page of `authorize` lists the people of the workspace, and the parameter `as` picks one.
+The page of `authorize` lists the people of the workspace. The parameter `as` chooses one of them.
 """
 
 import base64
@@ -44,14 +44,14 @@ class OpenId:
     client_id: str
     client_secret: str
     redirect_urls: set[str] = field(default_factory=set[str])
-    """Where the app may send people back to, as its settings list them."""
+    """The redirect URLs in the settings of the app."""
     altered: dict[str, object] = field(default_factory=dict[str, object])
-    """Claims that the next id_token has in place of the right ones, as a liar's would; None leaves one out."""
+    """False claims for the next id_token, which replace the right ones; None leaves a claim out."""
     _grants: dict[str, _Grant] = field(default_factory=dict[str, _Grant])
     _used: set[str] = field(default_factory=set[str])
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/.well-known/openid-configuration", self._discover, methods=["GET"]),
             Route("/openid/connect/authorize", self._authorize, methods=["GET"]),
@@ -61,7 +61,7 @@ class OpenId:
 
     @cached_property
     def _key(self) -> rsa.RSAPrivateKey:
-        # Made when it is first asked for: that takes a while, and hardly anybody signs in.
+        # A key takes a while to make, and few tests sign in. So the first request for it makes it.
         return rsa.generate_private_key(65537, 2048)
 
     async def _discover(self, request: Request) -> Response:

@@ -1,6 +1,6 @@
 """The page on which people read and write in the simulated Slack.
 
-The page can be read without JavaScript. With it, the page refreshes itself around the text that a person types.
+The page works without JavaScript. With JavaScript, the page refreshes itself and keeps the text that a person types.
 """
 
 import base64
@@ -20,18 +20,18 @@ from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Wor
 
 
 class Hands(Protocol):
-    """What the people of the page can do."""
+    """The actions of people on the page."""
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
-        """Write a message."""
+        """Write a message. Raises SlackRefusal."""
         ...
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
-        """Add or take away an emoji."""
+        """Add or remove a reaction. Raises SlackRefusal."""
         ...
 
     async def press(self, message: Message, action_id: str, user_id: str) -> bool:
-        """Press a button."""
+        """Press a button. Return whether the app accepted the press. Raises SlackRefusal."""
         ...
 
 
@@ -47,7 +47,7 @@ class Page:
         self._js = folder.joinpath("page.js").read_text("utf-8")
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/", self._show, methods=["GET"]),
             Route("/post", self._post, methods=["POST"]),
@@ -109,7 +109,7 @@ class Page:
 
         async def press() -> Message:
             message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
-            # What only one person sees only that person can press.
+            # Only the person who sees an ephemeral message can press its buttons.
             if not await self._hands.press(
                 message, form.get("action_id", ""), message.only_for or form.get("user", "")
             ):
@@ -122,7 +122,7 @@ class Page:
         self, request: Request, form: Mapping[str, str], act: Callable[[], Awaitable[Message]]
     ) -> Response:
         origin = request.headers.get("origin")
-        # A page of another site must not be able to speak here.
+        # A page of another site must not be able to post messages here.
         if origin and urlsplit(origin).netloc != request.headers.get("host"):
             return PlainTextResponse("This form belongs to another site.", 403)
         try:

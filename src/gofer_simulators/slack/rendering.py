@@ -1,6 +1,6 @@
-"""The text of a message as HTML.
+"""The text of a message as escaped HTML.
 
-Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
+There are two dialects: Slack's mrkdwn in `text`, sections and contexts, and Markdown in markdown blocks.
 """
 
 import re
@@ -38,17 +38,17 @@ _LINES = (
 
 
 def emoji(name: str) -> str:
-    """Return the sign of an emoji, or its name between colons."""
+    """Return the character of an emoji, or the name between colons if the character is unknown."""
     return _EMOJI.get(name.partition("::")[0], f":{name}:")
 
 
 def hidden(fields: Mapping[str, str]) -> str:
-    """Return the hidden inputs of a form."""
+    """Return hidden inputs of a form, one for each field."""
     return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
 
 
 class Renderer:
-    """Turns messages into HTML; it knows the names behind ids."""
+    """A writer of messages as HTML, with the names of people, channels and groups for their ids."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -58,7 +58,7 @@ class Renderer:
         )
 
     def message(self, message: Message) -> str:
-        """Return the body of a message: its blocks or its text, and the files under it."""
+        """Return the body of a message: its blocks or else its text, then its files."""
         files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
             return "".join(self.block(block, message) for block in message.blocks) + files
@@ -72,7 +72,7 @@ class Renderer:
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
 
     def block(self, block: JsonObject, message: Message) -> str:
-        """Return one block, as readable as it can be without Slack."""
+        """Return one block; an unknown block becomes its type and its text."""
         match text_of(block, "type"):
             case "markdown":
                 return self.markdown(text_of(block, "text"))
@@ -94,7 +94,7 @@ class Renderer:
                 return f'<p class="context">[{escape(kind)}] {escape(block_text(block))}</p>'
 
     def mrkdwn(self, text: str) -> str:
-        """Slack's own dialect."""
+        """Return the HTML of a text in mrkdwn, Slack's own dialect."""
         pieces = _FENCE.split(text)
         return "".join(
             f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece)
@@ -102,7 +102,7 @@ class Renderer:
         )
 
     def markdown(self, text: str) -> str:
-        """Standard Markdown."""
+        """Return the HTML of a text in standard Markdown."""
         return MarkdownHtml(self._words, self._anchor).document(text)
 
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
@@ -116,7 +116,7 @@ class Renderer:
         return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
 
     def _rich(self, element: JsonObject) -> str:
-        """Typed text: nothing in it is read as anything but what its type says."""
+        """Return the HTML of a rich text element; its texts are plain and contain no markup."""
         words = "".join(map(self._leaf, objects(element.get("elements"))))
         if element.get("type") == "rich_text_preformatted":
             return f"<pre>{words}</pre>"
@@ -158,7 +158,7 @@ class Renderer:
         return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
 
     def _words(self, text: str) -> str:
-        """Return words of Markdown: its parser has dealt with all but what is Slack's own."""
+        """Return the HTML of a plain text in Markdown, with Slack's own entities, emoji and addresses."""
         return self._tokens(text, _WORDS, escape)
 
     def _tokens(self, text: str, dialect: re.Pattern[str], plain: Callable[[str], str]) -> str:
@@ -206,7 +206,7 @@ class Renderer:
         return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
 
     def _anchor(self, address: str) -> str:
-        """Return the opening tag of a link; empty for what is no address of the web or of mail."""
+        """Return the opening tag of a link; empty for an address that is neither http(s) nor mailto."""
         if not re.match(r"https?://|mailto:", address):
             return ""
         here = self._permalink.fullmatch(address)

@@ -1,7 +1,7 @@
-"""Socket Mode: envelopes sent over WebSockets that the app opened.
+"""Socket Mode: deliveries over WebSockets that the app opens.
 
-`apps.connections.open` gives a ticket for one connection. Each envelope goes to one of the open connections and counts
-as delivered when it is acknowledged on that connection.
+`apps.connections.open` returns a ticket for one connection. Slack sends each envelope over one of the open connections,
+and the app acknowledges the envelope on the same connection.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gofer_simulators.json_values import JsonObject, is_object, parsed, text_of
 from gofer_simulators.slack.shapes import stable_id
 
 LIFETIME_SECONDS = 18_060
-"""What Slack says about how long a connection lasts."""
+"""Approximate lifetime of a connection, as Slack announces it; the simulator does not end connections."""
 
 
 class SocketMode:
@@ -31,14 +31,14 @@ class SocketMode:
         self._connected = asyncio.Event()
         self._count = 0
         self.enabled = False
-        """Whether the app ever asked for a connection; its events come this way from then on."""
+        """Whether the app has asked for a connection. From then on, Slack sends events only over sockets."""
         self.acknowledged: list[str] = []
-        """Event ids in the order of their acknowledgements."""
+        """The ids of acknowledged events, in the order of the acknowledgements."""
         self.refusals = 0
-        """How many of the next connections fail; a ticket that was tried is used up."""
+        """How many of the next connections Slack refuses; a refused connection uses up its ticket."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/api/apps.connections.open", self._open, methods=["POST"]),
             WebSocketRoute("/link/", self._serve, name="link"),
@@ -46,18 +46,18 @@ class SocketMode:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._links)
 
     async def attempt(
         self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
     ) -> str | None:
-        """Send an envelope to one connection; return why it was not acknowledged in time, or None when it was."""
+        """Send an envelope over one connection. Return Slack's reason for a retry, or None if it was acknowledged."""
         try:
             async with asyncio.timeout(answer_within):
                 while not self._links:
                     await self._connected.wait()
-                # Each connection in its turn.
+                # The connections take turns.
                 link = self._links.pop(0)
                 self._links.append(link)
                 await link.deliver(self._frame(kind, one, retry_num, reason))
@@ -70,12 +70,12 @@ class SocketMode:
         return None
 
     async def disconnect(self, reason: str) -> None:
-        """Tell every connection that it will end soon: `warning`, `refresh_requested` or `link_disabled`."""
+        """Announce the end of every connection; `reason` is `warning`, `refresh_requested` or `link_disabled`."""
         for link in list(self._links):
             await link.say({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
 
     async def cut(self) -> None:
-        """End every connection without a word."""
+        """Close every connection without an announcement."""
         for link in list(self._links):
             await link.socket.close(1011)
 
@@ -139,7 +139,7 @@ class SocketMode:
 
 
 class _Link:
-    """One connection and what waits for an acknowledgement on it."""
+    """One connection, and the frames that wait for an acknowledgement."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
@@ -153,7 +153,7 @@ class _Link:
             raise ConnectionError("the connection ended") from error
 
     async def deliver(self, frame: JsonObject) -> None:
-        """Return when the frame is acknowledged. Raises ConnectionError when the connection ends before."""
+        """Send a frame and wait for its acknowledgement. Raises ConnectionError if the connection ends first."""
         envelope_id = text_of(frame, "envelope_id")
         acknowledged = self._waiting[envelope_id] = asyncio.get_running_loop().create_future()
         try:

@@ -13,7 +13,7 @@ _COLOURS = 8
 
 
 class View:
-    """The columns of the page, drawn from the newest state."""
+    """The columns of the page, rendered from the current state."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
         self._workspace = workspace
@@ -26,7 +26,7 @@ class View:
         return escape(f"{place}{self._workspace.team.name} · simulated Slack")
 
     def columns(self, channel: Channel | None, parent: Message | None) -> str:
-        """Places, the channel, and the thread where one is open."""
+        """Return the sidebar, the open channel if any, and the open thread if any."""
         columns = self._sidebar(channel) + (self._timeline(channel) if channel else "")
         return columns + (self._thread(channel, parent) if channel and parent else "")
 
@@ -77,9 +77,9 @@ class View:
 
     def _message(self, message: Message, *, in_thread: bool = False) -> str:
         edited = '<span class="edited">(edited)</span>' if message.edited_ts else ""
-        # The same message stands in both columns; an id may stand only once in a page.
+        # Both columns can show the same message, and an id may occur only once in a page.
         anchor = "" if message.is_reply != in_thread else f' id="m{message.ts}"'
-        # Slack does not keep what only one person sees: there is nothing to react or answer to.
+        # Slack does not store an ephemeral message, so people cannot react or reply to it.
         kept = not message.only_for
         return (
             f'<article class="message"{anchor}>{self._face(message.user)}<div>'

@@ -1,6 +1,6 @@
-"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures, and files.
+"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures and files.
 
-The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
+The functions behind `/api/<method>` are in `methods`.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ class WebApi:
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
         self._held: dict[str, asyncio.Event] = {}
         self.scopes_used: set[str] = set()
-        """What the calls so far needed."""
+        """The scopes that the calls so far needed."""
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
             Route("/upload/v1/{file}", self._upload, methods=["POST"]),
@@ -46,13 +46,17 @@ class WebApi:
         ]
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
-        """Let the next calls of a method fail, one failure a call; `after_effect` loses only the answer."""
+        """Let the next calls of a method fail, each with one failure.
+
+        With `after_effect`, Slack does the work of the call before it answers with the failure. Raises ValueError for
+        an unknown method.
+        """
         if method not in METHODS:
             raise ValueError(f"The simulated Slack has no method {method!r}; it has {', '.join(METHODS)}.")
         self._failures[method].extend((failure, after_effect) for failure in failures)
 
     def hold_next(self, method: str) -> asyncio.Event:
-        """Let the next call of a method do its work and never be answered; gives what is set when it has."""
+        """Hold the next call of a method: Slack does the work, sets the returned event and never answers."""
         return self._held.setdefault(method, asyncio.Event())
 
     async def _call(self, request: Request) -> Response:
@@ -83,7 +87,7 @@ class WebApi:
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
 
     async def _download(self, request: Request) -> Response:
-        """Answer with the bytes of a file; a caller without the right is sent to the login page, as browsers are."""
+        """Answer with the bytes of a file. Redirect a caller without access to the login page, as Slack does."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         scopes = self._backend.workspace.bot.scopes
         if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):
@@ -112,7 +116,7 @@ class WebApi:
         return method
 
     def _needed(self, method: Method, arguments: Arguments) -> str:
-        """Return the scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        """Return the scope of a call: `channels:read` becomes `groups:read` for a private channel, and so on."""
         family, _, verb = method.scope.partition(":")
         channel = self._backend.workspace.channels.get(arguments.text("channel"))
         if family != "channels" or channel is None or channel.kind == "channel":

@@ -14,7 +14,7 @@ _REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions", "files"})
 
 
 def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
-    """Return the workspace under the key `slack` of a world."""
+    """Return the workspace under the key `slack` of a world. Raises ConfigError."""
     top = Place("slack", world.get("slack")).mapping(_TOP)
     team = top.at("team").mapping({"id", "domain", "name"})
     app = top.at("app").mapping({"id"})
@@ -147,7 +147,7 @@ def _people(workspace: Workspace, place: Place, said: str) -> tuple[str, ...]:
 
 
 def bot_id_of(workspace: Workspace, user_id: str) -> str | None:
-    """Return the bot id a user posts under; None for a person."""
+    """Return the bot id of a user's messages, or None for a person."""
     if user_id == workspace.bot.user:
         return workspace.bot.bot_id
     user = workspace.users.get(user_id)
