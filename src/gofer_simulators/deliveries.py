@@ -41,7 +41,7 @@ class Webhook:
         """Start a delivery as a background task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._forget_if_fine)
+        task.add_done_callback(self._forget_if_succeeded)
 
     async def settled(self) -> None:
         """Wait until every delivery has ended, with its retries. Raises the error of a delivery that failed."""
@@ -60,7 +60,7 @@ class Webhook:
         await asyncio.gather(*under_way, return_exceptions=True)
         self._tasks.clear()
 
-    def _forget_if_fine(self, task: asyncio.Task[object]) -> None:
+    def _forget_if_succeeded(self, task: asyncio.Task[object]) -> None:
         # A failed task stays in the set, so that settled() raises its error.
         if task.cancelled() or task.exception() is None:
             self._tasks.discard(task)

@@ -78,8 +78,8 @@ def find(resources: Sequence[Resource[_Run]], method: str, path: str) -> tuple[_
 async def respond(
     faults: Faults,
     request: Request,
-    answered: Callable[[], Awaitable[Response]],
-    failed: Callable[[Fault], Response],
+    answer: Callable[[], Awaitable[Response]],
+    fault_response: Callable[[Fault], Response],
 ) -> Response:
     """Answer one request, or apply the fault that is planned for the request.
 
@@ -87,18 +87,18 @@ async def respond(
     """
     fault = faults.take(request.method, request.url.path)
     if fault is None:
-        return await answered()
+        return await answer()
     match fault.kind:
         case "timeout":
             await disconnected(request)
             return Response(status_code=504)
         case "status" | "expired_token":
-            return failed(fault)
+            return fault_response(fault)
         case "slow":
             await asyncio.sleep(fault.seconds)
-            return await answered()
+            return await answer()
         case "timeout_after_success":
-            response = await answered()
+            response = await answer()
             await disconnected(request)
             return response
 

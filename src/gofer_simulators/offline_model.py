@@ -42,23 +42,23 @@ async def _models(_: Request) -> Response:
 
 def _completion(scripts: Sequence[Script], body: bytes) -> Response:
     try:
-        asked = parsed(body)
+        request = parsed(body)
     except ValueError:
-        return _refused("We could not parse the JSON body of your request.")
-    if not is_object(asked):
-        return _refused("The JSON body of your request is not an object.")
-    messages = asked.get("messages")
+        return _refusal("We could not parse the JSON body of your request.")
+    if not is_object(request):
+        return _refusal("The JSON body of your request is not an object.")
+    messages = request.get("messages")
     if not is_array(messages) or not messages:
-        return _refused("Missing required parameter: 'messages'.", "messages", "missing_required_parameter")
-    if asked.get("stream"):
-        return _refused("The offline model does not stream.", "stream", "unsupported_value")
-    orphan = _orphan(objects(messages))
-    if orphan:
-        return _refused(orphan, "messages")
-    return JSONResponse(_answer(choose(scripts, asked), body))
+        return _refusal("Missing required parameter: 'messages'.", "messages", "missing_required_parameter")
+    if request.get("stream"):
+        return _refusal("The offline model does not stream.", "stream", "unsupported_value")
+    mistake = _pairing_mistake(objects(messages))
+    if mistake:
+        return _refusal(mistake, "messages")
+    return JSONResponse(_answer(choose(scripts, request), body))
 
 
-def _orphan(messages: Sequence[dict[str, object]]) -> str | None:
+def _pairing_mistake(messages: Sequence[dict[str, object]]) -> str | None:
     """Return the vendor's message for tool calls without an answer or the reverse, or None if all are paired."""
     open_ids: list[str] = []
     for message in messages:
@@ -135,6 +135,6 @@ def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:
     }
 
 
-def _refused(message: str, param: str | None = None, code: str | None = None) -> Response:
+def _refusal(message: str, param: str | None = None, code: str | None = None) -> Response:
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
     return JSONResponse({"error": error}, status_code=400)

@@ -223,7 +223,7 @@ async def test_nobody_is_asked_about_a_draft_or_besides_those_who_were_asked(tmp
         draft = people.open_pull("acme/shop", "new-colleague", "Not yet", changes, draft=True)
         await ended(made, "assign-reviewers")
         asked = people.open_pull("acme/shop", "new-colleague", "Ready", changes, head="other")
-        people.request(asked, "new-colleague", ["release-captain"], [])
+        people.request_reviews(asked, "new-colleague", ["release-captain"], [])
         await ended(made, "assign-reviewers", 2)
         assert pull(made, draft.number)["reviewers"] == []
         assert pull(made, asked.number)["reviewers"] == ["release-captain"]

@@ -156,7 +156,7 @@ class Hub:
         self.clock = clock
         self.users: dict[str, User] = {}
         self.repositories: dict[str, Repository] = {}
-        self.own = ""
+        self.own_login = ""
         """The login of the token's account."""
         self._ids: Iterator[int] = itertools.count(1001)
 
@@ -261,9 +261,11 @@ class Hub:
         return {
             "repositories": {
                 repository.full_name: {
-                    "files": {path: content.decode(errors="replace") for path, content in _head(repository).items()},
-                    "issues": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is None},
-                    "pulls": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is not None},
+                    "files": {
+                        path: content.decode(errors="replace") for path, content in _files_of(repository).items()
+                    },
+                    "issues": {str(n): _issue_state(i) for n, i in repository.issues.items() if i.pull is None},
+                    "pulls": {str(n): _issue_state(i) for n, i in repository.issues.items() if i.pull is not None},
                 }
                 for repository in self.repositories.values()
             }
@@ -280,14 +282,14 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _head(repository: Repository) -> dict[str, bytes]:
+def _files_of(repository: Repository) -> dict[str, bytes]:
     if repository.branches:
         return repository.files()
     return {}
 
 
-def _seen(issue: Issue) -> dict[str, object]:
-    seen: dict[str, object] = {
+def _issue_state(issue: Issue) -> dict[str, object]:
+    shown: dict[str, object] = {
         "title": issue.title,
         "body": issue.body,
         "user": issue.user,
@@ -297,11 +299,11 @@ def _seen(issue: Issue) -> dict[str, object]:
         "comments": [{"user": comment.user, "body": comment.body} for comment in issue.comments],
     }
     if pull := issue.pull:
-        seen |= {
+        shown |= {
             "merged": pull.merged_at is not None,
             "draft": pull.draft,
             "reviewers": list(pull.reviewers),
             "teams": list(pull.teams),
             "reviews": [{"user": one.user, "state": one.state, "body": one.body} for one in pull.reviews],
         }
-    return seen
+    return shown

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer_simulators.faults import Fault, Faults
-from gofer_simulators.github.asked import ApiRequest
+from gofer_simulators.github.api_request import ApiRequest
 from gofer_simulators.github.people import People
 from gofer_simulators.github.repositories import GitHubRefusal, Hub
 from gofer_simulators.github.resources import RESOURCES, Answer
@@ -46,21 +46,21 @@ class RestApi:
     async def _serve(self, request: Request) -> Response:
         body = await request.body()
         self._used += 1
-        return await respond(self._faults, request, lambda: self._answered(request, body), _failed)
+        return await respond(self._faults, request, lambda: self._answer(request, body), _fault_response)
 
-    async def _answered(self, request: Request, body: bytes) -> Response:
+    async def _answer(self, request: Request, body: bytes) -> Response:
         try:
-            run, version, path = self._admitted(request)
-            asked = ApiRequest(
+            run, version, path = self._authorized_call(request)
+            api_request = ApiRequest(
                 self._hub, self._people, version, path, dict(request.query_params), _fields(request, body)
             )
-            response = _said(request, run(asked))
+            response = _json_response(request, run(api_request))
         except GitHubRefusal as refusal:
-            response = _refused(refusal)
+            response = _refusal_response(refusal)
         response.headers.update(self._rate())
         return response
 
-    def _admitted(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
+    def _authorized_call(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
         if not request.headers.get("user-agent"):
             raise GitHubRefusal(403, "Request forbidden by administrative rules. Please make sure it has a User-Agent.")
         kind, _, token = request.headers.get("authorization", "").partition(" ")
@@ -87,7 +87,7 @@ class RestApi:
         }
 
 
-def _said(request: Request, answer: Answer) -> Response:
+def _json_response(request: Request, answer: Answer) -> Response:
     status, content = answer
     if status == 204:
         return Response(status_code=204)
@@ -136,16 +136,16 @@ def _fields(request: Request, body: bytes) -> JsonObject:
     return value
 
 
-def _failed(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     if fault.kind == "expired_token":
-        return _refused(GitHubRefusal(401, "Bad credentials"))
+        return _refusal_response(GitHubRefusal(401, "Bad credentials"))
     if fault.status >= 500:
         return HTMLResponse("<html><body>Unicorn! Please try again.</body></html>", fault.status, fault.headers)
     message = _MESSAGES.get(fault.status, "Something is wrong with the request")
-    return _refused(GitHubRefusal(fault.status, message), fault.headers)
+    return _refusal_response(GitHubRefusal(fault.status, message), fault.headers)
 
 
-def _refused(refusal: GitHubRefusal, headers: Mapping[str, str] | None = None) -> Response:
+def _refusal_response(refusal: GitHubRefusal, headers: Mapping[str, str] | None = None) -> Response:
     body: dict[str, object] = {"message": refusal.message}
     if refusal.errors:
         body["errors"] = [dict(error) for error in refusal.errors]

@@ -63,7 +63,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
         shape["pull_request"] = {
             "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
             "html_url": html_url(issue),
-            "merged_at": _when(pull.merged_at),
+            "merged_at": _iso_or_none(pull.merged_at),
         }
         shape["draft"] = pull.draft
     if version == BREAKING:
@@ -80,13 +80,13 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
         "html_url": html_url(issue),
         "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
         "draft": pull.draft,
-        "merged_at": _when(pull.merged_at),
+        "merged_at": _iso_or_none(pull.merged_at),
         "merge_commit_sha": pull.merge_commit_sha or None,
         "assignee": next(iter(_assignees(hub, issue)), None),
         "requested_reviewers": [user_shape(hub.users[login]) for login in pull.reviewers],
         "requested_teams": [team_shape(slug) for slug in pull.teams],
-        "head": _end(hub, repository, pull.head),
-        "base": _end(hub, repository, pull.base),
+        "head": _branch_shape(hub, repository, pull.head),
+        "base": _branch_shape(hub, repository, pull.base),
     }
     if full:
         files = [file_shape(path, pull) for path in sorted(pull.changes)]
@@ -226,7 +226,7 @@ def _common(hub: Hub, issue: Issue) -> Shape:
         "author_association": "MEMBER",
         "created_at": iso(issue.created_at),
         "updated_at": iso(issue.updated_at),
-        "closed_at": _when(issue.closed_at),
+        "closed_at": _iso_or_none(issue.closed_at),
     }
 
 
@@ -234,7 +234,7 @@ def _assignees(hub: Hub, issue: Issue) -> list[Shape]:
     return [user_shape(hub.users[login]) for login in issue.assignees]
 
 
-def _end(hub: Hub, repository: Repository, branch: str) -> Shape:
+def _branch_shape(hub: Hub, repository: Repository, branch: str) -> Shape:
     owner = repository.full_name.partition("/")[0]
     commits = repository.branches.get(branch, [])
     sha = commits[-1].sha if commits else ""
@@ -258,7 +258,7 @@ def _count(shape: Mapping[str, object], key: str) -> int:
     return 0
 
 
-def _when(at: float | None) -> str | None:
+def _iso_or_none(at: float | None) -> str | None:
     if at is None:
         return None
     return iso(at)

@@ -78,21 +78,21 @@ _MARKS: Mapping[str, str] = {
 """The required attribute of each mark; empty for a mark without attributes."""
 
 
-def problem(document: object) -> str:
+def mistake_in_document(document: object) -> str:
     """Return the first mistake of a document, or the empty string."""
     if not is_object(document) or document.get("type") != "doc":
         return "it is not an Atlassian Document"
     if document.get("version") != 1 or not is_array(document.get("content")):
         return "a doc has version 1 and content"
-    return _wrong(document, "doc", frozenset({"version"}))
+    return _node_mistake(document, "doc", frozenset({"version"}))
 
 
-def _wrong(node: JsonObject, path: str, also: frozenset[str] = frozenset()) -> str:
+def _node_mistake(node: JsonObject, path: str, also: frozenset[str] = frozenset()) -> str:
     form = _NODES.get(text_of(node, "type"))
     if form is None:
         return f"{path} is of no known type"
     if node.get("type") == "text":
-        return _wrong_text(node, path)
+        return _text_mistake(node, path)
     attributes = object_of(node, "attrs")
     keys = {"type", *also, *(() if form.leaf else ("content",)), *(("attrs",) if form.needed or form.optional else ())}
     if extra := set(node) - keys:
@@ -101,30 +101,30 @@ def _wrong(node: JsonObject, path: str, also: frozenset[str] = frozenset()) -> s
         return f"{path} has attrs that are no object"
     if form.needed - set(attributes) or set(attributes) - form.needed - form.optional:
         return f"{path} has attributes missing or too many"
-    return _wrong_value(node, attributes, path) or _wrong_children(node, form, path)
+    return _attribute_mistake(node, attributes, path) or _children_mistake(node, form, path)
 
 
-def _wrong_value(node: JsonObject, attributes: JsonObject, path: str) -> str:
+def _attribute_mistake(node: JsonObject, attributes: JsonObject, path: str) -> str:
     match node.get("type"):
         case "heading":
-            fine = attributes["level"] in (1, 2, 3, 4, 5, 6)
+            valid = attributes["level"] in (1, 2, 3, 4, 5, 6)
         case "orderedList":
             order = attributes.get("order", 1)
-            fine = isinstance(order, int) and not isinstance(order, bool) and order >= 0
+            valid = isinstance(order, int) and not isinstance(order, bool) and order >= 0
         case "panel":
-            fine = attributes["panelType"] in _PANELS
+            valid = attributes["panelType"] in _PANELS
         case "taskItem":
-            fine = attributes["state"] in ("TODO", "DONE")
+            valid = attributes["state"] in ("TODO", "DONE")
         case "status":
-            fine = attributes["color"] in _STATUS_COLOURS and bool(attributes["text"])
+            valid = attributes["color"] in _STATUS_COLOURS and bool(attributes["text"])
         case _:
-            fine = all(isinstance(value, str | int | float) for value in attributes.values())
-    if fine:
+            valid = all(isinstance(value, str | int | float) for value in attributes.values())
+    if valid:
         return ""
     return f"{path} has an attribute that it cannot have"
 
 
-def _wrong_children(node: JsonObject, form: _Node, path: str) -> str:
+def _children_mistake(node: JsonObject, form: _Node, path: str) -> str:
     content = node.get("content", [])
     if not is_array(content) or len(objects(content)) < max(len(content), form.least):
         return f"{path} has too little content, or content that is no node"
@@ -135,12 +135,12 @@ def _wrong_children(node: JsonObject, form: _Node, path: str) -> str:
             return f"{path} holds {kind or 'something without a type'}"
         if node.get("type") == "codeBlock" and "marks" in child:
             return f"{path} holds marked text"
-        if wrong := _wrong(child, f"{path}/{kind}"):
-            return wrong
+        if mistake := _node_mistake(child, f"{path}/{kind}"):
+            return mistake
     return ""
 
 
-def _wrong_text(node: JsonObject, path: str) -> str:
+def _text_mistake(node: JsonObject, path: str) -> str:
     if not text_of(node, "text"):
         return f"{path} is empty"
     if set(node) - {"type", "text", "marks"}:
@@ -153,10 +153,10 @@ def _wrong_text(node: JsonObject, path: str) -> str:
         return f"{path} has a mark twice"
     if "code" in kinds and not set(kinds) <= _BESIDE_CODE:
         return f"{path} has code beside another mark"
-    return next((wrong for mark in objects(marks) if (wrong := _wrong_mark(mark, path))), "")
+    return next((mistake for mark in objects(marks) if (mistake := _mark_mistake(mark, path))), "")
 
 
-def _wrong_mark(mark: JsonObject, path: str) -> str:
+def _mark_mistake(mark: JsonObject, path: str) -> str:
     kind = text_of(mark, "type")
     if kind not in _MARKS:
         return f"{path} has the unknown mark {kind}"

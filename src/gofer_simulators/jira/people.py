@@ -37,7 +37,7 @@ class People:
 
     def create(self, account: str, new: NewIssue) -> Issue:
         """Create an issue. Raises ValueError for an unknown account and KeyError for an unknown project."""
-        self._known(account)
+        self._require_user(account)
         project = self._site.projects[new.project]
         now = self._site.clock()
         issue = Issue(
@@ -59,19 +59,19 @@ class People:
             properties=dict(new.properties or {}),
         )
         self._site.put(issue)
-        self._tell("jira:issue_created", "issue_created", account, issue, [])
+        self._announce("jira:issue_created", "issue_created", account, issue, [])
         return issue
 
     def edit(self, account: str, issue: Issue, **changes: object) -> Issue:
         """Change fields of an issue, by the names of `Issue`. Jira sends no event if nothing changed."""
-        self._known(account)
+        self._require_user(account)
         after = replace(issue, **changes)
-        items = self._items(issue, after)
+        items = self._changelog_items(issue, after)
         if not items:
             return self._site.put(after)
         after = self._site.put(replace(after, updated=self._site.clock()))
         name = "issue_generic" if "status" in changes else "issue_updated"
-        self._tell("jira:issue_updated", name, account, after, items)
+        self._announce("jira:issue_updated", name, account, after, items)
         return after
 
     def move(self, account: str, issue: Issue, status: str) -> Issue:
@@ -89,7 +89,7 @@ class People:
         properties: Mapping[str, object] | None = None,
     ) -> Comment:
         """Comment on an issue, with a plain text or a document."""
-        self._known(account)
+        self._require_user(account)
         written = document(body) if isinstance(body, str) else body
         now = self._site.clock()
         one = Comment(self._site.new_id(), account, written, now, visibility, dict(properties or {}))
@@ -100,7 +100,7 @@ class People:
         if self._deliveries.flavour == "cloud":
             payload["issue"] = shapes.issue_in_a_webhook(self._site, after, "cloud", shortened=True)
         self._deliveries.announce(payload)
-        self._tell("jira:issue_updated", "issue_commented", account, after, [])
+        self._announce("jira:issue_updated", "issue_commented", account, after, [])
         return one
 
     def attach(
@@ -112,7 +112,7 @@ class People:
         mime_type: str = "application/octet-stream",
     ) -> Attachment:
         """Attach a file to an issue. Jira sends two events for this."""
-        self._known(account)
+        self._require_user(account)
         now = self._site.clock()
         one = Attachment(
             id=self._site.new_id(),
@@ -127,7 +127,7 @@ class People:
         shown = shapes.attachment(self._site, one, self._deliveries.flavour)
         self._deliveries.announce({"webhookEvent": "attachment_created", "attachment": shown})
         item = _item("Attachment", ("", ""), (one.id, filename))
-        self._tell("jira:issue_updated", "issue_updated", account, after, [item])
+        self._announce("jira:issue_updated", "issue_updated", account, after, [item])
         return one
 
     def detach(self, issue: Issue, attachment: str) -> None:
@@ -152,16 +152,16 @@ class People:
         self._site.put(replace(issue, properties={**issue.properties, name: value}))
         return name not in issue.properties
 
-    def _items(self, before: Issue, after: Issue) -> list[Item]:
+    def _changelog_items(self, before: Issue, after: Issue) -> list[Item]:
         found: list[Item] = []
         for name in ("summary", "description", "priority", "status", "labels", "assignee"):
-            old = self._side(before, name)
-            new = self._side(after, name)
+            old = self._changelog_value(before, name)
+            new = self._changelog_value(after, name)
             if old != new:
                 found.append(_item(name, old, new))
         return found
 
-    def _side(self, issue: Issue, name: str) -> tuple[str, str]:
+    def _changelog_value(self, issue: Issue, name: str) -> tuple[str, str]:
         """Return the id and the text of a field, as a changelog shows them."""
         match name:
             case "description":
@@ -172,12 +172,12 @@ class People:
             case "labels":
                 return "", " ".join(issue.labels)
             case "assignee":
-                known = self._site.users.get(issue.assignee)
-                return issue.assignee, known.name if known else ""
+                assignee = self._site.users.get(issue.assignee)
+                return issue.assignee, assignee.name if assignee else ""
             case _:
                 return "", str(getattr(issue, name))
 
-    def _tell(self, event: str, name: str, account: str, issue: Issue, items: Sequence[Item]) -> None:
+    def _announce(self, event: str, name: str, account: str, issue: Issue, items: Sequence[Item]) -> None:
         flavour = self._deliveries.flavour
         payload: dict[str, object] = {
             "webhookEvent": event,
@@ -189,7 +189,7 @@ class People:
             payload["changelog"] = {"id": self._site.new_id(), "items": list(items)}
         self._deliveries.announce(payload)
 
-    def _known(self, account: str) -> None:
+    def _require_user(self, account: str) -> None:
         if account not in self._site.users:
             raise ValueError(f"The simulated Jira has no user {account!r}.")
 

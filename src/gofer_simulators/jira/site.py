@@ -184,10 +184,10 @@ class Site:
     def new_key(self, project: str) -> str:
         """Return the next key of a project."""
         number = self._numbers.get(project, 0) + 1
-        self.taken(f"{project}-{number}")
+        self.reserve(f"{project}-{number}")
         return f"{project}-{number}"
 
-    def taken(self, key: str) -> None:
+    def reserve(self, key: str) -> None:
         """Reserve the number of a key: later issues of the project get higher numbers."""
         project, _, number = key.rpartition("-")
         self._numbers[project] = max(int(number), self._numbers.get(project, 0))

@@ -96,11 +96,11 @@ def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[
         priorities=read.priorities, link_types=read.link_types, resolutions=read.resolutions, roles=read.roles
     )
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
-    _person(site, read.account, "jira.account")
+    _require_user(site, read.account, "jira.account")
     for project in read.projects:
         site.projects[project.key] = _project(site, project)
     for issue in read.issues:
-        _plant(site, issue)
+        _add_issue(site, issue)
     return site, read.webhook_secret
 
 
@@ -117,7 +117,7 @@ def _project(site: Site, project: _Project) -> Project:
     )
 
 
-def _plant(site: Site, issue: _Issue) -> None:
+def _add_issue(site: Site, issue: _Issue) -> None:
     place = f"jira.issues {issue.key}"
     project = site.projects.get(issue.key.rpartition("-")[0])
     if project is None or any(issue.key == other.key for other in site.all_issues()):
@@ -131,11 +131,11 @@ def _plant(site: Site, issue: _Issue) -> None:
         raise wrong(place, f"the site has no priority {priority!r}")
     authors = [one.author for one in (*issue.comments, *issue.attachments)]
     for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
-        _person(site, person, place)
+        _require_user(site, person, place)
     now = site.clock()
     at = site.clock() - issue.minutes_ago * MINUTE
-    site.taken(issue.key)
-    planted = Issue(
+    site.reserve(issue.key)
+    added = Issue(
         id=site.new_id(),
         key=issue.key,
         project=project.key,
@@ -155,7 +155,7 @@ def _plant(site: Site, issue: _Issue) -> None:
         attachments=tuple(_attachment(site, one, now) for one in issue.attachments),
     )
     # The search index contains every issue of the world file, however small its `minutes_ago` is.
-    site.put(planted, at=float("-inf"))
+    site.put(added, at=float("-inf"))
 
 
 def _comment(site: Site, comment: _Comment, now: float) -> Comment:
@@ -177,6 +177,6 @@ def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
     )
 
 
-def _person(site: Site, account_id: str, place: str) -> None:
+def _require_user(site: Site, account_id: str, place: str) -> None:
     if account_id not in site.users:
         raise wrong(place, f"{account_id!r} is not among the users")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import gofer_simulators.notion.rich_text as rich_text
 from gofer_simulators.json_values import is_array, is_object, object_of, objects
-from gofer_simulators.notion.ask import Answer, invalid
+from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import check_content, check_elements
 
 REQUEST_LIMIT = 100

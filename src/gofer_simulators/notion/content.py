@@ -3,73 +3,73 @@
 import gofer_simulators.notion.rich_text as rich_text
 import gofer_simulators.notion.shapes as shapes
 from gofer_simulators.json_values import JsonObject, object_of, text_of
-from gofer_simulators.notion.ask import Answer, Ask, id_of, invalid, listed, not_found
+from gofer_simulators.notion.api_request import Answer, ApiRequest, id_of, invalid, listed, not_found
 from gofer_simulators.notion.blocks import Block, read_blocks
 from gofer_simulators.notion.workspace import Comment, Page, Workspace
 
 
-def get_block(workspace: Workspace, ask: Ask) -> Answer:
+def get_block(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /blocks/{id}."""
-    ask.only()
-    page, block = workspace.block(ask.id())
+    request.permit()
+    page, block = workspace.block(request.id())
     above = next((one for one in page.all_blocks() if block in one.children), None)
     return shapes.block(workspace, block, _parent(page, above))
 
 
-def get_children(workspace: Workspace, ask: Ask) -> Answer:
+def get_children(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /blocks/{id}/children."""
-    ask.only(query="page_size start_cursor")
-    page, above = _place(workspace, ask.id())
+    request.permit(query="page_size start_cursor")
+    page, above = _place(workspace, request.id())
     parent = _parent(page, above)
-    return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], ask, "block")
+    return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], request, "block")
 
 
-def append_children(workspace: Workspace, ask: Ask) -> Answer:
+def append_children(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer PATCH /blocks/{id}/children."""
-    ask.only(body="children position")
-    page, above = _place(workspace, ask.id())
+    request.permit(body="children position")
+    page, above = _place(workspace, request.id())
     siblings = _children(page, above)
-    at = _position(siblings, object_of(ask.body, "position")) if "position" in ask.body else len(siblings)
-    made = read_blocks(ask.body.get("children"), workspace.new_id, workspace.name_of)
+    at = _position(siblings, object_of(request.body, "position")) if "position" in request.body else len(siblings)
+    made = read_blocks(request.body.get("children"), workspace.new_id, workspace.name_of)
     siblings[at:at] = workspace.stamped(made, (workspace.now(), workspace.bot.id))
     workspace.edited(page, made, workspace.bot)
     parent = _parent(page, above)
-    return listed([shapes.block(workspace, one, parent) for one in made], Ask({}, {}, {}), "block")
+    return listed([shapes.block(workspace, one, parent) for one in made], ApiRequest({}, {}, {}), "block")
 
 
-def list_comments(workspace: Workspace, ask: Ask) -> Answer:
+def list_comments(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /comments with the open comments of a page or a block, oldest first.
 
     The comments of a page do not include those of its blocks.
     """
-    ask.only(query="block_id page_size start_cursor")
-    page, block = _place(workspace, id_of(ask.one("block_id")))
+    request.permit(query="block_id page_size start_cursor")
+    page, block = _place(workspace, id_of(request.parameter("block_id")))
     on = block.id if block else ""
     found = [one for one in workspace.comments.values() if (one.page, one.block) == (page.id, on) and not one.resolved]
-    return listed([shapes.comment(workspace, one) for one in found], ask, "comment")
+    return listed([shapes.comment(workspace, one) for one in found], request, "comment")
 
 
-def create_comment(workspace: Workspace, ask: Ask) -> Answer:
+def create_comment(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer POST /comments."""
-    ask.only(body="parent discussion_id rich_text markdown")
-    if ("parent" in ask.body) == ("discussion_id" in ask.body):
+    request.permit(body="parent discussion_id rich_text markdown")
+    if ("parent" in request.body) == ("discussion_id" in request.body):
         raise invalid("body failed validation: exactly one of parent and discussion_id should be defined")
-    if ("rich_text" in ask.body) == ("markdown" in ask.body):
+    if ("rich_text" in request.body) == ("markdown" in request.body):
         raise invalid("body failed validation: exactly one of rich_text and markdown should be defined")
     texts = (
-        rich_text.from_markdown(text_of(ask.body, "markdown"))
-        if "markdown" in ask.body
-        else rich_text.read(ask.body["rich_text"], workspace.name_of)
+        rich_text.from_markdown(text_of(request.body, "markdown"))
+        if "markdown" in request.body
+        else rich_text.read(request.body["rich_text"], workspace.name_of)
     )
     if not rich_text.plain(texts).strip():
         raise invalid("body.rich_text should not be empty")
-    if "discussion_id" in ask.body:
-        before = _discussion(workspace, id_of(ask.body["discussion_id"]))
+    if "discussion_id" in request.body:
+        before = _discussion(workspace, id_of(request.body["discussion_id"]))
         page = workspace.page(before.page)
         block = before.block
         discussion = before.discussion
     else:
-        page, on = _comment_parent(workspace, object_of(ask.body, "parent"))
+        page, on = _comment_parent(workspace, object_of(request.body, "parent"))
         block = on.id if on else ""
         discussion = ""
     return shapes.comment(workspace, workspace.comment(page, block, texts, workspace.bot, discussion))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from gofer_simulators.json_values import JsonObject, is_array, object_of, objects
-from gofer_simulators.notion.ask import invalid
+from gofer_simulators.notion.api_request import invalid
 
 ELEMENTS = 1_000
 """Most block elements in one request, counted at every depth."""

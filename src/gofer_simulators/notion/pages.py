@@ -5,71 +5,73 @@ from collections.abc import Callable
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.shapes as shapes
 from gofer_simulators.json_values import JsonObject, is_object, object_of, objects, text_of
-from gofer_simulators.notion.ask import Answer, Ask, id_of, invalid, not_found
+from gofer_simulators.notion.api_request import Answer, ApiRequest, id_of, invalid, not_found
 from gofer_simulators.notion.blocks import from_markdown, read_blocks, to_markdown
 from gofer_simulators.notion.workspace import Database, Page, Workspace
 
 _EDITS = ("update_content", "replace_content", "insert_content")
 
 
-def get_page(workspace: Workspace, ask: Ask) -> Answer:
+def get_page(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /pages/{id}."""
-    ask.only(query="filter_properties")
-    found = shapes.page(workspace, workspace.page(ask.id()))
-    wanted = ask.query.get("filter_properties")
+    request.permit(query="filter_properties")
+    found = shapes.page(workspace, workspace.page(request.id()))
+    wanted = request.query.get("filter_properties")
     if wanted:
         kept = object_of(found, "properties").items()
         found["properties"] = {name: one for name, one in kept if is_object(one) and one["id"] in wanted}
     return found
 
 
-def create_page(workspace: Workspace, ask: Ask) -> Answer:
+def create_page(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer POST /pages."""
-    ask.only(body="parent properties children markdown")
-    if "children" in ask.body and "markdown" in ask.body:
+    request.permit(body="parent properties children markdown")
+    if "children" in request.body and "markdown" in request.body:
         raise invalid("body failed validation: markdown and children are mutually exclusive")
-    database, above = _parent(workspace, object_of(ask.body, "parent"))
+    database, above = _parent(workspace, object_of(request.body, "parent"))
     bot = workspace.bot
-    markdown = text_of(ask.body, "markdown")
+    markdown = text_of(request.body, "markdown")
     blocks = (
         from_markdown(markdown, workspace.new_id)
         if markdown
-        else read_blocks(ask.body.get("children", []), workspace.new_id, workspace.name_of)
+        else read_blocks(request.body.get("children", []), workspace.new_id, workspace.name_of)
     )
     draft = Page("", database, {}, [], ("", ""), ("", ""))
-    return shapes.page(workspace, workspace.create(database, _values(workspace, draft, ask.body), blocks, bot, above))
+    return shapes.page(
+        workspace, workspace.create(database, _values(workspace, draft, request.body), blocks, bot, above)
+    )
 
 
-def update_page(workspace: Workspace, ask: Ask) -> Answer:
+def update_page(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer PATCH /pages/{id}."""
-    ask.only(body="properties in_trash erase_content")
-    page = workspace.page(ask.id())
-    if page.trashed and ask.body.get("in_trash") is not False:
+    request.permit(body="properties in_trash erase_content")
+    page = workspace.page(request.id())
+    if page.trashed and request.body.get("in_trash") is not False:
         raise invalid("Can't edit block that is archived. You must unarchive the block before editing.")
-    if "in_trash" in ask.body:
-        workspace.trash(page, workspace.bot, trashed=ask.body["in_trash"] is True)
-    workspace.set_values(page, _values(workspace, page, ask.body), workspace.bot)
-    if ask.body.get("erase_content") is True and page.blocks:
+    if "in_trash" in request.body:
+        workspace.trash(page, workspace.bot, trashed=request.body["in_trash"] is True)
+    workspace.set_values(page, _values(workspace, page, request.body), workspace.bot)
+    if request.body.get("erase_content") is True and page.blocks:
         gone = page.blocks
         page.blocks = []
         workspace.edited(page, gone, workspace.bot)
     return shapes.page(workspace, page)
 
 
-def get_markdown(workspace: Workspace, ask: Ask) -> Answer:
+def get_markdown(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /pages/{id}/markdown."""
-    ask.only(query="include_transcript")
-    return _markdown(workspace.page(ask.id()))
+    request.permit(query="include_transcript")
+    return _markdown(workspace.page(request.id()))
 
 
-def update_markdown(workspace: Workspace, ask: Ask) -> Answer:
+def update_markdown(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer PATCH /pages/{id}/markdown."""
-    kind = text_of(ask.body, "type")
+    kind = text_of(request.body, "type")
     if kind not in _EDITS:
         raise invalid(f"body.type should be one of {', '.join(_EDITS)}")
-    ask.only(body=f"type {kind}")
-    page = workspace.page(ask.id())
-    what = object_of(ask.body, kind)
+    request.permit(body=f"type {kind}")
+    page = workspace.page(request.id())
+    what = object_of(request.body, kind)
     edit: dict[str, Callable[[str, JsonObject], str]] = {
         "update_content": _replaced,
         "replace_content": lambda _, new: _text(new, "new_str"),

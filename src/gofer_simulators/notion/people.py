@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import invalid
+from gofer_simulators.notion.api_request import invalid
 from gofer_simulators.notion.blocks import Block, from_markdown
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
 

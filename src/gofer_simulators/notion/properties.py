@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import gofer_simulators.notion.rich_text as rich_text
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
-from gofer_simulators.notion.ask import Answer, invalid
+from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import ENTRIES, URL, check_date, check_length
 
 KINDS = (

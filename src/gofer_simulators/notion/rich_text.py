@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, text_of
-from gofer_simulators.notion.ask import Answer, invalid
+from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import URL, check_annotations, check_length
 
 CONTENT_LIMIT = 2_000

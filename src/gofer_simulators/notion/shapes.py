@@ -2,7 +2,7 @@
 
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import Answer
+from gofer_simulators.notion.api_request import Answer
 from gofer_simulators.notion.blocks import Block
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
 

@@ -14,7 +14,7 @@ import gofer_simulators.notion.pages as pages
 from gofer_simulators.faults import Fault, Faults
 from gofer_simulators.http_server import METHODS, Resource, find, origin, resource, respond
 from gofer_simulators.json_values import is_object, parsed
-from gofer_simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
+from gofer_simulators.notion.api_request import STATUS, Answer, ApiRequest, NotionRefusal
 from gofer_simulators.notion.forms import BODY
 from gofer_simulators.notion.workspace import FILE_SECONDS, Workspace
 
@@ -29,7 +29,7 @@ CAPABILITIES = frozenset(
 class Call:
     """The function of one call, and the capability that the call requires, if any."""
 
-    run: Callable[[Workspace, Ask], Answer]
+    run: Callable[[Workspace, ApiRequest], Answer]
     capability: str = ""
 
 
@@ -76,7 +76,7 @@ class WebApi:
         body = await request.body()
         self._workspace.origin = origin(request)
         self.log.append((request.method, request.url.path))
-        return await respond(self._faults, request, lambda: self._called(request, body), _failed)
+        return await respond(self._faults, request, lambda: self._call(request, body), _fault_response)
 
     async def _file(self, request: Request) -> Response:
         """Answer for the storage of files, which accepts only the signature in the address and no token."""
@@ -96,15 +96,15 @@ class WebApi:
             return _storage(404, "NoSuchKey", "The specified key does not exist.")
         return Response(found.file[1], media_type="application/octet-stream")
 
-    async def _called(self, request: Request, raw: bytes) -> Response:
+    async def _call(self, request: Request, raw: bytes) -> Response:
         try:
-            call, path = self._admitted(request)
+            call, path = self._authorized_call(request)
             query = {name: request.query_params.getlist(name) for name in request.query_params}
-            return JSONResponse(call.run(self._workspace, Ask(path, query, _body(request, raw))))
+            return JSONResponse(call.run(self._workspace, ApiRequest(path, query, _body(request, raw))))
         except NotionRefusal as refusal:
-            return _refused(refusal.status, refusal.code, str(refusal))
+            return _refusal_response(refusal.status, refusal.code, str(refusal))
 
-    def _admitted(self, request: Request) -> tuple[Call, dict[str, str]]:
+    def _authorized_call(self, request: Request) -> tuple[Call, dict[str, str]]:
         if request.headers.get("authorization") != f"Bearer {self._token}":
             raise NotionRefusal("unauthorized", "API token is invalid.")
         version = request.headers.get("notion-version", "")
@@ -125,11 +125,11 @@ def _storage(status: int, code: str, message: str) -> Response:
     return Response(f"<Error><Code>{code}</Code><Message>{message}</Message></Error>", status, media_type="text/xml")
 
 
-def _failed(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     if fault.kind == "expired_token":
-        return _refused(401, "unauthorized", "API token is invalid.")
+        return _refusal_response(401, "unauthorized", "API token is invalid.")
     code = next((name for name, status in STATUS.items() if status == fault.status), "")
-    return _refused(fault.status, code, "planned", dict(fault.headers))
+    return _refusal_response(fault.status, code, "planned", dict(fault.headers))
 
 
 def _body(request: Request, raw: bytes) -> dict[str, object]:
@@ -148,7 +148,7 @@ def _body(request: Request, raw: bytes) -> dict[str, object]:
     return body
 
 
-def _refused(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+def _refusal_response(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
     body: Answer = {"object": "error", "status": status, "code": code, "message": message, "request_id": "simulated"}
     if code in ("rate_limited", "service_overload"):
         body["additional_data"] = {"rate_limit_reason": "connection"}

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import Answer, invalid, not_found
+from gofer_simulators.notion.api_request import Answer, invalid, not_found
 from gofer_simulators.notion.blocks import Block, to_markdown
 from gofer_simulators.notion.properties import Property, empty
 

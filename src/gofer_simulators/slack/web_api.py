@@ -65,7 +65,7 @@ class WebApi:
         content_type = request.headers.get("content-type", "")
         try:
             arguments = read_arguments(content_type, body, request.url.query)
-            method = self._admitted(name, request.headers.get("authorization", ""), arguments)
+            method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
             return _refused(refusal)
         planned = self._failures[name].popleft() if self._failures.get(name) else None
@@ -98,7 +98,7 @@ class WebApi:
         self.scopes_used.add("files:read")
         return Response(file.content, media_type=file.mimetype)
 
-    def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
+    def _authorized_call(self, name: str, authorization: str, arguments: Arguments) -> Method:
         kind, _, bearer = authorization.partition(" ")
         token = bearer.strip() if kind.lower() == "bearer" else arguments.text("token")
         if not token:

@@ -333,7 +333,7 @@ def test_people_act_and_each_act_is_told() -> None:
         people.label(pull, "sam", "money")
         people.edit(pull, "sam", "Newer")
         people.comment(pull, "ada", "Nice")
-        people.request(pull, "sam", ["ada"], ["core"])
+        people.request_reviews(pull, "sam", ["ada"], ["core"])
         people.review(pull, "ada", "APPROVED")
         people.push("acme/app", "sam", "More", {"b.txt": "2\n"}, branch="topic")
         people.close(pull, "sam")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gofer_simulators.jira.adf import problem
+from gofer_simulators.jira.adf import mistake_in_document
 from gofer_simulators.jira.people import NewIssue
 from support.vendors.jira import ADA, BEN, Room, document, paragraph, play
 
@@ -133,7 +133,7 @@ HEADING = {"type": "heading", "attrs": {"level": 1}}
     ],
 )
 def test_good_documents_are_accepted(content: list[object]) -> None:
-    assert problem(document(*content)) == ""
+    assert mistake_in_document(document(*content)) == ""
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_good_documents_are_accepted(content: list[object]) -> None:
     ],
 )
 def test_bad_documents_are_refused(content: list[object]) -> None:
-    assert problem(document(*content)) != ""
+    assert mistake_in_document(document(*content)) != ""
 
 
 def test_what_is_no_document_is_refused() -> None:
     for value in ("text", None, {}, {"type": "doc"}, document() | {"version": 2}, document() | {"extra": 1}):
-        assert problem(value) != ""
+        assert mistake_in_document(value) != ""

@@ -11,7 +11,7 @@ from gofer.sources.jira.adf import TEXT_LIMIT, document
 from gofer.sources.jira.adf_text import adf_text
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
-from gofer_simulators.jira.adf import problem
+from gofer_simulators.jira.adf import mistake_in_document
 
 NOWHERE = Provenance("w", "", "run1", None)
 FROM = Provenance("file-ticket", "https://g.example/p", "0123456789abcdef", "https://g.example/r")
@@ -54,7 +54,7 @@ after a break.
 
 def test_every_form_of_markdown_gets_through() -> None:
     made = document(ALL, FROM)
-    assert problem(made) == ""
+    assert mistake_in_document(made) == ""
     kinds = [block["type"] for block in made["content"]]  # type: ignore[union-attr, index]
     assert kinds[:2] == ["heading", "paragraph"]
     assert {"blockquote", "orderedList", "bulletList", "table", "rule"} <= set(kinds)
@@ -86,7 +86,7 @@ def test_addresses_can_be_followed() -> None:
 
 @pytest.mark.parametrize("bit", ["[a](", "[a](" * 300 + ")", "![", "> ", "**_"])
 def test_a_text_that_begins_much_and_ends_nothing_is_read_at_once(bit: str) -> None:
-    assert problem(document((bit * 30_000)[:30_000], NOWHERE)) == ""
+    assert mistake_in_document(document((bit * 30_000)[:30_000], NOWHERE)) == ""
     # Without care for links that never end this is minutes.
     with pytest.raises(ToolError, match="longer than Jira takes"):
         document((bit * 100_000)[:100_000], NOWHERE)
@@ -136,7 +136,7 @@ def test_whatever_is_written_jira_takes_it(text: str) -> None:
     except ToolError as told:
         assert "says nothing" in told.message_to_model  # noqa: PT017
         return
-    assert problem(json.loads(json.dumps(made))) == ""
+    assert mistake_in_document(json.loads(json.dumps(made))) == ""
     json.dumps(made, ensure_ascii=False).encode()
 
 

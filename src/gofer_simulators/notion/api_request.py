@@ -60,14 +60,14 @@ def id_of(text: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ApiRequest:
     """One request with its parsed path, query and body."""
 
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: JsonObject
 
-    def only(self, *, body: str = "", query: str = "") -> None:
+    def permit(self, *, body: str = "", query: str = "") -> None:
         """Raise NotionRefusal for an unknown name; `body` and `query` are the known names, separated by spaces."""
         for known, given, where in ((body, self.body, "body"), (query, self.query, "query")):
             for name in given:
@@ -78,15 +78,15 @@ class Ask:
         """Return an id of the path. Raises NotionRefusal for a text that is no id."""
         return id_of(self.path[name])
 
-    def one(self, name: str) -> str | None:
+    def parameter(self, name: str) -> str | None:
         """Return the first value of a parameter of the query, or None."""
         return next(iter(self.query.get(name, ())), None)
 
 
-def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
+def listed(items: Sequence[Answer], request: ApiRequest, kind: str) -> Answer:
     """Return the page of a list for `page_size` and `start_cursor`, from the body or else from the query."""
-    size = _size(ask.body.get("page_size", ask.one("page_size")))
-    cursor = ask.body.get("start_cursor", ask.one("start_cursor"))
+    size = _size(request.body.get("page_size", request.parameter("page_size")))
+    cursor = request.body.get("start_cursor", request.parameter("start_cursor"))
     start = 0
     if cursor is not None:
         places = [index for index, item in enumerate(items) if item["id"] == cursor]
