@@ -66,9 +66,9 @@ class Block:
 
 def read_blocks(value: object, new_id: NewId, names: rich_text.Names, where: str = "body.children") -> list[Block]:
     """Return the blocks of a request. Raises NotionRefusal for a block that Notion refuses."""
-    made = _read(value, new_id, names, where, DEPTH)
-    check_elements([sum(1 for _ in block.walk()) for block in made])
-    return made
+    blocks = _read(value, new_id, names, where, DEPTH)
+    check_elements([sum(1 for _ in block.walk()) for block in blocks])
+    return blocks
 
 
 def _read(value: object, new_id: NewId, names: rich_text.Names, where: str, depth: int) -> list[Block]:
@@ -78,10 +78,10 @@ def _read(value: object, new_id: NewId, names: rich_text.Names, where: str, dept
         raise invalid(f"{where}.length should be ≤ `{REQUEST_LIMIT}`, instead was `{len(value)}`")
     if depth == 0 and value:
         raise invalid(f"{where} should be not present: at most {DEPTH} levels may be sent at once")
-    return [_one(item, new_id, names, f"{where}[{index}]", depth) for index, item in enumerate(value)]
+    return [_read_block(item, new_id, names, f"{where}[{index}]", depth) for index, item in enumerate(value)]
 
 
-def _one(item: object, new_id: NewId, names: rich_text.Names, where: str, depth: int) -> Block:
+def _read_block(item: object, new_id: NewId, names: rich_text.Names, where: str, depth: int) -> Block:
     if not is_object(item):
         raise invalid(f"{where} should be an object")
     kinds = [name for name in item if name not in ("object", "type")]
@@ -114,18 +114,18 @@ def to_markdown(blocks: Sequence[Block], indent: str = "") -> str:
 
 
 def _lines(block: Block, number: int) -> list[str]:
-    words = rich_text.to_markdown(block.rich_text)
+    text = rich_text.to_markdown(block.rich_text)
     match block.type:
         case "heading_1" | "heading_2" | "heading_3":
-            return [f"{'#' * int(block.type[-1])} {words}"]
+            return [f"{'#' * int(block.type[-1])} {text}"]
         case "bulleted_list_item" | "toggle":
-            return [f"- {words}"]
+            return [f"- {text}"]
         case "numbered_list_item":
-            return [f"{number}. {words}"]
+            return [f"{number}. {text}"]
         case "to_do":
-            return [f"- [{'x' if block.fields.get('checked') else ' '}] {words}"]
+            return [f"- [{'x' if block.fields.get('checked') else ' '}] {text}"]
         case "quote" | "callout":
-            return [f"> {line}" for line in words.split("\n")]
+            return [f"> {line}" for line in text.split("\n")]
         case "code":
             language = str(block.fields.get("language", "plain text")).replace("plain text", "")
             return [f"```{language}", *rich_text.plain(block.rich_text).split("\n"), "```"]
@@ -136,7 +136,7 @@ def _lines(block: Block, number: int) -> list[str]:
         case _ if block.file:
             return [f"![{block.file[0]}]({block.type})"]
         case _:
-            return words.split("\n")
+            return text.split("\n")
 
 
 def _table(block: Block) -> list[str]:

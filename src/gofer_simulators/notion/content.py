@@ -19,7 +19,7 @@ def get_block(workspace: Workspace, request: ApiRequest) -> Answer:
 def get_children(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer GET /blocks/{id}/children."""
     request.permit(query="page_size start_cursor")
-    page, above = _place(workspace, request.id())
+    page, above = _page_or_block(workspace, request.id())
     parent = _parent(page, above)
     return listed([shapes.block(workspace, one, parent) for one in _children(page, above)], request, "block")
 
@@ -27,14 +27,14 @@ def get_children(workspace: Workspace, request: ApiRequest) -> Answer:
 def append_children(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer PATCH /blocks/{id}/children."""
     request.permit(body="children position")
-    page, above = _place(workspace, request.id())
+    page, above = _page_or_block(workspace, request.id())
     siblings = _children(page, above)
     at = _position(siblings, object_of(request.body, "position")) if "position" in request.body else len(siblings)
-    made = read_blocks(request.body.get("children"), workspace.new_id, workspace.name_of)
-    siblings[at:at] = workspace.stamped(made, (workspace.now(), workspace.bot.id))
-    workspace.edited(page, made, workspace.bot)
+    blocks = read_blocks(request.body.get("children"), workspace.new_id, workspace.name_of)
+    siblings[at:at] = workspace.stamped(blocks, (workspace.now(), workspace.bot.id))
+    workspace.content_changed(page, blocks, workspace.bot)
     parent = _parent(page, above)
-    return listed([shapes.block(workspace, one, parent) for one in made], ApiRequest({}, {}, {}), "block")
+    return listed([shapes.block(workspace, one, parent) for one in blocks], ApiRequest({}, {}, {}), "block")
 
 
 def list_comments(workspace: Workspace, request: ApiRequest) -> Answer:
@@ -43,7 +43,7 @@ def list_comments(workspace: Workspace, request: ApiRequest) -> Answer:
     The comments of a page do not include those of its blocks.
     """
     request.permit(query="block_id page_size start_cursor")
-    page, block = _place(workspace, id_of(request.parameter("block_id")))
+    page, block = _page_or_block(workspace, id_of(request.parameter("block_id")))
     on = block.id if block else ""
     found = [one for one in workspace.comments.values() if (one.page, one.block) == (page.id, on) and not one.resolved]
     return listed([shapes.comment(workspace, one) for one in found], request, "comment")
@@ -90,7 +90,7 @@ def _discussion(workspace: Workspace, id_: str) -> Comment:
     raise not_found("discussion", id_)
 
 
-def _place(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
+def _page_or_block(workspace: Workspace, id_: str) -> tuple[Page, Block | None]:
     """Return the page of an id, or the block of an id with its page; this API treats pages as blocks."""
     page = workspace.pages.get(id_)
     if page and page.shared:

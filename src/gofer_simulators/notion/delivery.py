@@ -40,7 +40,7 @@ class _Gathered:
     change: Change
     authors: tuple[User, ...]
 
-    def with_(self, later: Change) -> "_Gathered":
+    def merged(self, later: Change) -> "_Gathered":
         properties = tuple(dict.fromkeys((*self.change.properties, *later.properties)))
         blocks = tuple(dict.fromkeys((*self.change.blocks, *later.blocks)))
         authors = tuple(dict.fromkeys((*self.authors, later.author)))
@@ -68,11 +68,11 @@ class Deliveries(Webhook):
         if not self.url or not self.active:
             return
         if not self.pace.window or change.type.startswith("comment."):
-            self._begin(self._event(_Gathered(change, (change.author,))))
+            self._send_or_hold(self._event(_Gathered(change, (change.author,))))
             return
         key = (change.type, change.entity[0])
         gathered = self._gathering.get(key)
-        self._gathering[key] = gathered.with_(change) if gathered else _Gathered(change, (change.author,))
+        self._gathering[key] = gathered.merged(change) if gathered else _Gathered(change, (change.author,))
         if gathered is None:
             self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
@@ -126,9 +126,9 @@ class Deliveries(Webhook):
         if timer := self._timers.pop(key, None):
             timer.cancel()
         if gathered := self._gathering.pop(key, None):
-            self._begin(self._event(gathered))
+            self._send_or_hold(self._event(gathered))
 
-    def _begin(self, event: dict[str, object]) -> None:
+    def _send_or_hold(self, event: dict[str, object]) -> None:
         self.sent.append(event)
         if self._held is not None:
             self._held.append(event)

@@ -54,7 +54,7 @@ def update_page(workspace: Workspace, request: ApiRequest) -> Answer:
     if request.body.get("erase_content") is True and page.blocks:
         gone = page.blocks
         page.blocks = []
-        workspace.edited(page, gone, workspace.bot)
+        workspace.content_changed(page, gone, workspace.bot)
     return shapes.page(workspace, page)
 
 
@@ -71,20 +71,20 @@ def update_markdown(workspace: Workspace, request: ApiRequest) -> Answer:
         raise invalid(f"body.type should be one of {', '.join(_EDITS)}")
     request.permit(body=f"type {kind}")
     page = workspace.page(request.id())
-    what = object_of(request.body, kind)
+    fields = object_of(request.body, kind)
     edit: dict[str, Callable[[str, JsonObject], str]] = {
-        "update_content": _replaced,
+        "update_content": _replace_texts,
         "replace_content": lambda _, new: _text(new, "new_str"),
-        "insert_content": _inserted,
+        "insert_content": _insert_content,
     }
     before = {to_markdown([block]): block for block in page.blocks}
-    made = from_markdown(edit[kind](to_markdown(page.blocks), what), workspace.new_id)
+    made = from_markdown(edit[kind](to_markdown(page.blocks), fields), workspace.new_id)
     # An unchanged block keeps its id, and therefore its comments.
     after = [before.pop(to_markdown([block]), block) for block in made]
     new = workspace.stamped([block for block in after if not block.created[0]], (workspace.now(), workspace.bot.id))
     page.blocks = after
     if changed := [*new, *before.values()]:
-        workspace.edited(page, changed, workspace.bot)
+        workspace.content_changed(page, changed, workspace.bot)
     return _markdown(page)
 
 
@@ -93,14 +93,14 @@ def _markdown(page: Page) -> Answer:
     return {"object": "page_markdown", "id": page.id, "markdown": markdown, "truncated": False, "unknown_block_ids": []}
 
 
-def _text(what: JsonObject, name: str) -> str:
-    if not isinstance(what.get(name), str):
+def _text(fields: JsonObject, name: str) -> str:
+    if not isinstance(fields.get(name), str):
         raise invalid(f"body.{name} should be a string")
-    return text_of(what, name)
+    return text_of(fields, name)
 
 
-def _replaced(markdown: str, what: JsonObject) -> str:
-    for update in objects(what.get("content_updates")):
+def _replace_texts(markdown: str, fields: JsonObject) -> str:
+    for update in objects(fields.get("content_updates")):
         old = _text(update, "old_str")
         new = _text(update, "new_str")
         count = markdown.count(old) if old else 0
@@ -110,11 +110,11 @@ def _replaced(markdown: str, what: JsonObject) -> str:
     return markdown
 
 
-def _inserted(markdown: str, what: JsonObject) -> str:
-    if set(what) - {"content", "position"}:
+def _insert_content(markdown: str, fields: JsonObject) -> str:
+    if set(fields) - {"content", "position"}:
         raise invalid("body.insert_content takes content and position")
-    content = _text(what, "content")
-    at_start = object_of(what, "position").get("type") == "start"
+    content = _text(fields, "content")
+    at_start = object_of(fields, "position").get("type") == "start"
     return "\n".join(filter(None, (content, markdown) if at_start else (markdown, content)))
 
 

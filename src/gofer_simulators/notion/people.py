@@ -74,26 +74,26 @@ class People:
     def page(self, page: str) -> Page:
         """Return the page with this id or title. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
-        return _only(found, f"pages {page!r}")
+        return _single(found, f"pages {page!r}")
 
     def database(self, database: str) -> Database:
         """Return the database with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
-        return _only(found, f"databases {database!r}")
+        return _single(found, f"databases {database!r}")
 
     def user(self, user: str) -> User:
         """Return the user with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.users.values() if user in (one.id, one.name)]
-        return _only(found, f"people {user!r}")
+        return _single(found, f"people {user!r}")
 
     def _append(self, page: str, blocks: Sequence[Block], by: str) -> None:
         row = self.page(page)
         author = self.user(by)
         row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
-        self._workspace.edited(row, blocks, author)
+        self._workspace.content_changed(row, blocks, author)
 
 
-def _only(found: Sequence[_T], what: str) -> _T:
+def _single(found: Sequence[_T], description: str) -> _T:
     if len(found) != 1:
-        raise invalid(f"There are {len(found)} {what}.")
+        raise invalid(f"There are {len(found)} {description}.")
     return found[0]

@@ -45,12 +45,12 @@ def empty(kind: str) -> object:
     return value
 
 
-def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
+def property_shape(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
     """Return a value as a page object shows it; `user` returns the user object of an id."""
-    return {"id": column.id, "type": column.kind, column.kind: _shown(column, value, user)}
+    return {"id": column.id, "type": column.kind, column.kind: _wire_value(column, value, user)}
 
 
-def _shown(column: Property, value: object, user: Callable[[str], Answer]) -> object:
+def _wire_value(column: Property, value: object, user: Callable[[str], Answer]) -> object:
     match column.kind:
         case "title" | "rich_text":
             if value:
@@ -76,16 +76,16 @@ def _option(column: Property, name: str) -> Answer:
 
 def read(column: Property, value: object, names: rich_text.Names) -> object:
     """Return a value of a request as a page stores it. Raises NotionRefusal for a value that Notion refuses."""
-    given = _given(column, value)
+    given = _value_of(column, value)
     match column.kind:
         case "title" | "rich_text":
             return rich_text.plain(rich_text.read(given, names, f"{column.name}.{column.kind}"))
         case "select" | "status":
             if given is None:
                 return None
-            return _named(column, given)
+            return _option_name(column, given)
         case "multi_select":
-            return [_named(column, one) for one in _array(column, given)]
+            return [_option_name(column, one) for one in _array(column, given)]
         case "people":
             people = [text_of(one, "id") for one in objects(_array(column, given))]
             _ = [names(id_) for id_ in people]
@@ -93,20 +93,20 @@ def read(column: Property, value: object, names: rich_text.Names) -> object:
         case "relation":
             return [text_of(one, "id") for one in objects(_array(column, given))]
         case "checkbox":
-            return _of(column, given, bool)
+            return _typed(column, given, bool)
         case "number":
-            return _of(column, given, int, float, type(None))
+            return _typed(column, given, int, float, type(None))
         case "date":
             if given is None:
                 return None
             return _date(column, given)
         case _:
-            _of(column, given, str, type(None))
+            _typed(column, given, str, type(None))
             check_length(len(str(given or "")), URL, f"{column.name}.{column.kind}")
             return given
 
 
-def _given(column: Property, value: object) -> object:
+def _value_of(column: Property, value: object) -> object:
     if not is_object(value) or set(value) - {column.kind, "type", "id"} or column.kind not in value:
         raise invalid(f"{column.name} is expected to be {column.kind}.")
     return value[column.kind]
@@ -119,7 +119,7 @@ def _array(column: Property, given: object) -> list[object]:
     return given
 
 
-def _of(column: Property, given: object, *types: type) -> object:
+def _typed(column: Property, given: object, *types: type) -> object:
     if not isinstance(given, types) or (isinstance(given, bool) and bool not in types):
         raise invalid(f"{column.name}.{column.kind} should be a {types[0].__name__}.")
     return given
@@ -134,7 +134,7 @@ def _date(column: Property, given: object) -> Answer:
     return {"start": given["start"], "end": given.get("end"), "time_zone": given.get("time_zone")}
 
 
-def _named(column: Property, given: object) -> str:
+def _option_name(column: Property, given: object) -> str:
     """Return the name of an option that a request gives by name or id. Raises NotionRefusal for an unknown option."""
     option = given if is_object(given) else {}
     name = text_of(option, "name")
@@ -168,7 +168,7 @@ def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[
     if "or" in filter_:
         return any(matches(one, values, columns) for one in objects(filter_["or"]))
     column, operator, wanted = _condition(filter_, columns)
-    return _holds(operator, wanted, values.get(column.name), column)
+    return _satisfies(operator, wanted, values.get(column.name), column)
 
 
 def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Property, str, object]:
@@ -184,7 +184,7 @@ def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Pr
     return column, operator, wanted
 
 
-def _holds(operator: str, wanted: object, value: object, column: Property) -> bool:
+def _satisfies(operator: str, wanted: object, value: object, column: Property) -> bool:
     match operator:
         case "equals":
             return value == wanted

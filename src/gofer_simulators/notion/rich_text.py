@@ -38,7 +38,7 @@ def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
         raise invalid(f"{where} should be an array, instead was {type(value).__name__}")
     if len(value) > LENGTH_LIMIT:
         raise invalid(f"{where}.length should be ≤ `{LENGTH_LIMIT}`, instead was `{len(value)}`")
-    return [_one(item, names, f"{where}[{index}]") for index, item in enumerate(value)]
+    return [_read_text(item, names, f"{where}[{index}]") for index, item in enumerate(value)]
 
 
 def plain(texts: Sequence[JsonObject]) -> str:
@@ -48,7 +48,7 @@ def plain(texts: Sequence[JsonObject]) -> str:
 
 def to_markdown(texts: Sequence[JsonObject]) -> str:
     """Return a rich text array as inline Markdown."""
-    return "".join(_marked(item) for item in texts)
+    return "".join(_text_to_markdown(item) for item in texts)
 
 
 def from_markdown(markdown: str) -> list[Answer]:
@@ -70,7 +70,7 @@ def cut(content: str) -> list[Answer]:
     return [text(content[at : at + CONTENT_LIMIT]) for at in range(0, len(content), CONTENT_LIMIT)]
 
 
-def _one(item: object, names: Names, where: str) -> Answer:
+def _read_text(item: object, names: Names, where: str) -> Answer:
     if not is_object(item):
         raise invalid(f"{where} should be an object")
     if unknown := set(item) - {"type", "text", "mention", "annotations", "plain_text", "href"}:
@@ -102,7 +102,7 @@ def _mention(mention: JsonObject, names: Names, where: str) -> Answer:
     return {"type": "mention", "mention": inner, "annotations": annotations, "plain_text": shown, "href": None}
 
 
-def _marked(item: JsonObject) -> str:
+def _text_to_markdown(item: JsonObject) -> str:
     words = text_of(item, "plain_text")
     annotations = object_of(item, "annotations")
     for name in ("code", "bold", "italic", "strikethrough"):

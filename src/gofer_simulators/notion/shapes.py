@@ -28,16 +28,16 @@ def page(workspace: Workspace, shown: Page) -> Answer:
         "object": "page",
         "id": shown.id,
         "created_time": shown.created[0],
-        "created_by": _partial(shown.created[1]),
+        "created_by": _user_reference(shown.created[1]),
         "last_edited_time": shown.edited[0],
-        "last_edited_by": _partial(shown.edited[1]),
+        "last_edited_by": _user_reference(shown.edited[1]),
         "parent": _parent(shown),
         "in_trash": shown.trashed,
         "is_locked": False,
         "icon": None,
         "cover": None,
         "properties": {
-            name: properties.shown(column, shown.values[name], lambda id_: user(workspace, id_))
+            name: properties.property_shape(column, shown.values[name], lambda id_: user(workspace, id_))
             for name, column in shown.columns.items()
         },
         "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
@@ -96,9 +96,9 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
         "id": shown.id,
         "parent": parent,
         "created_time": shown.created[0],
-        "created_by": _partial(shown.created[1]),
+        "created_by": _user_reference(shown.created[1]),
         "last_edited_time": shown.created[0],
-        "last_edited_by": _partial(shown.created[1]),
+        "last_edited_by": _user_reference(shown.created[1]),
         "has_children": bool(shown.children),
         "in_trash": False,
         "type": shown.type,
@@ -119,12 +119,12 @@ def comment(workspace: Workspace, shown: Comment) -> Answer:
         "discussion_id": shown.discussion,
         "created_time": shown.created[0],
         "last_edited_time": shown.created[0],
-        "created_by": _partial(by.id),
+        "created_by": _user_reference(by.id),
         "rich_text": shown.texts,
         "display_name": {"type": "integration" if by.bot else "user", "resolved_name": by.name},
         "attachments": [],
     }
 
 
-def _partial(id_: str) -> Answer:
+def _user_reference(id_: str) -> Answer:
     return {"object": "user", "id": id_}

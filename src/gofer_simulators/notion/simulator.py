@@ -33,7 +33,7 @@ class NotionSimulator(Vendor):
         self.faults = Faults()
         self.people = People(self.workspace)
         self._deliveries = Deliveries(self.workspace, http, secret, pace or Pace())
-        self.workspace.tell = self._deliveries.announce
+        self.workspace.announce = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
         super().__init__(self._deliveries, self._web_api.routes())
 

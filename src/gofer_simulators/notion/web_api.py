@@ -83,17 +83,17 @@ class WebApi:
         query = request.query_params
         block = request.path_params["block"]
         if "authorization" in request.headers:
-            return _storage(400, "InvalidArgument", "Only one auth mechanism allowed")
+            return _storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
         date = query.get("X-Amz-Date", "")
         if query.get("X-Amz-Signature") != self._workspace.signature(block, date):
-            return _storage(403, "SignatureDoesNotMatch", "The signature does not match.")
+            return _storage_error(403, "SignatureDoesNotMatch", "The signature does not match.")
         at = datetime.strptime(date, "%Y%m%dT%H%M%S%z").timestamp()
         if self._workspace.clock() > at + FILE_SECONDS:
-            return _storage(403, "AccessDenied", "Request has expired")
+            return _storage_error(403, "AccessDenied", "Request has expired")
         everywhere = (one for page in self._workspace.pages.values() for one in page.all_blocks())
         found = next((one for one in everywhere if one.id == block and one.file), None)
         if found is None or found.file is None:
-            return _storage(404, "NoSuchKey", "The specified key does not exist.")
+            return _storage_error(404, "NoSuchKey", "The specified key does not exist.")
         return Response(found.file[1], media_type="application/octet-stream")
 
     async def _call(self, request: Request, raw: bytes) -> Response:
@@ -121,7 +121,7 @@ class WebApi:
         return call, path
 
 
-def _storage(status: int, code: str, message: str) -> Response:
+def _storage_error(status: int, code: str, message: str) -> Response:
     return Response(f"<Error><Code>{code}</Code><Message>{message}</Message></Error>", status, media_type="text/xml")
 
 

@@ -120,7 +120,7 @@ class Workspace:
     databases: dict[str, Database] = field(default_factory=dict[str, Database])
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
-    tell: Callable[[Change], None] = lambda _: None
+    announce: Callable[[Change], None] = lambda _: None
     origin: str = "https://prod-files-secure.s3.us-west-2.amazonaws.com"
     """The origin of file addresses."""
     _ids: Counter[str] = field(default_factory=Counter[str])
@@ -202,7 +202,7 @@ class Workspace:
         stamp = (self.now(), by.id)
         page = Page(self.new_id("page"), database, whole, self.stamped(blocks, stamp), stamp, stamp, parent)
         self.pages[page.id] = page
-        self._tell("page.created", page, by)
+        self._announce_page("page.created", page, by)
         return page
 
     def set_values(self, page: Page, values: Mapping[str, object], by: User) -> None:
@@ -211,21 +211,21 @@ class Workspace:
         page.values.update(changed)
         if changed:
             ids = tuple(page.columns[name].id for name in changed)
-            self._tell("page.properties_updated", page, by, properties=ids)
+            self._announce_page("page.properties_updated", page, by, properties=ids)
 
-    def edited(self, page: Page, blocks: Sequence[Block], by: User) -> None:
+    def content_changed(self, page: Page, blocks: Sequence[Block], by: User) -> None:
         """Send the event for added, changed or removed blocks of a page."""
-        self._tell("page.content_updated", page, by, blocks=tuple(block.id for block in blocks))
+        self._announce_page("page.content_updated", page, by, blocks=tuple(block.id for block in blocks))
 
     def trash(self, page: Page, by: User, *, trashed: bool) -> None:
         """Move a page into or out of the trash, with an event if this is a change."""
         if page.trashed != trashed:
             page.trashed = trashed
-            self._tell("page.deleted" if trashed else "page.undeleted", page, by)
+            self._announce_page("page.deleted" if trashed else "page.undeleted", page, by)
 
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
         """Create a comment in an existing or a new discussion, with its event."""
-        made = Comment(
+        comment = Comment(
             id=self.new_id("comment"),
             discussion=discussion or self.new_id("discussion"),
             page=page.id,
@@ -233,11 +233,13 @@ class Workspace:
             texts=texts,
             created=(self.now(), by.id),
         )
-        self.comments[made.id] = made
+        self.comments[comment.id] = comment
         parent: Answer = {"id": block or page.id, "type": "block" if block else "page"}
         if page.shared:
-            self.tell(Change("comment.created", (made.id, "comment"), by, made.created[0], parent, page=page.id))
-        return made
+            self.announce(
+                Change("comment.created", (comment.id, "comment"), by, comment.created[0], parent, page=page.id)
+            )
+        return comment
 
     def stamped(self, blocks: Sequence[Block], stamp: tuple[str, str]) -> list[Block]:
         """Set time and user of blocks and of all blocks below them; return the blocks."""
@@ -246,13 +248,13 @@ class Workspace:
                 one.created = stamp
         return list(blocks)
 
-    def _tell(
+    def _announce_page(
         self, kind: str, page: Page, by: User, properties: tuple[str, ...] = (), blocks: tuple[str, ...] = ()
     ) -> None:
         page.edited = (self.now(), by.id)
         if page.shared:
             parent = self.parent(page)
-            self.tell(Change(kind, (page.id, "page"), by, page.edited[0], parent, properties, blocks, page.id))
+            self.announce(Change(kind, (page.id, "page"), by, page.edited[0], parent, properties, blocks, page.id))
 
     def state(self) -> dict[str, object]:
         """Return the pages by id with properties, content and comments, in plain JSON."""

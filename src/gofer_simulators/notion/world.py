@@ -66,9 +66,9 @@ def _column(workspace: Workspace, name: str, place: Place) -> Property:
         raise place.wrong(f"is a {kind}, which has no options")
     # Notion shows the ids of properties with URL encoding, so the simulator makes ids that need it.
     short = f"{workspace.new_id('property')[:3]}%3A"
-    own = place.text("id", short)
+    id_ = place.text("id", short)
     return Property(
-        id="title" if kind == "title" else own,
+        id="title" if kind == "title" else id_,
         name=name,
         kind=kind,
         options={one: workspace.new_id("option") for one in names},
@@ -145,7 +145,7 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
         texts = rich_text.from_markdown(one.text("text"))
         stamp = (workspace.now(), _person(workspace, one.at("user")))
         resolved = place.flag("resolved")
-        made = Comment(
+        comment = Comment(
             id=workspace.new_id("comment"),
             discussion=discussion,
             page=page.id,
@@ -154,7 +154,7 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
             created=stamp,
             resolved=resolved,
         )
-        workspace.comments[made.id] = made
+        workspace.comments[comment.id] = comment
 
 
 def _person(workspace: Workspace, place: Place) -> str:

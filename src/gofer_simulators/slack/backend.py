@@ -30,11 +30,11 @@ class Backend:
 
     def visible_channel(self, arguments: Arguments) -> Channel:
         """Return the channel of a call, given by id or by `#name`. Raises SlackRefusal if the bot cannot see it."""
-        asked = arguments.required("channel")
-        named = self.workspace.channel_named(asked) if asked.startswith("#") else None
-        channel = named or self.workspace.channel(asked)
+        name = arguments.required("channel")
+        named = self.workspace.channel_named(name) if name.startswith("#") else None
+        channel = named or self.workspace.channel(name)
         if channel.kind != "channel" and self.workspace.bot.user not in channel.members:
-            raise SlackRefusal("channel_not_found", asked)
+            raise SlackRefusal("channel_not_found", name)
         return channel
 
     def joined_channel(self, arguments: Arguments) -> Channel:

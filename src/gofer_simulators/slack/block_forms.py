@@ -103,7 +103,7 @@ def _check_section(block: JsonObject, place: str) -> None:
     if "text" in block:
         _check_text(block["text"], MAX_TEXT, f"{place}/text")
     if "fields" in block:
-        for index, field in enumerate(_listed(block, "fields", MAX_FIELDS, place)):
+        for index, field in enumerate(_items(block, "fields", MAX_FIELDS, place)):
             _check_text(field, MAX_FIELD, f"{place}/fields/{index}")
     accessory = object_of(block, "accessory")
     if accessory.get("type") == "button":
@@ -119,7 +119,7 @@ def _check_image(image: JsonObject, place: str) -> None:
 
 
 def _check_context(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_listed(block, "elements", MAX_CONTEXT, place)):
+    for index, element in enumerate(_items(block, "elements", MAX_CONTEXT, place)):
         where = f"{place}/elements/{index}"
         if is_object(element) and element.get("type") == "image":
             _check_keys(element, {"type", "image_url", "slack_file", "alt_text"}, where)
@@ -129,7 +129,7 @@ def _check_context(block: JsonObject, place: str) -> None:
 
 
 def _check_actions(block: JsonObject, place: str) -> None:
-    elements = _listed(block, "elements", MAX_ACTIONS, place)
+    elements = _items(block, "elements", MAX_ACTIONS, place)
     for index, element in enumerate(objects(elements)):
         if element.get("type") == "button":
             _check_button(element, f"{place}/elements/{index}")
@@ -149,7 +149,7 @@ def _check_button(button: JsonObject, place: str) -> None:
 
 
 def _check_rich_text(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_listed(block, "elements", None, place)):
+    for index, element in enumerate(_items(block, "elements", None, place)):
         _check_rich_element(element, f"{place}/elements/{index}")
 
 
@@ -211,7 +211,7 @@ def _check_unique(ids: Sequence[str], name: str, place: str) -> None:
             raise invalid(f"`{name}` {given!r} already exists", place)
 
 
-def _listed(block: JsonObject, name: str, most: int | None, place: str) -> list[object]:
+def _items(block: JsonObject, name: str, most: int | None, place: str) -> list[object]:
     items = block.get(name)
     if not is_array(items) or not items:
         raise invalid("no less than 1 items allowed", f"{place}/{name}")

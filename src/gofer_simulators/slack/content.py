@@ -9,7 +9,7 @@ from typing import cast
 from gofer_simulators.json_values import JsonObject, is_object, objects, text_of
 from gofer_simulators.slack.arguments import Arguments
 from gofer_simulators.slack.block_forms import check_forms, invalid
-from gofer_simulators.slack.markdown import PARSER, expanded, table_problem, units
+from gofer_simulators.slack.markdown import PARSER, block_count, mistake_in_tables, units
 from gofer_simulators.slack.shapes import escaped, fallback_text, stable_id
 from gofer_simulators.slack.workspace import SlackRefusal
 
@@ -55,10 +55,10 @@ def content_of(arguments: Arguments) -> Content:
     if units(text) > MAX_TEXT:
         raise SlackRefusal("msg_too_long", f"text has {units(text)} characters")
     checked = _checked(blocks or [])
-    words = text or fallback_text(checked)
+    fallback = text or fallback_text(checked)
     plain = arguments.flag("link_names") or arguments.text("parse") == "full"
-    paged = mentions(words, checked, plain=plain)
-    return Content(words, checked, tuple(objects(attachments)), paged)
+    paged = mentions(fallback, checked, plain=plain)
+    return Content(fallback, checked, tuple(objects(attachments)), paged)
 
 
 def edited_content_of(arguments: Arguments) -> Content:
@@ -115,12 +115,12 @@ def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     if len(blocks) > MAX_BLOCKS:
         raise _too_many()
     check_forms(blocks)
-    own = _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
-    _check_size(blocks, own)
+    markdown = [text_of(block, "text") for block in blocks if block.get("type") == "markdown"]
+    _check_size(blocks, _checked_block_count(markdown, len(blocks)))
     return tuple(_with_id(block, index) for index, block in enumerate(blocks))
 
 
-def _check_markdown(texts: Sequence[str], blocks: int) -> int:
+def _checked_block_count(texts: Sequence[str], blocks: int) -> int:
     """Check the markdown blocks of a message with `blocks` blocks; return how many blocks Slack makes of the message.
 
     Raises SlackRefusal.
@@ -128,18 +128,18 @@ def _check_markdown(texts: Sequence[str], blocks: int) -> int:
     if (characters := sum(map(units, texts))) > MAX_MARKDOWN:
         raise SlackRefusal("msg_too_long", f"markdown blocks have {characters} characters")
     parsed = [PARSER.parse(text) for text in texts]
-    own = blocks - len(texts) + sum(map(expanded, parsed))
-    if own > MAX_BLOCKS:
+    slack_blocks = blocks - len(texts) + sum(map(block_count, parsed))
+    if slack_blocks > MAX_BLOCKS:
         raise _too_many()
-    if problem := table_problem([token for tokens in parsed for token in tokens]):
-        raise invalid(problem)
-    return own
+    if mistake := mistake_in_tables([token for tokens in parsed for token in tokens]):
+        raise invalid(mistake)
+    return slack_blocks
 
 
-def _check_size(blocks: Sequence[JsonObject], own: int) -> None:
-    """Raise SlackRefusal if the blocks have too many characters; Slack makes `own` blocks of them."""
+def _check_size(blocks: Sequence[JsonObject], slack_blocks: int) -> None:
+    """Raise SlackRefusal if the blocks have too many characters; Slack makes `slack_blocks` blocks of them."""
     parts = sum(len(objects(block.get("elements"))) for block in blocks if block.get("type") == "rich_text")
-    size = _characters(blocks) + BLOCK_SIZE * max(0, own + parts - 1)
+    size = _characters(blocks) + BLOCK_SIZE * max(0, slack_blocks + parts - 1)
     if size > MAX_ALL_BLOCKS:
         raise SlackRefusal("msg_blocks_too_long", f"all blocks have {size} characters")
 

@@ -57,12 +57,12 @@ class Deliveries(Webhook):
     def announce(self, envelopes: Sequence[JsonObject]) -> None:
         """Start to deliver the subscribed events; without a URL or a socket, do nothing."""
         if self.url or self._sockets.enabled:
-            for one in filter(self._subscribed, envelopes):
-                self.begin(self._deliver(one))
+            for envelope in filter(self._subscribed, envelopes):
+                self.begin(self._deliver(envelope))
 
-    async def send(self, one: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
+    async def send(self, envelope: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
         """Make one signed attempt and return the status. Raises httpx2.TransportError without an answer."""
-        return (await self._post(one, retry_num, retry_reason)).status_code
+        return (await self._post(envelope, retry_num, retry_reason)).status_code
 
     async def send_press(self, payload: JsonObject) -> bool:
         """Send one press, without retries. Return whether the app accepted it; if not, Slack shows an error."""
@@ -76,23 +76,23 @@ class Deliveries(Webhook):
         response = await answer_within(self._pace.answer_within, sent)
         return response is not None and response.status_code == 200
 
-    async def _deliver(self, one: JsonObject) -> None:
+    async def _deliver(self, envelope: JsonObject) -> None:
         reason: str | None = None
 
         async def attempt(number: int) -> bool:
             nonlocal reason
-            reason = await self._attempt(one, number, reason)
+            reason = await self._attempt(envelope, number, reason)
             return reason is None
 
         await until_accepted(attempt, [gap * self._pace.gap_factor for gap in RETRY_GAPS])
 
-    async def _attempt(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
+    async def _attempt(self, envelope: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
         """Make one attempt. Return Slack's reason for a retry, or None if no retry should follow."""
         if self._sockets.enabled:
-            return await self._sockets.attempt(one, self._pace.answer_within, retry_num, retry_reason)
+            return await self._sockets.attempt(envelope, self._pace.answer_within, retry_num, retry_reason)
         try:
             async with asyncio.timeout(self._pace.answer_within):
-                response = await self._post(one, retry_num, retry_reason)
+                response = await self._post(envelope, retry_num, retry_reason)
         except (TimeoutError, httpx2.TimeoutException):
             return "http_timeout"
         except httpx2.TransportError:
@@ -101,8 +101,8 @@ class Deliveries(Webhook):
             return None
         return "http_error"
 
-    async def _post(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
-        body = compact(one)
+    async def _post(self, envelope: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
+        body = compact(envelope)
         headers = {**self._signed(body), "Content-Type": "application/json"}
         if retry_num:
             headers |= {
@@ -119,8 +119,8 @@ class Deliveries(Webhook):
             "X-Slack-Signature": signature(self._secret, timestamp, body),
         }
 
-    def _subscribed(self, one: JsonObject) -> bool:
-        event = object_of(one, "event")
+    def _subscribed(self, envelope: JsonObject) -> bool:
+        event = object_of(envelope, "event")
         name = text_of(event, "type")
         if name == "message":
             name = _MESSAGES.get(text_of(event, "channel_type"), name)

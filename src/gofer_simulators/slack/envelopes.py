@@ -15,12 +15,12 @@ def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, 
     """
     channel = workspace.channel(message.channel)
     member = workspace.bot.user in channel.members
-    own = message.bot_id == workspace.bot.bot_id
+    by_the_bot = message.bot_id == workspace.bot.bot_id
     body = message_body(workspace, message) | {"channel": channel.id, "event_ts": message.ts}
     if message.metadata:
         body["metadata"] = dict(message.metadata)
     events: list[dict[str, object]] = []
-    if _visible(workspace, channel) and not own and workspace.mentions_bot(message.text):
+    if _sends_app_mention(workspace, channel) and not by_the_bot and workspace.mentions_bot(message.text):
         events.append(body | {"type": "app_mention"})
     if member or channel.kind == "im":
         events.append(body | {"channel_type": channel.kind})
@@ -42,20 +42,20 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
         "message": message_body(workspace, after),
         "previous_message": message_body(workspace, before),
     }
-    events = [event] if _reads_along(workspace, channel) else []
-    if _visible(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
+    events = [event] if _bot_receives(workspace, channel) else []
+    if _sends_app_mention(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
         body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
         events.append(body | {"type": "app_mention"})
     return [envelope(workspace, event, changed_at) for event in events]
 
 
-def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
+def deletion_envelopes(workspace: Workspace, before: Message, tombstone: Message | None) -> list[dict[str, object]]:
     """Return the envelope for a deleted message; `left` is the tombstone of a message with replies."""
     channel = workspace.channel(before.channel)
     deleted_at = workspace.next_ts()
     event: dict[str, object] = {
         "type": "message",
-        "subtype": "message_changed" if left else "message_deleted",
+        "subtype": "message_changed" if tombstone else "message_deleted",
         "hidden": True,
         "channel": channel.id,
         "channel_type": channel.kind,
@@ -63,8 +63,8 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
         "event_ts": deleted_at,
         "previous_message": message_body(workspace, before),
     }
-    event |= {"message": message_body(workspace, left)} if left else {"deleted_ts": before.ts}
-    return _told(workspace, channel, event, deleted_at)
+    event |= {"message": message_body(workspace, tombstone)} if tombstone else {"deleted_ts": before.ts}
+    return _if_received(workspace, channel, event, deleted_at)
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
@@ -90,7 +90,7 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
     }
     if inviter:
         event["inviter"] = inviter
-    return _told(workspace, channel, event, event_ts)
+    return _if_received(workspace, channel, event, event_ts)
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
@@ -121,7 +121,7 @@ def reaction_envelopes(
     }
     if message.user and not message.bot_id:
         event["item_user"] = message.user
-    return _told(workspace, workspace.channel(message.channel), event, event_ts)
+    return _if_received(workspace, workspace.channel(message.channel), event, event_ts)
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
@@ -152,21 +152,21 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
     }
 
 
-def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
+def _if_received(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
     """Return the envelope of an event in a conversation of the bot, and none for another conversation."""
-    if _reads_along(workspace, channel):
+    if _bot_receives(workspace, channel):
         return [envelope(workspace, event, event_ts)]
     return []
 
 
-def _visible(workspace: Workspace, channel: Channel) -> bool:
+def _sends_app_mention(workspace: Workspace, channel: Channel) -> bool:
     """Return whether Slack sends `app_mention` for a channel; for a direct message it sends only `message`."""
-    return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
+    return channel.kind == "channel" or (channel.kind != "im" and _bot_receives(workspace, channel))
 
 
 def _adds_mention(workspace: Workspace, before: Message, after: Message) -> bool:
     return workspace.mentions_bot(after.text) and not workspace.mentions_bot(before.text)
 
 
-def _reads_along(workspace: Workspace, channel: Channel) -> bool:
+def _bot_receives(workspace: Workspace, channel: Channel) -> bool:
     return workspace.bot.user in channel.members or channel.kind == "im"

@@ -30,7 +30,7 @@ def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
     return {"upload_url": f"{backend.origin}/upload/v1/{file.id}", "file_id": file.id}
 
 
-def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
+def store_upload(workspace: Workspace, file_id: str, content: bytes) -> File:
     """Store the bytes of an upload. Raises SlackRefusal for an unknown file or a wrong length."""
     file = workspace.files.get(file_id)
     if file is None or len(content) != file.length:
@@ -42,12 +42,12 @@ def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
 def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
     """Answer `files.completeUploadExternal`, which shares uploaded files in one message."""
     workspace = backend.workspace
-    wanted = objects(arguments.json("files", "invalid_arguments"))
-    if not wanted:
+    listed = objects(arguments.json("files", "invalid_arguments"))
+    if not listed:
         raise SlackRefusal("invalid_arguments", "[ERROR] missing required field: files")
     channel = _channel(backend, arguments)
     thread_ts = arguments.thread()
-    shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in wanted]
+    shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in listed]
     if channel:
         draft = workspace.own_draft(channel, arguments.text("initial_comment"), thread_ts)
         message = workspace.post(replace(draft, extra={"subtype": "file_share", "files": shown}))
@@ -56,10 +56,10 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
-    asked = arguments.text("channel_id")
-    if not asked:
+    channel_id = arguments.text("channel_id")
+    if not channel_id:
         return None
-    channel = backend.workspace.channels.get(asked)
+    channel = backend.workspace.channels.get(channel_id)
     if channel is None or (channel.kind != "channel" and backend.workspace.bot.user not in channel.members):
         raise SlackRefusal("invalid_channel")
     if backend.workspace.bot.user not in channel.members:
@@ -67,7 +67,9 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
     return channel
 
 
-def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted") -> Answer:
+def store_file(
+    workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted"
+) -> Answer:
     """Store a file that a user shares. Return the file as messages show it."""
     created = order(workspace.next_ts()) // 1_000_000
     id_ = f"F{stable_id(name, str(len(workspace.files)))}"
@@ -76,7 +78,7 @@ def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetyp
     return file_shape(workspace, file)
 
 
-def deleted(workspace: Workspace, file_id: str) -> None:
+def delete_file(workspace: Workspace, file_id: str) -> None:
     """Delete the bytes of a file; messages show a tombstone in its place."""
     file = workspace.files[file_id]
     workspace.files[file_id] = replace(file, mode="tombstone", content=None)

@@ -27,7 +27,7 @@ def units(text: str) -> int:
     return len(text.encode("utf-16-le", "replace")) // 2
 
 
-def expanded(tokens: Sequence[Token]) -> int:
+def block_count(tokens: Sequence[Token]) -> int:
     """Return how many blocks Slack makes of one markdown block.
 
     Each heading, table, rule and fence becomes a block, and so does each run of other content between them.
@@ -44,7 +44,7 @@ def expanded(tokens: Sequence[Token]) -> int:
     return count
 
 
-def table_problem(tokens: Sequence[Token]) -> str:
+def mistake_in_tables(tokens: Sequence[Token]) -> str:
     """Return the first mistake in the tables of a message, or the empty string."""
     rows = columns = cells = 0
     for place, token in enumerate(tokens):

@@ -66,7 +66,7 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         replace(draft, blocks=content.blocks, metadata=metadata, extra=extra, paged=content.mentions)
     )
     backend.deliveries.announce(message_envelopes(workspace, message))
-    return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
+    return {"channel": channel.id, "ts": message.ts, "message": _wire_message(workspace, message)}
 
 
 def _update(backend: Backend, arguments: Arguments) -> Answer:
@@ -86,8 +86,8 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
         )
     )
     backend.deliveries.announce(change_envelopes(workspace, before, after))
-    written = _written(workspace, after)
-    return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
+    shape = _wire_message(workspace, after)
+    return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": shape}
 
 
 def _delete(backend: Backend, arguments: Arguments) -> Answer:
@@ -101,18 +101,18 @@ def _delete(backend: Backend, arguments: Arguments) -> Answer:
 def remove(backend: Backend, message: Message) -> None:
     """Delete a message, or replace a message with replies by a tombstone; start to deliver the event."""
     workspace = backend.workspace
-    left = None
+    tombstone = None
     if not message.is_reply and workspace.replies(message):
         extra = {"subtype": "tombstone", "hidden": True}
-        words = "This message was deleted."
-        left = workspace.put(
+        text = "This message was deleted."
+        tombstone = workspace.put(
             Message(
-                channel=message.channel, ts=message.ts, user="USLACKBOT", text=words, thread_ts=message.ts, extra=extra
+                channel=message.channel, ts=message.ts, user="USLACKBOT", text=text, thread_ts=message.ts, extra=extra
             )
         )
     else:
         workspace.remove(message)
-    backend.deliveries.announce(deletion_envelopes(workspace, message, left))
+    backend.deliveries.announce(deletion_envelopes(workspace, message, tombstone))
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
@@ -128,8 +128,8 @@ def _join(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _open(backend: Backend, arguments: Arguments) -> Answer:
-    asked = arguments.required("users")
-    user = backend.workspace.users.get(asked)
+    user_id = arguments.required("users")
+    user = backend.workspace.users.get(user_id)
     if user is None:
         raise SlackRefusal("user_not_found")
     if user.bot:
@@ -143,7 +143,7 @@ def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
     return {"usergroups": [group_shape(workspace, group, with_users=with_users) for group in workspace.groups.values()]}
 
 
-def _written(workspace: Workspace, message: Message) -> Answer:
+def _wire_message(workspace: Workspace, message: Message) -> Answer:
     body = message_body(workspace, message)
     if message.metadata:
         return body | {"metadata": dict(message.metadata)}
@@ -196,7 +196,7 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
     if found is None:
         raise SlackRefusal("thread_not_found")
     parent = workspace.parent(found)
-    inside = _inside(arguments)
+    inside = _in_time_range(arguments)
     replies = [reply for reply in workspace.replies(parent) if inside(reply)]
     # The parent takes one place on every page. A page of size 1 still needs a reply, or paging would never end.
     size = max(1, arguments.limit(MAX_REPLIES, MAX_REPLIES) - 1)
@@ -206,7 +206,7 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
 
 def _history(backend: Backend, arguments: Arguments) -> Answer:
     channel = backend.joined_channel(arguments)
-    inside = _inside(arguments)
+    inside = _in_time_range(arguments)
     newest_first = [message for message in reversed(backend.workspace.timeline(channel.id)) if inside(message)]
     page, cursor = arguments.page(newest_first, lambda message: message.ts)
     return _messages(backend, arguments, page, cursor) | {"pin_count": 0}
@@ -218,7 +218,7 @@ def _messages(backend: Backend, arguments: Arguments, page: list[Message], curso
     return {"messages": shown, "has_more": bool(cursor), "response_metadata": {"next_cursor": cursor}}
 
 
-def _inside(arguments: Arguments) -> Callable[[Message], bool]:
+def _in_time_range(arguments: Arguments) -> Callable[[Message], bool]:
     oldest = arguments.instant("oldest")
     latest = arguments.instant("latest")
     inclusive = arguments.flag("inclusive")

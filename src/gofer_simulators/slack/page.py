@@ -19,7 +19,7 @@ from gofer_simulators.slack.view import View
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 
-class Hands(Protocol):
+class Actions(Protocol):
     """The actions of people on the page."""
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
@@ -38,9 +38,9 @@ class Hands(Protocol):
 class Page:
     """The page of one workspace."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], hands: Hands) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], actions: Actions) -> None:
         self._workspace = workspace
-        self._hands = hands
+        self._actions = actions
         self._view = View(workspace, clock)
         folder = files("gofer_simulators.slack")
         self._css = folder.joinpath("page.css").read_text("utf-8")
@@ -56,7 +56,7 @@ class Page:
         ]
 
     async def _show(self, request: Request) -> Response:
-        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._busiest()
+        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._latest_channel()
         found = self._workspace.find(channel.id, request.query_params.get("thread", "")) if channel else None
         parent = self._workspace.parent(found) if found else None
         columns = self._view.columns(channel, parent)
@@ -87,9 +87,9 @@ class Page:
         thread_ts = form.get("thread_ts") or None
 
         async def write() -> Message:
-            return await self._hands.say(form.get("user", ""), form.get("channel", ""), wire, thread_ts)
+            return await self._actions.say(form.get("user", ""), form.get("channel", ""), wire, thread_ts)
 
-        return await self._acted(request, form, write)
+        return await self._perform(request, form, write)
 
     async def _react(self, request: Request) -> Response:
         form = await _form(request)
@@ -100,9 +100,9 @@ class Page:
         async def toggle() -> Message:
             message = self._workspace.message(channel, form.get("ts", ""))
             added = user not in message.reactions.get(name, ())
-            return await self._hands.react(user, channel, message.ts, name, added=added)
+            return await self._actions.react(user, channel, message.ts, name, added=added)
 
-        return await self._acted(request, form, toggle)
+        return await self._perform(request, form, toggle)
 
     async def _press(self, request: Request) -> Response:
         form = await _form(request)
@@ -110,29 +110,29 @@ class Page:
         async def press() -> Message:
             message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
             # Only the person who sees an ephemeral message can press its buttons.
-            if not await self._hands.press(
+            if not await self._actions.press(
                 message, form.get("action_id", ""), message.only_for or form.get("user", "")
             ):
                 raise SlackRefusal("the app did not take it")
             return message
 
-        return await self._acted(request, form, press)
+        return await self._perform(request, form, press)
 
-    async def _acted(
-        self, request: Request, form: Mapping[str, str], act: Callable[[], Awaitable[Message]]
+    async def _perform(
+        self, request: Request, form: Mapping[str, str], action: Callable[[], Awaitable[Message]]
     ) -> Response:
         origin = request.headers.get("origin")
         # A page of another site must not be able to post messages here.
         if origin and urlsplit(origin).netloc != request.headers.get("host"):
             return PlainTextResponse("This form belongs to another site.", 403)
         try:
-            message = await act()
+            message = await action()
         except SlackRefusal as refusal:
             return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
         view = {"channel": message.channel} | ({"thread": form["thread_ts"]} if form.get("thread_ts") else {})
         return RedirectResponse("/?" + urlencode(view), 303)
 
-    def _busiest(self) -> Channel | None:
+    def _latest_channel(self) -> Channel | None:
         channels = self._workspace.channels
         latest = self._workspace.all_messages()[-1:]
         if latest:

@@ -66,8 +66,8 @@ class Renderer:
 
     def _file(self, file: JsonObject) -> str:
         name = text_of(file, "name")
-        here = self._workspace.files.get(text_of(file, "id"))
-        words = (here.content or b"").decode("utf-8", "replace") if here else ""
+        stored = self._workspace.files.get(text_of(file, "id"))
+        words = (stored.content or b"").decode("utf-8", "replace") if stored else ""
         title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
         return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
 
@@ -103,7 +103,7 @@ class Renderer:
 
     def markdown(self, text: str) -> str:
         """Return the HTML of a text in standard Markdown."""
-        return MarkdownHtml(self._words, self._anchor).document(text)
+        return MarkdownHtml(self._plain_text, self._anchor).document(text)
 
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
         fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
@@ -157,7 +157,7 @@ class Renderer:
     def _inline(self, text: str) -> str:
         return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
 
-    def _words(self, text: str) -> str:
+    def _plain_text(self, text: str) -> str:
         """Return the HTML of a plain text in Markdown, with Slack's own entities, emoji and addresses."""
         return self._tokens(text, _WORDS, escape)
 
@@ -209,10 +209,10 @@ class Renderer:
         """Return the opening tag of a link; empty for an address that is neither http(s) nor mailto."""
         if not re.match(r"https?://|mailto:", address):
             return ""
-        here = self._permalink.fullmatch(address)
-        if here:
-            ts = f"{here[2]}.{here[3]}"
-            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">'
+        stored = self._permalink.fullmatch(address)
+        if stored:
+            ts = f"{stored[2]}.{stored[3]}"
+            return f'<a href="/?channel={stored[1]}&amp;thread={stored[4] or ts}#m{ts}">'
         return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
 
 

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
-from gofer_simulators.slack.adopt import plant
+from gofer_simulators.slack.adopt import add_recorded
 from gofer_simulators.slack.backend import Backend
 from gofer_simulators.slack.delivery import Deliveries, Pace
 from gofer_simulators.slack.envelopes import (
@@ -19,7 +19,7 @@ from gofer_simulators.slack.envelopes import (
     message_envelopes,
     stopped_envelopes,
 )
-from gofer_simulators.slack.files import deleted, uploaded
+from gofer_simulators.slack.files import delete_file, store_file
 from gofer_simulators.slack.interactivity import press_payload
 from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
@@ -62,11 +62,9 @@ class SlackSimulator(Vendor):
 
     def install(self, manifest: object) -> None:
         """Install the app of a manifest: its name, scopes, events and messages tab. Raises ConfigError."""
-        wanted = read_manifest(manifest)
-        self.workspace.bot = replace(
-            self.workspace.bot, name=wanted.name, scopes=wanted.scopes, messages=wanted.messages
-        )
-        self._deliveries.events = wanted.events
+        app = read_manifest(manifest)
+        self.workspace.bot = replace(self.workspace.bot, name=app.name, scopes=app.scopes, messages=app.messages)
+        self._deliveries.events = app.events
         self._web_api.scopes_used.clear()
 
     @override
@@ -91,7 +89,7 @@ class SlackSimulator(Vendor):
         mode: str = "hosted",
     ) -> Message:
         """Share a file as a user, with or without a text; `mode` is Slack's, such as `external`."""
-        shown = uploaded(self.workspace, user_id, name, content, mimetype, mode)
+        shown = store_file(self.workspace, user_id, name, content, mimetype, mode)
         extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
         return self._write(
             Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts, extra=extra)
@@ -118,14 +116,14 @@ class SlackSimulator(Vendor):
 
     async def delete_file(self, file_id: str) -> None:
         """Delete a file; the messages that show it stay."""
-        deleted(self.workspace, file_id)
+        delete_file(self.workspace, file_id)
 
     async def create_channel(self, user_id: str, name: str) -> Channel:
         """Create a public channel with the user as its member. Raises SlackRefusal."""
         if self.workspace.channel_named(name):
             raise SlackRefusal("name_taken", name)
         channel = Channel(f"C{stable_id('channel', name)}", name, members=(self._known(user_id),))
-        self.workspace.enter(channel)
+        self.workspace.put_channel(channel)
         self._deliveries.announce(created_envelopes(self.workspace, channel, user_id))
         return channel
 
@@ -171,8 +169,8 @@ class SlackSimulator(Vendor):
 
     async def press(self, message: Message, action_id: str, user_id: str) -> bool:
         """Press a button. Return whether the app accepted the press. Raises SlackRefusal for a missing button."""
-        now = message if message.only_for else self.workspace.message(message.channel, message.ts)
-        payload = press_payload(self.workspace, now, action_id, user_id)
+        current = message if message.only_for else self.workspace.message(message.channel, message.ts)
+        payload = press_payload(self.workspace, current, action_id, user_id)
         return await self._deliveries.send_press(payload)
 
     def whispers(self, user_id: str) -> list[Message]:
@@ -193,7 +191,7 @@ class SlackSimulator(Vendor):
 
     def adopt(self, envelope: JsonObject) -> None:
         """Add the channel, the people and the message of a recorded `event_callback` if they are missing."""
-        plant(self.workspace, envelope)
+        add_recorded(self.workspace, envelope)
 
     @override
     def settings(self, url: str) -> Mapping[str, str]:

@@ -50,7 +50,7 @@ class SocketMode:
         return len(self._links)
 
     async def attempt(
-        self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
+        self, envelope: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
     ) -> str | None:
         """Send an envelope over one connection. Return Slack's reason for a retry, or None if it was acknowledged."""
         try:
@@ -60,19 +60,19 @@ class SocketMode:
                 # The connections take turns.
                 link = self._links.pop(0)
                 self._links.append(link)
-                await link.deliver(self._frame(kind, one, retry_num, reason))
+                await link.deliver(self._frame(kind, envelope, retry_num, reason))
         except TimeoutError:
             return "timeout"
         except ConnectionError:
             return "connection_failed"
         if kind == "events_api":
-            self.acknowledged.append(text_of(one, "event_id"))
+            self.acknowledged.append(text_of(envelope, "event_id"))
         return None
 
     async def disconnect(self, reason: str) -> None:
         """Announce the end of every connection; `reason` is `warning`, `refresh_requested` or `link_disabled`."""
         for link in list(self._links):
-            await link.say({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
+            await link.send({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
 
     async def cut(self) -> None:
         """Close every connection without an announcement."""
@@ -102,17 +102,17 @@ class SocketMode:
             return
         await socket.accept()
         link = _Link(socket)
-        await link.say(self._hello())
+        await link.send(self._hello())
         self._links.append(link)
         self._connected.set()
         try:
             async for text in socket.iter_text():
-                link.hear(text)
+                link.receive(text)
         finally:
             self._links.remove(link)
             if not self._links:
                 self._connected.clear()
-            link.lose()
+            link.fail_waiting()
 
     def _hello(self) -> dict[str, object]:
         debug = {"host": "simulated", "build_number": 1, "approximate_connection_time": LIFETIME_SECONDS}
@@ -123,11 +123,11 @@ class SocketMode:
             "debug_info": debug,
         }
 
-    def _frame(self, kind: str, one: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
+    def _frame(self, kind: str, envelope: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
         return {
             "envelope_id": stable_id("envelope", str(self._next())),
             "type": kind,
-            "payload": dict(one),
+            "payload": dict(envelope),
             "accepts_response_payload": False,
             "retry_attempt": retry_num,
             "retry_reason": reason or "",
@@ -145,7 +145,7 @@ class _Link:
         self.socket = socket
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
-    async def say(self, frame: JsonObject) -> None:
+    async def send(self, frame: JsonObject) -> None:
         """Send a frame. Raises ConnectionError when the connection has ended."""
         try:
             await self.socket.send_text(json.dumps(frame, ensure_ascii=False))
@@ -157,18 +157,18 @@ class _Link:
         envelope_id = text_of(frame, "envelope_id")
         acknowledged = self._waiting[envelope_id] = asyncio.get_running_loop().create_future()
         try:
-            await self.say(frame)
+            await self.send(frame)
             await acknowledged
         finally:
             del self._waiting[envelope_id]
 
-    def hear(self, text: str) -> None:
+    def receive(self, text: str) -> None:
         frame = parsed(text)
         waiting = self._waiting.get(text_of(frame, "envelope_id")) if is_object(frame) else None
         if waiting and not waiting.done():
             waiting.set_result(None)
 
-    def lose(self) -> None:
+    def fail_waiting(self) -> None:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(ConnectionError("the connection ended"))

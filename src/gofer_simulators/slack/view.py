@@ -37,7 +37,7 @@ class View:
             for channel in self._workspace.channels.values()
         )
         people = "".join(
-            f'<div class="person">{self._face(user.id)}{escape(user.name)}</div>'
+            f'<div class="person">{self._avatar(user.id)}{escape(user.name)}</div>'
             for user in self._workspace.users.values()
         )
         return (
@@ -63,7 +63,7 @@ class View:
 
     def _thread(self, channel: Channel, parent: Message) -> str:
         replies = self._workspace.replies(parent)
-        count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
+        count = f'<div class="count">{_counted(len(replies), "reply", "replies")}</div>' if replies else ""
         whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
         listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
         shown = "".join(self._message(reply, in_thread=True) for reply in listed)
@@ -82,12 +82,12 @@ class View:
         # Slack does not store an ephemeral message, so people cannot react or reply to it.
         kept = not message.only_for
         return (
-            f'<article class="message"{anchor}>{self._face(message.user)}<div>'
+            f'<article class="message"{anchor}>{self._avatar(message.user)}<div>'
             f'<div class="who"><b>{escape(self._workspace.name_of(message.user) or "Integration")}</b>'
             f"{self._badge(message)}{self._time(message.ts)}{edited}</div>"
             f'<div class="body">{self._renderer.message(message)}</div>'
-            f"{self._chips(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
-            f"{self._quick(message) if kept else ''}</article>"
+            f"{self._reactions(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
+            f"{self._quick_reactions(message) if kept else ''}</article>"
         )
 
     def _thread_link(self, message: Message) -> str:
@@ -97,10 +97,10 @@ class View:
         if not replies:
             return f'<a class="threadlink" href="{address}"><span>Reply in thread</span></a>'
         last = self._clock_time(replies[-1].ts)
-        count = _count(len(replies), "reply", "replies")
+        count = _counted(len(replies), "reply", "replies")
         return f'<a class="threadlink" href="{address}">{count} <span>· last {last}</span></a>'
 
-    def _chips(self, message: Message) -> str:
+    def _reactions(self, message: Message) -> str:
         chips = "".join(
             f'<button name="name" value="{escape(name)}"'
             f' title="{escape(self._names(users))} · :{escape(name)}:">'
@@ -108,16 +108,16 @@ class View:
             for name, users in message.reactions.items()
         )
         if chips:
-            return f'<form class="chips" method="post" action="/react">{self._about(message)}{chips}</form>'
+            return f'<form class="chips" method="post" action="/react">{self._message_fields(message)}{chips}</form>'
         return ""
 
-    def _quick(self, message: Message) -> str:
+    def _quick_reactions(self, message: Message) -> str:
         buttons = "".join(
             f'<button name="name" value="{name}" title=":{name}:">{emoji(name)}</button>' for name in _QUICK
         )
-        return f'<form class="quick" method="post" action="/react">{self._about(message)}{buttons}</form>'
+        return f'<form class="quick" method="post" action="/react">{self._message_fields(message)}{buttons}</form>'
 
-    def _about(self, message: Message) -> str:
+    def _message_fields(self, message: Message) -> str:
         people = self._people()
         fields = {"user": people[0].id if people else "", "channel": message.channel, "ts": message.ts}
         return hidden(fields | ({"thread_ts": message.thread_ts} if message.is_reply and message.thread_ts else {}))
@@ -140,7 +140,7 @@ class View:
     def _names(self, users: Sequence[str]) -> str:
         return ", ".join(map(self._workspace.name_of, users))
 
-    def _face(self, user: str) -> str:
+    def _avatar(self, user: str) -> str:
         words = (self._workspace.name_of(user) or "?").replace("-", " ").split()
         initials = "".join(word[0] for word in words[:2]).upper()
         known = list(self._workspace.users)
@@ -183,7 +183,7 @@ def _title(channel: Channel) -> str:
     return channel.name
 
 
-def _count(number: int, one: str, many: str) -> str:
+def _counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from gofer_simulators.http_server import disconnected, origin
 from gofer_simulators.slack.arguments import Arguments, read_arguments
 from gofer_simulators.slack.backend import Backend, Method
-from gofer_simulators.slack.files import receive
+from gofer_simulators.slack.files import store_upload
 from gofer_simulators.slack.methods import METHODS
 from gofer_simulators.slack.workspace import SlackRefusal
 
@@ -67,21 +67,21 @@ class WebApi:
             arguments = read_arguments(content_type, body, request.url.query)
             method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
-            return _refused(refusal)
+            return _refusal_response(refusal)
         planned = self._failures[name].popleft() if self._failures.get(name) else None
         if planned and not planned[1]:
-            return self._failed(planned[0], method)
-        answer = self._answered(method, arguments, origin(request))
+            return self._failure_response(planned[0], method)
+        answer = self._answer(method, arguments, origin(request))
         if held := self._held.pop(name, None):
             held.set()
             await disconnected(request)
         if planned:
-            return self._failed(planned[0], method)
+            return self._failure_response(planned[0], method)
         return answer
 
     async def _upload(self, request: Request) -> Response:
         try:
-            file = receive(self._backend.workspace, request.path_params["file"], await request.body())
+            file = store_upload(self._backend.workspace, request.path_params["file"], await request.body())
         except SlackRefusal as refusal:
             return PlainTextResponse(refusal.code, 400)
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
@@ -123,16 +123,16 @@ class WebApi:
             return method.scope
         return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
 
-    def _answered(self, method: Method, arguments: Arguments, origin: str) -> Response:
+    def _answer(self, method: Method, arguments: Arguments, origin: str) -> Response:
         scopes = self._backend.workspace.bot.scopes
         granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
         try:
             fields = method.run(replace(self._backend, origin=origin), arguments)
             return JSONResponse({"ok": True} | fields, headers=granted)
         except SlackRefusal as refusal:
-            return _refused(refusal)
+            return _refusal_response(refusal)
 
-    def _failed(self, failure: Failure, method: Method) -> Response:
+    def _failure_response(self, failure: Failure, method: Method) -> Response:
         match failure:
             case 429:
                 return JSONResponse(
@@ -141,14 +141,14 @@ class WebApi:
             case int():
                 return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
             case str():
-                return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+                return _refusal_response(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
 
 
 async def _login(_: Request) -> Response:
     return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
 
 
-def _refused(refusal: SlackRefusal) -> Response:
+def _refusal_response(refusal: SlackRefusal) -> Response:
     body: dict[str, object] = {"ok": False, "error": refusal.code}
     if refusal.code == "missing_scope":
         body |= {"needed": refusal.hint, "provided": "none"}

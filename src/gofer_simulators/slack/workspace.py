@@ -242,17 +242,19 @@ class Workspace:
         if channel.archived:
             raise SlackRefusal("is_archived")
         members = channel.members if user in channel.members else (*channel.members, user)
-        return self.enter(replace(channel, members=members))
+        return self.put_channel(replace(channel, members=members))
 
-    def enter(self, channel: Channel) -> Channel:
+    def put_channel(self, channel: Channel) -> Channel:
         """Store a channel, and replace its earlier state if there is one."""
         self.channels[channel.id] = channel
         return channel
 
     def direct(self, user: str) -> Channel:
         """Return the direct conversation of the bot with a user; open it if there is none."""
-        found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
-        return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
+        for channel in self.channels.values():
+            if channel.kind == "im" and user in channel.members:
+                return channel
+        return self.put_channel(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
     def own_draft(self, channel: Channel, text: str, thread_ts: str | None) -> Message:
         """Return a message of the bot that is not posted yet."""
