@@ -58,7 +58,10 @@ class Deliveries(Webhook):
         raise ValueError(f"The simulated GitHub keeps no delivery {delivery!r}; deliveries are kept for three days.")
 
     def _new(self, event: str, payload: JsonObject) -> Delivery:
-        body = form(payload) if self.form else compact(payload)
+        if self.form:
+            body = form(payload)
+        else:
+            body = compact(payload)
         id_ = identifier(f"{len(self.sent)}".encode() + body)
         delivery = Delivery(id_, event, body, self._clock())
         self.sent.append(delivery)
@@ -69,9 +72,12 @@ class Deliveries(Webhook):
         await answer_within(ANSWER_WITHIN, self._deliver(delivery))
 
     async def _deliver(self, delivery: Delivery) -> int:
+        content_type = "application/json"
+        if self.form:
+            content_type = "application/x-www-form-urlencoded"
         headers = {
             "Accept": "*/*",
-            "Content-Type": "application/x-www-form-urlencoded" if self.form else "application/json",
+            "Content-Type": content_type,
             "User-Agent": "GitHub-Hookshot/044aadd",
             "X-GitHub-Delivery": delivery.id,
             "X-GitHub-Event": delivery.event,

@@ -146,8 +146,9 @@ class People:
         hub = self._hub
         repo = self._hub.repository(repository)
         branch = branch or repo.default_branch
-        commits = repo.branches.get(branch)
-        before = commits[-1].sha if commits else NOTHING
+        before = NOTHING
+        if commits := repo.branches.get(branch):
+            before = commits[-1].sha
         commit = hub.commit(repo, branch, hub.user(user).login, message, encoded(files), hub.clock())
         self._pushed(repo, branch, before, commit, user)
         for issue in repo.issues.values():

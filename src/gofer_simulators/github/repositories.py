@@ -249,7 +249,9 @@ class Hub:
     ) -> Commit:
         """Create a commit on a branch. A new branch starts with the commits of the default branch."""
         commits = repository.branches.setdefault(branch, list(repository.branches.get(repository.default_branch, [])))
-        parent = commits[-1].sha if commits else ""
+        parent = ""
+        if commits:
+            parent = commits[-1].sha
         seed = "\0".join((repository.full_name, branch, parent, author, message, str(self.new_id())))
         sha = hashlib.sha1(seed.encode()).hexdigest()  # noqa: S324 - as git does
         commit = Commit(sha=sha, author=author, message=message, date=at, files=files)
@@ -274,7 +276,11 @@ class Hub:
 
 def encoded(files: Files) -> dict[str, bytes | None]:
     """Return the bytes of each file by path, and None for a removed file."""
-    return {path: None if text is None else text.encode() for path, text in files.items()}
+    written: dict[str, bytes | None] = dict.fromkeys(files)
+    for path, text in files.items():
+        if text is not None:
+            written[path] = text.encode()
+    return written
 
 
 def iso(at: float) -> str:

@@ -22,7 +22,7 @@ from gofer_simulators.github.shapes import (
     user_shape,
 )
 from gofer_simulators.http_server import Resource, resource
-from gofer_simulators.json_values import texts
+from gofer_simulators.json_values import text_of, texts
 
 Answer = tuple[int, object]
 
@@ -53,8 +53,7 @@ def create_issue(request: ApiRequest) -> Answer:
     """Create an issue."""
     request.permit("title", "body", "labels", "assignees", "milestone", "type")
     title = request.text("Issue", "title")
-    body = request.body.get("body")
-    text = request.short("Issue", body if isinstance(body, str) else "")
+    text = request.short("Issue", text_of(request.body, "body"))
     if len(title) > TITLE_LIMIT:
         raise too_long("Issue", "title", TITLE_LIMIT)
     labels = request.names("labels", "name")
@@ -158,7 +157,9 @@ def get_contents(request: ApiRequest) -> Answer:
     files = repository.files(request.query.get("ref", ""))
     if path in files:
         return 200, content_shape(repository, path, files[path])
-    prefix = f"{path}/" if path else ""
+    prefix = ""
+    if path:
+        prefix = f"{path}/"
     below = {**files, **dict.fromkeys(repository.submodules, b"")}
     names = sorted({one[len(prefix) :].partition("/")[0] for one in below if one.startswith(prefix)})
     if not names:
@@ -168,7 +169,8 @@ def get_contents(request: ApiRequest) -> Answer:
         entry = content_shape(repository, prefix + name, below.get(prefix + name, b""), listed=True)
         if prefix + name in repository.submodules:
             # Before version 2026-03-10, GitHub listed a submodule as a file.
-            entry["type"] = "submodule" if request.version == BREAKING else "file"
+            if request.version == BREAKING:
+                entry["type"] = "submodule"
         elif prefix + name not in files:
             entry["type"] = "dir"
         entries.append(entry)
@@ -198,7 +200,9 @@ def _sorted_issues(request: ApiRequest) -> list[Issue]:
     newest = request.one_of("direction", "desc", "asc") == "desc"
     by_update = request.one_of("sort", "created", "updated", "comments") == "updated"
     found = [one for one in request.hub.repository(request.repository).issues.values() if state in ("all", one.state)]
-    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
+    if by_update:
+        return sorted(found, key=lambda issue: (issue.updated_at, issue.number), reverse=newest)
+    return sorted(found, key=lambda issue: (issue.created_at, issue.number), reverse=newest)
 
 
 def _matches_query(request: ApiRequest, issue: Issue) -> bool:

@@ -21,13 +21,18 @@ Shape = dict[str, object]
 def user_shape(user: User) -> Shape:
     """Return a user as a part of other objects."""
     login = user.login.removesuffix("[bot]")
+    html_url = f"{WEB}/{login}"
+    kind = "User"
+    if user.bot:
+        html_url = f"{WEB}/apps/{login}"
+        kind = "Bot"
     return {
         "login": user.login,
         "id": user.id,
         "node_id": _node("U", user.id),
         "url": f"{API}/users/{user.login}",
-        "html_url": f"{WEB}/apps/{login}" if user.bot else f"{WEB}/{login}",
-        "type": "Bot" if user.bot else "User",
+        "html_url": html_url,
+        "type": kind,
         "site_admin": False,
     }
 
@@ -90,9 +95,12 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
     }
     if full:
         files = [file_shape(path, pull) for path in sorted(pull.changes)]
+        merged_by = None
+        if pull.merged_by:
+            merged_by = user_shape(hub.users[pull.merged_by])
         shape |= {
             "merged": pull.merged_at is not None,
-            "merged_by": user_shape(hub.users[pull.merged_by]) if pull.merged_by else None,
+            "merged_by": merged_by,
             "comments": len(issue.comments),
             "changed_files": len(files),
             "additions": sum(_count(file, "additions") for file in files),
@@ -120,12 +128,15 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
 
 def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = False) -> Shape:
     """Return a review; webhooks write its state in lower case."""
+    state = review.state
+    if webhook:
+        state = state.lower()
     return {
         "id": review.id,
         "node_id": _node("PRR", review.id),
         "user": user_shape(hub.users[review.user]),
         "body": review.body or None,
-        "state": review.state.lower() if webhook else review.state,
+        "state": state,
         "html_url": f"{html_url(issue)}#pullrequestreview-{review.id}",
         "author_association": "MEMBER",
         "submitted_at": iso(review.submitted_at),
@@ -237,7 +248,9 @@ def _assignees(hub: Hub, issue: Issue) -> list[Shape]:
 def _branch_shape(hub: Hub, repository: Repository, branch: str) -> Shape:
     owner = repository.full_name.partition("/")[0]
     commits = repository.branches.get(branch, [])
-    sha = commits[-1].sha if commits else ""
+    sha = ""
+    if commits:
+        sha = commits[-1].sha
     return {
         "label": f"{owner}:{branch}",
         "ref": branch,

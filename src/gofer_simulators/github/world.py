@@ -110,7 +110,9 @@ class _Loading:
     def _repository(self, one: _Repository) -> None:
         if one.full_name in self._hub.repositories:
             raise wrong("github.repositories", f"{one.full_name} is there twice")
-        collaborators = one.collaborators if one.collaborators is not None else list(self._hub.users)
+        collaborators = one.collaborators
+        if collaborators is None:
+            collaborators = list(self._hub.users)
         repository = Repository(
             self._hub.new_id(),
             one.full_name,

@@ -94,7 +94,11 @@ def _node_mistake(node: JsonObject, path: str, also: frozenset[str] = frozenset(
     if node.get("type") == "text":
         return _text_mistake(node, path)
     attributes = object_of(node, "attrs")
-    keys = {"type", *also, *(() if form.leaf else ("content",)), *(("attrs",) if form.needed or form.optional else ())}
+    keys = {"type", *also}
+    if not form.leaf:
+        keys.add("content")
+    if form.needed or form.optional:
+        keys.add("attrs")
     if extra := set(node) - keys:
         return f"{path} has {sorted(extra)[0]}"
     if "attrs" in node and not is_object(node["attrs"]):
@@ -130,7 +134,9 @@ def _children_mistake(node: JsonObject, form: _Node, path: str) -> str:
         return f"{path} has too little content, or content that is no node"
     for index, child in enumerate(objects(content)):
         kind = text_of(child, "type")
-        allowed = form.first if index == 0 and form.first else form.children
+        allowed = form.children
+        if index == 0 and form.first:
+            allowed = form.first
         if kind not in allowed:
             return f"{path} holds {kind or 'something without a type'}"
         if node.get("type") == "codeBlock" and "marks" in child:
@@ -162,9 +168,13 @@ def _mark_mistake(mark: JsonObject, path: str) -> str:
         return f"{path} has the unknown mark {kind}"
     needed = _MARKS[kind]
     attributes = object_of(mark, "attrs")
-    if set(mark) - ({"type", "attrs"} if needed else {"type"}) or set(attributes) != ({needed} - {""}):
+    if not needed:
+        if set(mark) - {"type"}:
+            return f"{path} has the mark {kind} with wrong attributes"
+        return ""
+    if set(mark) - {"type", "attrs"} or set(attributes) != {needed}:
         return f"{path} has the mark {kind} with wrong attributes"
-    value = text_of(attributes, needed) if needed else "-"
+    value = text_of(attributes, needed)
     if not value or (needed == "color" and not _COLOUR.fullmatch(value)):
         return f"{path} has the mark {kind} with a wrong value"
     return ""
@@ -189,6 +199,7 @@ def plain(node: JsonObject) -> str:
         case "rule":
             return "----"
         case kind:
-            inside = objects(node.get("content"))
-            inline = kind in ("paragraph", "heading", "codeBlock", "taskItem")
-            return ("" if inline else "\n").join(plain(child) for child in inside)
+            children = [plain(child) for child in objects(node.get("content"))]
+            if kind in ("paragraph", "heading", "codeBlock", "taskItem"):
+                return "".join(children)
+            return "\n".join(children)

@@ -122,7 +122,9 @@ def _test(site: Site, name: str, operator: str, values: list[str]) -> Callable[[
     if name in _TIMES and operator in (">=", "<=", ">", "<"):
         moment = site.clock() - _seconds_ago(values[0])
         read = _TIMES[name]
-        return lambda issue: read(issue) >= moment if operator[0] == ">" else read(issue) <= moment
+        if operator[0] == ">":
+            return lambda issue: read(issue) >= moment
+        return lambda issue: read(issue) <= moment
     if name in _TEXTS and operator == "~":
         words = _words(values[0], name)
         read_text = _TEXTS[name]
@@ -175,7 +177,9 @@ def _ordered(issues: list[Issue], tokens: list[_Token]) -> list[Issue]:
     if not tokens:
         return sorted(issues, key=lambda issue: issue.created, reverse=True)
     words = [token.text.lower() for token in tokens]
-    name = _ALIASES.get(words[2], words[2]) if len(words) in (3, 4) and words[1] == "by" else ""
+    name = ""
+    if len(words) in (3, 4) and words[1] == "by":
+        name = _ALIASES.get(words[2], words[2])
     if name not in _ORDERS or (len(words) == 4 and words[3] not in ("asc", "desc")):
         raise _mistake("Expecting a field to order by, then ASC or DESC.")
     return sorted(issues, key=_ORDERS[name], reverse=words[-1] == "desc")

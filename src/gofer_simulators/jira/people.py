@@ -70,7 +70,9 @@ class People:
         if not items:
             return self._site.put(after)
         after = self._site.put(replace(after, updated=self._site.clock()))
-        name = "issue_generic" if "status" in changes else "issue_updated"
+        name = "issue_updated"
+        if "status" in changes:
+            name = "issue_generic"
         self._announce("jira:issue_updated", name, account, after, items)
         return after
 
@@ -90,18 +92,19 @@ class People:
     ) -> Comment:
         """Comment on an issue, with a plain text or a document."""
         self._require_user(account)
-        written = document(body) if isinstance(body, str) else body
+        if isinstance(body, str):
+            body = document(body)
         now = self._site.clock()
-        one = Comment(self._site.new_id(), account, written, now, visibility, dict(properties or {}))
-        after = self._site.put(replace(issue, comments=(*issue.comments, one), updated=now))
-        shown = shapes.comment_in_a_webhook(self._site, after, one, self._deliveries.flavour)
+        comment = Comment(self._site.new_id(), account, body, now, visibility, dict(properties or {}))
+        after = self._site.put(replace(issue, comments=(*issue.comments, comment), updated=now))
+        shown = shapes.comment_in_a_webhook(self._site, after, comment, self._deliveries.flavour)
         payload: dict[str, object] = {"webhookEvent": "comment_created", "comment": shown}
         # Data Center leaves the issue out. The address of the comment contains the id of the issue.
         if self._deliveries.flavour == "cloud":
             payload["issue"] = shapes.issue_in_a_webhook(self._site, after, "cloud", shortened=True)
         self._deliveries.announce(payload)
         self._announce("jira:issue_updated", "issue_commented", account, after, [])
-        return one
+        return comment
 
     def attach(
         self,
@@ -141,7 +144,10 @@ class People:
         A link with the same global id is replaced.
         """
         same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
-        number = same.id if same else int(self._site.new_id())
+        if same:
+            number = same.id
+        else:
+            number = int(self._site.new_id())
         link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
         others = tuple(one for one in issue.remote_links if one is not same)
         self._site.put(replace(issue, remote_links=(*others, link)))
@@ -165,7 +171,7 @@ class People:
         """Return the id and the text of a field, as a changelog shows them."""
         match name:
             case "description":
-                return "", plain(issue.description) if issue.description else ""
+                return "", plain(issue.description or {})
             case "status":
                 shown = shapes.status(self._site, self._site.projects[issue.project], issue.status)
                 return str(shown["id"]), issue.status
@@ -173,7 +179,9 @@ class People:
                 return "", " ".join(issue.labels)
             case "assignee":
                 assignee = self._site.users.get(issue.assignee)
-                return issue.assignee, assignee.name if assignee else ""
+                if assignee is None:
+                    return issue.assignee, ""
+                return issue.assignee, assignee.name
             case _:
                 return "", str(getattr(issue, name))
 

@@ -8,7 +8,7 @@ import gofer_simulators.jira.writing as writing
 from gofer_simulators.http_server import resource
 from gofer_simulators.jira.api_request import INVALID, ApiRequest
 from gofer_simulators.jira.searching import Answer
-from gofer_simulators.jira.site import Comment, Issue, JiraRefusal
+from gofer_simulators.jira.site import Comment, Issue, IssueType, JiraRefusal
 from gofer_simulators.json_values import is_array, object_of, text_of
 
 PAGE_OF_COMMENTS = 5000
@@ -106,7 +106,9 @@ def get_property(request: ApiRequest) -> Answer:
 def put_property(request: ApiRequest) -> Answer:
     """Answer PUT /issue/{issue}/properties/{property}."""
     issue = request.site.issue(request.path["issue"])
-    return (201 if request.people.set_property(issue, request.path["property"], request.body) else 200), None
+    if request.people.set_property(issue, request.path["property"], request.body):
+        return 201, None
+    return 200, None
 
 
 def get_remote_links(request: ApiRequest) -> Answer:
@@ -128,7 +130,10 @@ def post_remote_link(request: ApiRequest) -> Answer:
     link, new = request.people.link_url(
         issue, text_of(body, "globalId"), text_of(target, "url"), text_of(target, "title")
     )
-    return 201 if new else 200, {"id": link.id, "self": shapes.remote_link(request.site, issue, link)["self"]}
+    answer = {"id": link.id, "self": shapes.remote_link(request.site, issue, link)["self"]}
+    if new:
+        return 201, answer
+    return 200, answer
 
 
 def post_issue_link(request: ApiRequest) -> Answer:
@@ -154,10 +159,7 @@ def get_types(request: ApiRequest) -> Answer:
 
 def get_type_fields(request: ApiRequest) -> Answer:
     """Answer GET /issue/createmeta/{project}/issuetypes/{type}."""
-    project = request.site.project(request.path["project"])
-    kind = next((one for one in project.types if one.id == request.path["type"]), None) if project else None
-    if kind is None:
-        raise JiraRefusal(404, "No issue type could be found.")
+    kind = _issue_type(request)
     names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
     every = list(dict.fromkeys([*names, *kind.required]))
     page, described = request.page(every, 50, 200)
@@ -170,6 +172,15 @@ def get_type_fields(request: ApiRequest) -> Answer:
         if one["key"] == "priority":
             one["allowedValues"] = [shapes.priority(request.site, name) for name in request.site.names.priorities]
     return 200, described | {"fields": shown}
+
+
+def _issue_type(request: ApiRequest) -> IssueType:
+    project = request.site.project(request.path["project"])
+    if project:
+        for kind in project.types:
+            if kind.id == request.path["type"]:
+                return kind
+    raise JiraRefusal(404, "No issue type could be found.")
 
 
 def fetch_properties(request: ApiRequest) -> Answer:

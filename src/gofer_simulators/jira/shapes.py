@@ -31,7 +31,9 @@ def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
         address = f"{site.url}/rest/api/2/user?username={known.handle}"
         return shown | {"self": address, "key": server_key(known), "name": known.handle}
     address = f"{site.url}/rest/api/3/user?accountId={known.account_id}"
-    kind = "app" if known.app else "atlassian"
+    kind = "atlassian"
+    if known.app:
+        kind = "app"
     return shown | {"self": address, "accountId": known.account_id, "accountType": kind}
 
 
@@ -156,7 +158,11 @@ def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequ
 
 def issue_in_a_webhook(site: Site, issue: Issue, flavour: Flavour, *, shortened: bool = False) -> Json:
     """Return an issue in version 2; the short form, for events about comments, has only a few fields."""
-    known = fields(site, issue, flavour) | {"description": plain(issue.description) if issue.description else None}
+    known = fields(site, issue, flavour)
+    if issue.description:
+        known["description"] = plain(issue.description)
+    else:
+        known["description"] = None
     if shortened:
         known = {name: known[name] for name in ("summary", "issuetype", "project", "assignee", "priority", "status")}
     return {"id": issue.id, "key": issue.key, "self": f"{site.url}/rest/api/2/{issue.id}", "fields": known}

@@ -60,7 +60,9 @@ def edit_issue(request: ApiRequest) -> Answer:
         errors["summary"] = "You must specify a summary of the issue."
     if errors:
         raise JiraRefusal(400, errors=errors)
-    labels = list(texts(fields["labels"]) if "labels" in fields else issue.labels)
+    labels = list(issue.labels)
+    if "labels" in fields:
+        labels = texts(fields["labels"])
     for change in objects(update.get("labels")):
         labels = [label for label in labels if label != change.get("remove")]
         labels += [added for added in texts([change.get("add")]) if added not in labels]
