@@ -95,10 +95,13 @@ def listed(items: Sequence[Answer], request: ApiRequest, kind: str) -> Answer:
         start = places[0]
     page = items[start : start + size]
     rest = items[start + size :]
+    next_cursor = None
+    if rest:
+        next_cursor = rest[0]["id"]
     return {
         "object": "list",
         "results": list(page),
-        "next_cursor": rest[0]["id"] if rest else None,
+        "next_cursor": next_cursor,
         "has_more": bool(rest),
         "type": kind,
         kind: {},
@@ -106,8 +109,10 @@ def listed(items: Sequence[Answer], request: ApiRequest, kind: str) -> Answer:
 
 
 def _size(given: object) -> int:
+    if given is None:
+        return LARGEST_PAGE
     try:
-        size = LARGEST_PAGE if given is None else int(str(given))
+        size = int(str(given))
     except ValueError:
         size = 0
     if not 1 <= size <= LARGEST_PAGE:

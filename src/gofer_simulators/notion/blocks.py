@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.json_values import is_array, is_object, object_of, objects
+from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects
 from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import check_content, check_elements
 
@@ -61,7 +61,9 @@ class Block:
 
     def content(self) -> Answer:
         """Return the fields that a block object has under the name of its type."""
-        return ({"rich_text": self.rich_text, "color": "default"} if self.type in _EXTRA else {}) | self.fields
+        if self.type in _EXTRA:
+            return {"rich_text": self.rich_text, "color": "default"} | self.fields
+        return dict(self.fields)
 
 
 def read_blocks(value: object, new_id: NewId, names: rich_text.Names, where: str = "body.children") -> list[Block]:
@@ -89,16 +91,23 @@ def _read_block(item: object, new_id: NewId, names: rich_text.Names, where: str,
     if kinds != [kind] or (kind not in _EXTRA and kind not in _OTHER):
         raise invalid(f"{where} should have exactly one known kind of content, instead had {kinds}")
     content = object_of(item, kind)
-    allowed = _EXTRA[kind] | {"rich_text", "color"} if kind in _EXTRA else _OTHER[kind]
+    if kind in _EXTRA:
+        allowed = _EXTRA[kind] | {"rich_text", "color"}
+    else:
+        allowed = _OTHER[kind]
     if unknown := set(content) - allowed - {"children"}:
         raise invalid(f"{where}.{kind}.{min(unknown)} should be not present")
     check_content(kind, content, where)
-    texts = rich_text.read(content.get("rich_text"), names, f"{where}.{kind}.rich_text") if kind in _EXTRA else []
+    texts: list[Answer] = []
+    if kind in _EXTRA:
+        texts = rich_text.read(content.get("rich_text"), names, f"{where}.{kind}.rich_text")
     fields = {name: content[name] for name in allowed - {"rich_text", "color"} if name in content}
     if kind == "table_row":
-        cells = content.get("cells")
-        fields["cells"] = [rich_text.read(cell, names, f"{where}.cells") for cell in (cells if is_array(cells) else [])]
-    below = depth if kind == "table" else depth - 1
+        fields["cells"] = [rich_text.read(cell, names, f"{where}.cells") for cell in _cells(content)]
+    below = depth - 1
+    if kind == "table":
+        # The rows of a table do not count as a level.
+        below = depth
     children = _read(content.get("children", []), new_id, names, f"{where}.{kind}.children", below)
     return Block(new_id(), kind, texts, fields, children)
 
@@ -123,7 +132,9 @@ def _lines(block: Block, number: int) -> list[str]:
         case "numbered_list_item":
             return [f"{number}. {text}"]
         case "to_do":
-            return [f"- [{'x' if block.fields.get('checked') else ' '}] {text}"]
+            if block.fields.get("checked"):
+                return [f"- [x] {text}"]
+            return [f"- [ ] {text}"]
         case "quote" | "callout":
             return [f"> {line}" for line in text.split("\n")]
         case "code":
@@ -142,12 +153,18 @@ def _lines(block: Block, number: int) -> list[str]:
 def _table(block: Block) -> list[str]:
     rows: list[str] = []
     for row in block.children:
-        cells = row.fields.get("cells")
-        texts = [rich_text.to_markdown(objects(cell)) for cell in (cells if is_array(cells) else [])]
+        texts = [rich_text.to_markdown(objects(cell)) for cell in _cells(row.fields)]
         rows.append(f"| {' | '.join(texts)} |")
         if len(rows) == 1:
             rows.append("|" + "---|" * len(texts))
     return rows
+
+
+def _cells(fields: JsonObject) -> list[object]:
+    cells = fields.get("cells")
+    if is_array(cells):
+        return cells
+    return []
 
 
 def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
@@ -168,7 +185,10 @@ def from_markdown(markdown: str, new_id: NewId) -> list[Block]:
             fence.append(line)
         elif line.strip():
             block, indented = _from_line(line, new_id)
-            (top[-1].children if indented and top else top).append(block)
+            if indented and top:
+                top[-1].children.append(block)
+            else:
+                top.append(block)
     return top
 
 
@@ -180,5 +200,7 @@ def _from_line(line: str, new_id: NewId) -> tuple[Block, bool]:
         return Block(new_id(), "paragraph", rich_text.from_markdown(line.strip())), line.startswith("\t")
     kinds = {"bullet": "bulleted_list_item", "number": "numbered_list_item", "quote": "quote", "todo": "to_do"}
     kind = next((kinds[name] for name in kinds if match[name]), f"heading_{len(match['heading'] or '')}")
-    fields: dict[str, object] = {"checked": match["todo"] != " "} if match["todo"] else {}
+    fields: dict[str, object] = {}
+    if match["todo"]:
+        fields["checked"] = match["todo"] != " "
     return Block(new_id(), kind, rich_text.from_markdown(line[match.end() :]), fields), bool(match["indent"])

@@ -29,7 +29,9 @@ def append_children(workspace: Workspace, request: ApiRequest) -> Answer:
     request.permit(body="children position")
     page, above = _page_or_block(workspace, request.id())
     siblings = _children(page, above)
-    at = _position(siblings, object_of(request.body, "position")) if "position" in request.body else len(siblings)
+    at = len(siblings)
+    if "position" in request.body:
+        at = _position(siblings, object_of(request.body, "position"))
     blocks = read_blocks(request.body.get("children"), workspace.new_id, workspace.name_of)
     siblings[at:at] = workspace.stamped(blocks, (workspace.now(), workspace.bot.id))
     workspace.content_changed(page, blocks, workspace.bot)
@@ -44,8 +46,12 @@ def list_comments(workspace: Workspace, request: ApiRequest) -> Answer:
     """
     request.permit(query="block_id page_size start_cursor")
     page, block = _page_or_block(workspace, id_of(request.parameter("block_id")))
-    on = block.id if block else ""
-    found = [one for one in workspace.comments.values() if (one.page, one.block) == (page.id, on) and not one.resolved]
+    block_id = ""
+    if block:
+        block_id = block.id
+    found = [
+        one for one in workspace.comments.values() if (one.page, one.block) == (page.id, block_id) and not one.resolved
+    ]
     return listed([shapes.comment(workspace, one) for one in found], request, "comment")
 
 
@@ -56,30 +62,30 @@ def create_comment(workspace: Workspace, request: ApiRequest) -> Answer:
         raise invalid("body failed validation: exactly one of parent and discussion_id should be defined")
     if ("rich_text" in request.body) == ("markdown" in request.body):
         raise invalid("body failed validation: exactly one of rich_text and markdown should be defined")
-    texts = (
-        rich_text.from_markdown(text_of(request.body, "markdown"))
-        if "markdown" in request.body
-        else rich_text.read(request.body["rich_text"], workspace.name_of)
-    )
+    if "markdown" in request.body:
+        texts = rich_text.from_markdown(text_of(request.body, "markdown"))
+    else:
+        texts = rich_text.read(request.body["rich_text"], workspace.name_of)
     if not rich_text.plain(texts).strip():
         raise invalid("body.rich_text should not be empty")
     if "discussion_id" in request.body:
         before = _discussion(workspace, id_of(request.body["discussion_id"]))
         page = workspace.page(before.page)
-        block = before.block
+        block_id = before.block
         discussion = before.discussion
     else:
-        page, on = _comment_parent(workspace, object_of(request.body, "parent"))
-        block = on.id if on else ""
+        page, block_id = _comment_parent(workspace, object_of(request.body, "parent"))
         discussion = ""
-    return shapes.comment(workspace, workspace.comment(page, block, texts, workspace.bot, discussion))
+    return shapes.comment(workspace, workspace.comment(page, block_id, texts, workspace.bot, discussion))
 
 
-def _comment_parent(workspace: Workspace, parent: JsonObject) -> tuple[Page, Block | None]:
+def _comment_parent(workspace: Workspace, parent: JsonObject) -> tuple[Page, str]:
+    """Return the page of a new comment and the id of its block, empty for a comment on the page itself."""
     if set(parent) - {"type"} == {"page_id"}:
-        return workspace.page(id_of(parent["page_id"])), None
+        return workspace.page(id_of(parent["page_id"])), ""
     if set(parent) - {"type"} == {"block_id"}:
-        return workspace.block(id_of(parent["block_id"]))
+        page, block = workspace.block(id_of(parent["block_id"]))
+        return page, block.id
     raise invalid("body.parent should have exactly one of page_id and block_id")
 
 

@@ -95,6 +95,6 @@ def _sorted(rows: Sequence[Page], sort: JsonObject, database: Database) -> list[
         return sorted(rows, key=lambda page: str(page.values[name] or ""), reverse=descending)
     if stamp not in ("created_time", "last_edited_time"):
         raise invalid("body.sorts should name a property or a timestamp")
-    return sorted(
-        rows, key=lambda page: page.created[0] if stamp == "created_time" else page.edited[0], reverse=descending
-    )
+    if stamp == "created_time":
+        return sorted(rows, key=lambda page: page.created[0], reverse=descending)
+    return sorted(rows, key=lambda page: page.edited[0], reverse=descending)

@@ -72,9 +72,11 @@ class Deliveries(Webhook):
             return
         key = (change.type, change.entity[0])
         gathered = self._gathering.get(key)
-        self._gathering[key] = gathered.merged(change) if gathered else _Gathered(change, (change.author,))
-        if gathered is None:
-            self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
+        if gathered:
+            self._gathering[key] = gathered.merged(change)
+            return
+        self._gathering[key] = _Gathered(change, (change.author,))
+        self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
     def flush(self) -> None:
         """End every open window."""
@@ -90,9 +92,11 @@ class Deliveries(Webhook):
 
         With `reverse`, send the newest event first.
         """
-        held = self._held or []
+        events = self._held or []
         self._held = None
-        for event in reversed(held) if reverse else held:
+        if reverse:
+            events = events[::-1]
+        for event in events:
             for number in range(1, times + 1):
                 self.begin(self._deliver(event, number))
 

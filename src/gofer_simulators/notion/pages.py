@@ -31,11 +31,10 @@ def create_page(workspace: Workspace, request: ApiRequest) -> Answer:
     database, above = _parent(workspace, object_of(request.body, "parent"))
     bot = workspace.bot
     markdown = text_of(request.body, "markdown")
-    blocks = (
-        from_markdown(markdown, workspace.new_id)
-        if markdown
-        else read_blocks(request.body.get("children", []), workspace.new_id, workspace.name_of)
-    )
+    if markdown:
+        blocks = from_markdown(markdown, workspace.new_id)
+    else:
+        blocks = read_blocks(request.body.get("children", []), workspace.new_id, workspace.name_of)
     draft = Page("", database, {}, [], ("", ""), ("", ""))
     return shapes.page(
         workspace, workspace.create(database, _values(workspace, draft, request.body), blocks, bot, above)
@@ -103,7 +102,9 @@ def _replace_texts(markdown: str, fields: JsonObject) -> str:
     for update in objects(fields.get("content_updates")):
         old = _text(update, "old_str")
         new = _text(update, "new_str")
-        count = markdown.count(old) if old else 0
+        count = 0
+        if old:
+            count = markdown.count(old)
         if count == 0 or (count > 1 and update.get("replace_all_matches") is not True):
             raise invalid(f"old_str was found {count} times in the page; it should be found once")
         markdown = markdown.replace(old, new)
@@ -114,8 +115,10 @@ def _insert_content(markdown: str, fields: JsonObject) -> str:
     if set(fields) - {"content", "position"}:
         raise invalid("body.insert_content takes content and position")
     content = _text(fields, "content")
-    at_start = object_of(fields, "position").get("type") == "start"
-    return "\n".join(filter(None, (content, markdown) if at_start else (markdown, content)))
+    parts = [markdown, content]
+    if object_of(fields, "position").get("type") == "start":
+        parts = [content, markdown]
+    return "\n".join(filter(None, parts))
 
 
 def _parent(workspace: Workspace, parent: JsonObject) -> tuple[Database | None, str]:

@@ -33,7 +33,9 @@ class Property:
         options = [
             {"id": id_, "name": name, "color": "default", "description": None} for name, id_ in self.options.items()
         ]
-        inner: Answer = {"options": options} if self.kind in ("select", "status", "multi_select") else {}
+        inner: Answer = {}
+        if self.kind in ("select", "status", "multi_select"):
+            inner["options"] = options
         return {"id": self.id, "name": self.name, "type": self.kind, "description": None, self.kind: inner}
 
 
@@ -184,6 +186,12 @@ def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Pr
     return column, operator, wanted
 
 
+def _contains(value: object, wanted: str) -> bool:
+    if is_array(value):
+        return wanted in texts(value)
+    return wanted in str(value or "")
+
+
 def _satisfies(operator: str, wanted: object, value: object, column: Property) -> bool:
     match operator:
         case "equals":
@@ -191,9 +199,9 @@ def _satisfies(operator: str, wanted: object, value: object, column: Property) -
         case "does_not_equal":
             return value != wanted
         case "contains":
-            return str(wanted) in (texts(value) if is_array(value) else str(value or ""))
+            return _contains(value, str(wanted))
         case "does_not_contain":
-            return str(wanted) not in (texts(value) if is_array(value) else str(value or ""))
+            return not _contains(value, str(wanted))
         case "is_empty":
             return not value
         case "is_not_empty":

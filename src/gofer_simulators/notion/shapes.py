@@ -19,7 +19,10 @@ def whole_user(workspace: Workspace, found: User) -> Answer:
     if found.bot:
         bot = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": workspace.name}
         return shown | {"type": "bot", "bot": bot | {"workspace_id": workspace.id}}
-    return shown | {"type": "person", "person": {"email": found.email} if found.email else {}}
+    person: Answer = {}
+    if found.email:
+        person["email"] = found.email
+    return shown | {"type": "person", "person": person}
 
 
 def page(workspace: Workspace, shown: Page) -> Answer:
@@ -109,9 +112,9 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
 def comment(workspace: Workspace, shown: Comment) -> Answer:
     """Return a comment object."""
     by = workspace.user(shown.created[1])
-    parent: Answer = (
-        {"type": "block_id", "block_id": shown.block} if shown.block else {"type": "page_id", "page_id": shown.page}
-    )
+    parent: Answer = {"type": "page_id", "page_id": shown.page}
+    if shown.block:
+        parent = {"type": "block_id", "block_id": shown.block}
     return {
         "object": "comment",
         "id": shown.id,

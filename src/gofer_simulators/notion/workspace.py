@@ -175,8 +175,8 @@ class Workspace:
     def block(self, id_: str) -> tuple[Page, Block]:
         """Return the page of a block, and the block. Raises NotionRefusal unless the page is shared."""
         for page in self.pages.values():
-            for block in page.all_blocks() if page.shared else ():
-                if block.id == id_:
+            for block in page.all_blocks():
+                if page.shared and block.id == id_:
                     return page, block
         raise not_found("block", id_)
 
@@ -197,7 +197,9 @@ class Workspace:
         parent: str = "",
     ) -> Page:
         """Create a page, with its event."""
-        columns = database.columns if database else _TITLE
+        columns = _TITLE
+        if database:
+            columns = database.columns
         whole = {name: values.get(name, empty(column.kind)) for name, column in columns.items()}
         stamp = (self.now(), by.id)
         page = Page(self.new_id("page"), database, whole, self.stamped(blocks, stamp), stamp, stamp, parent)
@@ -221,7 +223,10 @@ class Workspace:
         """Move a page into or out of the trash, with an event if this is a change."""
         if page.trashed != trashed:
             page.trashed = trashed
-            self._announce_page("page.deleted" if trashed else "page.undeleted", page, by)
+            if trashed:
+                self._announce_page("page.deleted", page, by)
+            else:
+                self._announce_page("page.undeleted", page, by)
 
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
         """Create a comment in an existing or a new discussion, with its event."""
@@ -234,7 +239,9 @@ class Workspace:
             created=(self.now(), by.id),
         )
         self.comments[comment.id] = comment
-        parent: Answer = {"id": block or page.id, "type": "block" if block else "page"}
+        parent: Answer = {"id": page.id, "type": "page"}
+        if block:
+            parent = {"id": block, "type": "block"}
         if page.shared:
             self.announce(
                 Change("comment.created", (comment.id, "comment"), by, comment.created[0], parent, page=page.id)
@@ -262,9 +269,12 @@ class Workspace:
 
     def _page_state(self, page: Page) -> dict[str, object]:
         comments = [one for one in self.comments.values() if one.page == page.id]
+        database = None
+        if page.database:
+            database = page.database.name
         return {
             "title": page.title,
-            "database": page.database.name if page.database else None,
+            "database": database,
             "trashed": page.trashed,
             "properties": {name: page.values[name] for name, one in page.columns.items() if one.kind != "title"},
             "markdown": to_markdown(page.blocks),

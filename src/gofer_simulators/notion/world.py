@@ -31,7 +31,9 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
     for place in top.items("pages"):
         _page(workspace, place.mapping(_PAGE | {"parent"}), None)
     given = connection.at("capabilities")
-    allowed = CAPABILITIES if given.value is None else frozenset(given.strings())
+    allowed = CAPABILITIES
+    if given.value is not None:
+        allowed = frozenset(given.strings())
     if unknown := allowed - CAPABILITIES:
         raise given.wrong(f"has the unknown capability {min(unknown)!r}; there are {', '.join(sorted(CAPABILITIES))}")
     return workspace, allowed
@@ -58,17 +60,24 @@ def _database(workspace: Workspace, place: Place) -> None:
 
 def _column(workspace: Workspace, name: str, place: Place) -> Property:
     """Return a property of a line such as `Status: {type: status, options: [Draft, Done]}` or `Notes: rich_text`."""
-    kind = place.value if isinstance(place.value, str) else place.mapping({"id", "type", "options"}).text("type")
+    if isinstance(place.value, str):
+        kind = place.value
+    else:
+        kind = place.mapping({"id", "type", "options"}).text("type")
     if kind not in KINDS:
         raise place.wrong(f"has the kind {kind!r}; there are {', '.join(KINDS)}")
-    names = place.at("options").strings() if place.has("options") else []
+    names: list[str] = []
+    if place.has("options"):
+        names = place.at("options").strings()
     if names and kind not in _WITH_OPTIONS:
         raise place.wrong(f"is a {kind}, which has no options")
     # Notion shows the ids of properties with URL encoding, so the simulator makes ids that need it.
     short = f"{workspace.new_id('property')[:3]}%3A"
     id_ = place.text("id", short)
+    if kind == "title":
+        id_ = "title"
     return Property(
-        id="title" if kind == "title" else id_,
+        id=id_,
         name=name,
         kind=kind,
         options={one: workspace.new_id("option") for one in names},
@@ -76,9 +85,13 @@ def _column(workspace: Workspace, name: str, place: Place) -> Property:
 
 
 def _page(workspace: Workspace, place: Place, database: Database | None) -> None:
-    by = _person(workspace, place.at("created_by")) if place.has("created_by") else workspace.bot.id
+    by = workspace.bot.id
+    if place.has("created_by"):
+        by = _person(workspace, place.at("created_by"))
     stamp = (workspace.now(), by)
-    columns = database.columns if database else {"title": Property(id="title", name="title", kind="title", options={})}
+    columns: Mapping[str, Property] = {"title": Property(id="title", name="title", kind="title", options={})}
+    if database:
+        columns = database.columns
     values = {name: empty(column.kind) for name, column in columns.items()}
     values[next(name for name, one in columns.items() if one.kind == "title")] = place.text("title")
     for name, one in place.fields("properties"):
@@ -86,7 +99,9 @@ def _page(workspace: Workspace, place: Place, database: Database | None) -> None
             raise one.wrong(f"is no property of this database; it has {', '.join(columns)}")
         values[name] = _value(workspace, columns[name], one)
     blocks = workspace.stamped(_blocks(workspace, place), stamp)
-    parent = _id(place, "parent") if place.has("parent") else ""
+    parent = ""
+    if place.has("parent"):
+        parent = _id(place, "parent")
     page = Page(_id(place), database, values, blocks, stamp, stamp, parent, place.flag("shared", default=True))
     if page.id in workspace.pages:
         raise place.wrong(f"has the id {page.id}, which another page has already")
@@ -122,7 +137,8 @@ def _blocks(workspace: Workspace, place: Place) -> list[Block]:
         found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
         if len(found) != 1:
             raise one.wrong("must be one block of Markdown")
-        found[0].id = _id(one) if one.has("id") else found[0].id
+        if one.has("id"):
+            found[0].id = _id(one)
         blocks += found
     return blocks
 
