@@ -31,7 +31,9 @@ def read_arguments(content_type: str, body: bytes, query: str) -> "Arguments":
     elif kind == "application/x-www-form-urlencoded":
         values |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     elif body.strip():
-        raise SlackRefusal("invalid_post_type" if kind else "missing_post_type", kind)
+        if not kind:
+            raise SlackRefusal("missing_post_type", kind)
+        raise SlackRefusal("invalid_post_type", kind)
     return Arguments(values)
 
 
@@ -124,8 +126,10 @@ class Arguments:
         """Return one page of at most `size` items and the cursor of the next page, empty at the end."""
         start = self._start([key(item) for item in items])
         end = start + size
-        following = _cursor(key(items[end])) if end < len(items) else ""
-        return list(items[start:end]), following
+        page = list(items[start:end])
+        if end < len(items):
+            return page, _cursor(key(items[end]))
+        return page, ""
 
     def _start(self, keys: Sequence[str]) -> int:
         cursor = self.text("cursor")

@@ -31,8 +31,11 @@ class Backend:
     def visible_channel(self, arguments: Arguments) -> Channel:
         """Return the channel of a call, given by id or by `#name`. Raises SlackRefusal if the bot cannot see it."""
         name = arguments.required("channel")
-        named = self.workspace.channel_named(name) if name.startswith("#") else None
-        channel = named or self.workspace.channel(name)
+        channel = None
+        if name.startswith("#"):
+            channel = self.workspace.channel_named(name)
+        if channel is None:
+            channel = self.workspace.channel(name)
         if channel.kind != "channel" and self.workspace.bot.user not in channel.members:
             raise SlackRefusal("channel_not_found", name)
         return channel

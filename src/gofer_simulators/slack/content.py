@@ -100,9 +100,12 @@ def _texts(text: str, blocks: Iterable[JsonObject]) -> tuple[list[str], list[str
     markdown: list[str] = []
     waiting: list[JsonObject] = list(blocks)
     while waiting:
-        one = waiting.pop()
-        (markdown if one.get("type") == "markdown" else marked).append(text_of(one, "text"))
-        for value in one.values():
+        block = waiting.pop()
+        if block.get("type") == "markdown":
+            markdown.append(text_of(block, "text"))
+        else:
+            marked.append(text_of(block, "text"))
+        for value in block.values():
             waiting += objects(value) + objects([value])
     return marked, markdown
 

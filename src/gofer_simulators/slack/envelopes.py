@@ -42,7 +42,9 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
         "message": message_body(workspace, after),
         "previous_message": message_body(workspace, before),
     }
-    events = [event] if _bot_receives(workspace, channel) else []
+    events: list[dict[str, object]] = []
+    if _bot_receives(workspace, channel):
+        events.append(event)
     if _sends_app_mention(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
         body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
         events.append(body | {"type": "app_mention"})
@@ -55,7 +57,7 @@ def deletion_envelopes(workspace: Workspace, before: Message, tombstone: Message
     deleted_at = workspace.next_ts()
     event: dict[str, object] = {
         "type": "message",
-        "subtype": "message_changed" if tombstone else "message_deleted",
+        "subtype": "message_deleted",
         "hidden": True,
         "channel": channel.id,
         "channel_type": channel.kind,
@@ -63,7 +65,10 @@ def deletion_envelopes(workspace: Workspace, before: Message, tombstone: Message
         "event_ts": deleted_at,
         "previous_message": message_body(workspace, before),
     }
-    event |= {"message": message_body(workspace, tombstone)} if tombstone else {"deleted_ts": before.ts}
+    if tombstone:
+        event |= {"subtype": "message_changed", "message": message_body(workspace, tombstone)}
+    else:
+        event["deleted_ts"] = before.ts
     return _if_received(workspace, channel, event, deleted_at)
 
 

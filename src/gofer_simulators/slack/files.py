@@ -33,8 +33,10 @@ def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
 def store_upload(workspace: Workspace, file_id: str, content: bytes) -> File:
     """Store the bytes of an upload. Raises SlackRefusal for an unknown file or a wrong length."""
     file = workspace.files.get(file_id)
-    if file is None or len(content) != file.length:
-        raise SlackRefusal("file_not_found" if file is None else "length_mismatch")
+    if file is None:
+        raise SlackRefusal("file_not_found")
+    if len(content) != file.length:
+        raise SlackRefusal("length_mismatch")
     workspace.files[file_id] = replace(file, content=content)
     return workspace.files[file_id]
 
@@ -84,9 +86,12 @@ def delete_file(workspace: Workspace, file_id: str) -> None:
     workspace.files[file_id] = replace(file, mode="tombstone", content=None)
     for message in workspace.all_messages():
         shown = objects(message.extra.get("files"))
-        if any(one.get("id") == file_id for one in shown):
-            left = [{"id": file_id, "mode": "tombstone"} if one.get("id") == file_id else one for one in shown]
-            workspace.put(replace(message, extra={**message.extra, "files": left}))
+        places = [place for place, one in enumerate(shown) if one.get("id") == file_id]
+        if not places:
+            continue
+        for place in places:
+            shown[place] = {"id": file_id, "mode": "tombstone"}
+        workspace.put(replace(message, extra={**message.extra, "files": shown}))
 
 
 def info(backend: Backend, arguments: Arguments) -> Answer:
@@ -108,7 +113,11 @@ def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answ
         return {"id": file.id, "mode": file.mode, "name": file.name, "title": title, "user": user}
     at = f"{origin}/files-pri/{workspace.team.id}-{file.id}"
     external = file.mode == "external"
-    private = f"https://elsewhere.example/{quote(file.name)}" if external else f"{at}/{quote(file.name)}"
+    private = f"{at}/{quote(file.name)}"
+    external_type = ""
+    if external:
+        private = f"https://elsewhere.example/{quote(file.name)}"
+        external_type = "gdrive"
     shape: Answer = {
         "id": file.id,
         "created": file.created,
@@ -124,7 +133,7 @@ def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answ
         "size": file.length,
         "mode": file.mode,
         "is_external": external,
-        "external_type": "gdrive" if external else "",
+        "external_type": external_type,
         "is_public": True,
         "public_url_shared": False,
         "display_as_bot": False,

@@ -50,6 +50,9 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
         container = {**container, "thread_ts": message.thread_ts}
     team = workspace.team
     channel = workspace.channel(message.channel)
+    channel_name = "privategroup"
+    if channel.kind == "channel":
+        channel_name = channel.name
     payload: dict[str, object] = {
         "type": "block_actions",
         "user": {"id": user.id, "username": user.name.lower(), "name": user.name.lower(), "team_id": team.id},
@@ -60,7 +63,7 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
         "team": {"id": team.id, "domain": team.domain},
         "enterprise": None,
         "is_enterprise_install": False,
-        "channel": {"id": channel.id, "name": channel.name if channel.kind == "channel" else "privategroup"},
+        "channel": {"id": channel.id, "name": channel_name},
         "state": {"values": {}},
         "response_url": "https://hooks.slack.com/actions/simulated",
         "actions": [action],
@@ -73,7 +76,7 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
 
 def _button(message: Message, action_id: str) -> tuple[JsonObject, JsonObject]:
     for block in message.blocks:
-        for element in objects(block.get("elements")) if block.get("type") == "actions" else []:
-            if element.get("action_id") == action_id:
+        for element in objects(block.get("elements")):
+            if block.get("type") == "actions" and element.get("action_id") == action_id:
                 return block, element
     raise SlackRefusal("action_not_found", action_id)

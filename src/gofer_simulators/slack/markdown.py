@@ -100,8 +100,8 @@ class MarkdownHtml:
     def _inline(self, token: Token, *, in_item: bool) -> str:
         """Return the HTML of one inline token, with a box for a task at the beginning of a list item."""
         children = token.children or []
-        box = _TASKS.get(token.content[:4], "") if in_item else ""
-        if box:
+        box = _TASKS.get(token.content[:4])
+        if in_item and box:
             return box + self._words(children[0].content[4:]) + self._all(children[1:])
         return self._all(children)
 
@@ -124,15 +124,17 @@ class MarkdownHtml:
                 return self._tag(token, kind.removesuffix("_open").removesuffix("_close"))
 
     def _tag(self, token: Token, kind: str) -> str:
-        tag = "" if token.hidden else _TAGS.get(kind, "")
-        if not tag or token.nesting < 0:
-            if tag:
-                return f"</{tag}>"
+        tag = _TAGS.get(kind)
+        if token.hidden or not tag:
             return ""
-        start = f' start="{token.attrs["start"]}"' if "start" in token.attrs else ""
-        aligned = str(token.attrs.get("style", "")).removeprefix("text-align:")
-        side = f' class="{escape(aligned)}"' if aligned else ""
-        return f"<{tag}{start}{side}>"
+        if token.nesting < 0:
+            return f"</{tag}>"
+        opening = f"<{tag}"
+        if "start" in token.attrs:
+            opening += f' start="{token.attrs["start"]}"'
+        if alignment := str(token.attrs.get("style", "")).removeprefix("text-align:"):
+            opening += f' class="{escape(alignment)}"'
+        return f"{opening}>"
 
 
 def _is_task(after: Sequence[Token]) -> bool:

@@ -184,7 +184,10 @@ def change_reaction(backend: Backend, message: Message, name: str, user: str | N
     """Add or remove a reaction of a user, by default of the bot; start to deliver the event."""
     workspace = backend.workspace
     who = user or workspace.bot.user
-    after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
+    if added:
+        after = workspace.react(message, name, who)
+    else:
+        after = workspace.unreact(message, name, who)
     backend.deliveries.announce(reaction_envelopes(workspace, after, name, who, added=added))
     return after
 

@@ -57,14 +57,16 @@ class Page:
 
     async def _show(self, request: Request) -> Response:
         channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._latest_channel()
-        found = self._workspace.find(channel.id, request.query_params.get("thread", "")) if channel else None
-        parent = self._workspace.parent(found) if found else None
+        parent = self._open_thread(channel, request.query_params.get("thread", ""))
         columns = self._view.columns(channel, parent)
+        layout = "plain"
+        if parent:
+            layout = "split"
         html = (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{self._view.title(channel)}</title><style>{self._css}</style></head>"
-            f'<body><main class="{"split" if parent else "plain"}">{columns}</main>'
+            f'<body><main class="{layout}">{columns}</main>'
             f"<script>{self._js}</script></body></html>"
         )
         headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
@@ -129,8 +131,19 @@ class Page:
             message = await action()
         except SlackRefusal as refusal:
             return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
-        view = {"channel": message.channel} | ({"thread": form["thread_ts"]} if form.get("thread_ts") else {})
+        view = {"channel": message.channel}
+        if thread_ts := form.get("thread_ts"):
+            view["thread"] = thread_ts
         return RedirectResponse("/?" + urlencode(view), 303)
+
+    def _open_thread(self, channel: Channel | None, ts: str) -> Message | None:
+        """Return the parent of the thread with the message `ts`, or None without a channel or such a message."""
+        if channel is None:
+            return None
+        message = self._workspace.find(channel.id, ts)
+        if message is None:
+            return None
+        return self._workspace.parent(message)
 
     def _latest_channel(self) -> Channel | None:
         channels = self._workspace.channels

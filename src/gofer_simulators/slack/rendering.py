@@ -62,14 +62,18 @@ class Renderer:
         files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
             return "".join(self.block(block, message) for block in message.blocks) + files
-        return (self.mrkdwn(message.text) if message.text else "") + files
+        if message.text:
+            return self.mrkdwn(message.text) + files
+        return files
 
     def _file(self, file: JsonObject) -> str:
         name = text_of(file, "name")
         stored = self._workspace.files.get(text_of(file, "id"))
-        words = (stored.content or b"").decode("utf-8", "replace") if stored else ""
-        title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
-        return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
+        text = ""
+        if stored and stored.content:
+            text = stored.content.decode("utf-8", "replace")
+        title = f"<summary>📄 {escape(name)} <small>{len(text.encode()):,} bytes</small></summary>"
+        return f'<details class="file">{title}<pre>{escape(text)}</pre></details>'
 
     def block(self, block: JsonObject, message: Message) -> str:
         """Return one block; an unknown block becomes its type and its text."""
@@ -95,19 +99,24 @@ class Renderer:
 
     def mrkdwn(self, text: str) -> str:
         """Return the HTML of a text in mrkdwn, Slack's own dialect."""
-        pieces = _FENCE.split(text)
-        return "".join(
-            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece)
-            for position, piece in enumerate(pieces)
-        )
+        pieces: list[str] = []
+        for position, piece in enumerate(_FENCE.split(text)):
+            fenced = position % 2 == 1
+            if fenced:
+                pieces.append(f"<pre>{escape(unescaped(piece.rstrip()))}</pre>")
+            else:
+                pieces.append(self._flow(piece))
+        return "".join(pieces)
 
     def markdown(self, text: str) -> str:
         """Return the HTML of a text in standard Markdown."""
         return MarkdownHtml(self._plain_text, self._anchor).document(text)
 
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
-        fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
-        fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
+        user = message.only_for or _first_person(self._workspace)
+        fields = {"user": user, "channel": message.channel, "ts": message.ts}
+        if message.thread_ts:
+            fields["thread_ts"] = message.thread_ts
         buttons = "".join(
             f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
             f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
@@ -127,8 +136,10 @@ class Renderer:
             case "user":
                 return f'<span class="mention">@{escape(self._workspace.name_of(text_of(leaf, "user_id")))}</span>'
             case "usergroup":
-                group = self._workspace.groups.get(text_of(leaf, "usergroup_id"))
-                return f'<span class="mention">@{escape(group.handle if group else "unknown-group")}</span>'
+                handle = "unknown-group"
+                if group := self._workspace.groups.get(text_of(leaf, "usergroup_id")):
+                    handle = group.handle
+                return f'<span class="mention">@{escape(handle)}</span>'
             case _:
                 words = escape(text_of(leaf, "text"))
                 if object_of(leaf, "style").get("bold") is True:
@@ -189,11 +200,15 @@ class Renderer:
         target, _, label = inner.partition("|")
         if target.startswith("@"):
             name = self._workspace.name_of(target[1:])
-            own = " own" if target[1:] == self._workspace.bot.user else ""
-            return f'<span class="mention{own}">@{escape(name)}</span>'
+            css_class = "mention"
+            if target[1:] == self._workspace.bot.user:
+                css_class = "mention own"
+            return f'<span class="{css_class}">@{escape(name)}</span>'
         if target.startswith("#"):
-            channel = self._workspace.channels.get(target[1:])
-            return f'<span class="mention">#{escape(channel.name if channel else label or target[1:])}</span>'
+            name = label or target[1:]
+            if channel := self._workspace.channels.get(target[1:]):
+                name = channel.name
+            return f'<span class="mention">#{escape(name)}</span>'
         if target.startswith("!"):
             word = label or "@" + target[1:].partition("^")[0]
             return f'<span class="mention">{escape(unescaped(word))}</span>'
@@ -203,7 +218,10 @@ class Renderer:
 
     def _link(self, address: str, label: str) -> str:
         opening = self._anchor(unescaped(address))
-        return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
+        text = escape(unescaped(label))
+        if opening:
+            return f"{opening}{text}</a>"
+        return text
 
     def _anchor(self, address: str) -> str:
         """Return the opening tag of a link; empty for an address that is neither http(s) nor mailto."""

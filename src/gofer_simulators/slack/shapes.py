@@ -70,7 +70,9 @@ def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
 def stored_message(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, object]:
     """Return a message as the reading methods show it, with its reactions and the counts of its thread."""
     body = message_body(workspace, message)
-    replies = [] if message.is_reply else workspace.replies(message)
+    replies: list[Message] = []
+    if not message.is_reply:
+        replies = workspace.replies(message)
     if replies:
         users = list(dict.fromkeys(reply.user for reply in replies if reply.user))
         body |= {
@@ -94,9 +96,12 @@ def stored_message(workspace: Workspace, message: Message, *, with_metadata: boo
 def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
     """Return a user of the workspace."""
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")
+    team_id = workspace.team.id
+    if user.external:
+        team_id = "T0ELSEWH0"
     return {
         "id": user.id,
-        "team_id": "T0ELSEWH0" if user.external else workspace.team.id,
+        "team_id": team_id,
         "name": handle,
         "deleted": user.deactivated,
         "real_name": user.real_name,

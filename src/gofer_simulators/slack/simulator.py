@@ -169,7 +169,9 @@ class SlackSimulator(Vendor):
 
     async def press(self, message: Message, action_id: str, user_id: str) -> bool:
         """Press a button. Return whether the app accepted the press. Raises SlackRefusal for a missing button."""
-        current = message if message.only_for else self.workspace.message(message.channel, message.ts)
+        current = message
+        if not message.only_for:
+            current = self.workspace.message(message.channel, message.ts)
         payload = press_payload(self.workspace, current, action_id, user_id)
         return await self._deliveries.send_press(payload)
 

@@ -84,7 +84,9 @@ class SocketMode:
         if kind.lower() != "bearer" or not bearer:
             return JSONResponse({"ok": False, "error": "not_authed"})
         if bearer != self._token:
-            code = "not_allowed_token_type" if bearer.startswith("xoxb-") else "invalid_auth"
+            code = "invalid_auth"
+            if bearer.startswith("xoxb-"):
+                code = "not_allowed_token_type"
             return JSONResponse({"ok": False, "error": code})
         self.enabled = True
         ticket = stable_id("ticket", str(self._next()))
@@ -164,7 +166,9 @@ class _Link:
 
     def receive(self, text: str) -> None:
         frame = parsed(text)
-        waiting = self._waiting.get(text_of(frame, "envelope_id")) if is_object(frame) else None
+        if not is_object(frame):
+            return
+        waiting = self._waiting.get(text_of(frame, "envelope_id"))
         if waiting and not waiting.done():
             waiting.set_result(None)
 

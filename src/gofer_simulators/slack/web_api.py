@@ -68,7 +68,9 @@ class WebApi:
             method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
             return _refusal_response(refusal)
-        planned = self._failures[name].popleft() if self._failures.get(name) else None
+        planned = None
+        if self._failures[name]:
+            planned = self._failures[name].popleft()
         if planned and not planned[1]:
             return self._failure_response(planned[0], method)
         answer = self._answer(method, arguments, origin(request))
@@ -121,14 +123,18 @@ class WebApi:
         channel = self._backend.workspace.channels.get(arguments.text("channel"))
         if family != "channels" or channel is None or channel.kind == "channel":
             return method.scope
-        return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
+        if channel.kind == "group":
+            return f"groups:{verb}"
+        return f"{channel.kind}:{verb}"
 
     def _answer(self, method: Method, arguments: Arguments, origin: str) -> Response:
         scopes = self._backend.workspace.bot.scopes
-        granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
+        headers: dict[str, str] = {}
+        if scopes is not None:
+            headers["X-OAuth-Scopes"] = ",".join(sorted(scopes))
         try:
             fields = method.run(replace(self._backend, origin=origin), arguments)
-            return JSONResponse({"ok": True} | fields, headers=granted)
+            return JSONResponse({"ok": True} | fields, headers=headers)
         except SlackRefusal as refusal:
             return _refusal_response(refusal)
 

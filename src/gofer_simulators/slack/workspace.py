@@ -241,8 +241,9 @@ class Workspace:
         """Add a user to a channel. Raises SlackRefusal for an archived channel."""
         if channel.archived:
             raise SlackRefusal("is_archived")
-        members = channel.members if user in channel.members else (*channel.members, user)
-        return self.put_channel(replace(channel, members=members))
+        if user in channel.members:
+            return self.put_channel(channel)
+        return self.put_channel(replace(channel, members=(*channel.members, user)))
 
     def put_channel(self, channel: Channel) -> Channel:
         """Store a channel, and replace its earlier state if there is one."""
@@ -282,8 +283,10 @@ class Workspace:
         if user not in users:
             raise SlackRefusal("no_reaction")
         left = tuple(other for other in users if other != user)
-        others = {key: value for key, value in message.reactions.items() if key != name}
-        return self.put(replace(message, reactions={**message.reactions, name: left} if left else others))
+        reactions = {**message.reactions, name: left}
+        if not left:
+            del reactions[name]
+        return self.put(replace(message, reactions=reactions))
 
     def permalink(self, message: Message) -> str:
         """Return the address of a message as Slack writes it."""

@@ -19,7 +19,9 @@ def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
     team = top.at("team").mapping({"id", "domain", "name"})
     app = top.at("app").mapping({"id"})
     bot = top.at("bot").mapping({"user", "bot_id", "name", "scopes"})
-    scopes = frozenset(bot.at("scopes").strings()) if bot.has("scopes") else None
+    scopes = None
+    if bot.has("scopes"):
+        scopes = frozenset(bot.at("scopes").strings())
     workspace = Workspace(
         Team(id=team.text("id"), domain=team.text("domain"), name=team.text("name")),
         Bot(
@@ -100,7 +102,10 @@ def _message(workspace: Workspace, place: Place, channel: Channel, thread_ts: st
     user_id = place.text("user")
     if user_id not in workspace.users:
         raise place.wrong(f"is by {user_id!r}, who is not among the users")
-    ts = place.text("ts") if place.has("ts") else workspace.past_ts(place.number("minutes_ago"))
+    if place.has("ts"):
+        ts = place.text("ts")
+    else:
+        ts = workspace.past_ts(place.number("minutes_ago"))
     if "." not in ts or micros(ts) is None:
         raise place.wrong(f"has the ts {ts!r}; write it like '1763709120.000100', in quotes")
     if workspace.find(channel.id, ts):
@@ -111,7 +116,9 @@ def _message(workspace: Workspace, place: Place, channel: Channel, thread_ts: st
     bot_id = bot_id_of(workspace, user_id)
     text = place.text("text").strip()
     files = [_file(workspace, file, user_id) for file in place.items("files")]
-    extra = {"subtype": "file_share", "files": files} if files else {}
+    extra: dict[str, object] = {}
+    if files:
+        extra = {"subtype": "file_share", "files": files}
     return workspace.put(
         Message(
             channel=channel.id,
@@ -130,7 +137,10 @@ def _file(workspace: Workspace, place: Place, user: str) -> JsonObject:
     place = place.mapping({"name", "mimetype", "text", "base64"})
     mimetype = place.text("mimetype", "text/plain")
     try:
-        content = b64decode(place.text("base64"), validate=True) if place.has("base64") else place.text("text").encode()
+        if place.has("base64"):
+            content = b64decode(place.text("base64"), validate=True)
+        else:
+            content = place.text("text").encode()
     except ValueError as error:
         raise place.wrong("has a content that is no base64") from error
     return store_file(workspace, user, place.text("name"), content, mimetype)
