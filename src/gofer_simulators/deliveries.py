@@ -34,7 +34,7 @@ class Webhook:
         """
         target = url or self.url
         if not target:
-            raise ValueError(f"Nothing is subscribed to the simulated {self._vendor}; call subscribe(url) first.")
+            raise ValueError(f"The simulated {self._vendor} has no subscription; call subscribe(url) first.")
         return await self._http.post(target, content=body, headers=headers, follow_redirects=False)
 
     def begin(self, work: Coroutine[Any, Any, object]) -> None:

@@ -91,14 +91,14 @@ class Place:
         if place.value is None and default is not None:
             return default
         if not isinstance(place.value, str) or not place.value.strip():
-            raise place.wrong("must be text; it is missing, empty or something else")
+            raise place.wrong("must be a text that is not empty")
         return place.value
 
     def number(self, key: str) -> float:
         """Return the number of minutes under a key, 0 or more. Raises ConfigError."""
         place = self.at(key)
         if isinstance(place.value, bool) or not isinstance(place.value, int | float) or place.value < 0:
-            raise place.wrong("must be a number of minutes, 0 or more")
+            raise place.wrong("must be a number of minutes that is 0 or more")
         return float(place.value)
 
     def flag(self, key: str, *, default: bool = False) -> bool:

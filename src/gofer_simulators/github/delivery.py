@@ -55,7 +55,7 @@ class Deliveries(Webhook):
         for one in self.sent:
             if one.id == delivery and self._clock() - one.at <= KEPT:
                 return await self._deliver(one)
-        raise ValueError(f"The simulated GitHub keeps no delivery {delivery!r}; deliveries are kept for three days.")
+        raise ValueError(f"The simulated GitHub has no delivery {delivery!r}; it keeps deliveries for three days.")
 
     def _new(self, event: str, payload: JsonObject) -> Delivery:
         if self.form:

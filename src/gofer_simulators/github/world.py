@@ -109,7 +109,7 @@ class _Loading:
 
     def _repository(self, one: _Repository) -> None:
         if one.full_name in self._hub.repositories:
-            raise wrong("github.repositories", f"{one.full_name} is there twice")
+            raise wrong("github.repositories", f"{one.full_name} occurs twice")
         collaborators = one.collaborators
         if collaborators is None:
             collaborators = list(self._hub.users)

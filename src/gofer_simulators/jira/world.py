@@ -121,7 +121,7 @@ def _add_issue(site: Site, issue: _Issue) -> None:
     place = f"jira.issues {issue.key}"
     project = site.projects.get(issue.key.rpartition("-")[0])
     if project is None or any(issue.key == other.key for other in site.all_issues()):
-        raise wrong(place, "its project is missing, or its key stands there twice")
+        raise wrong(place, "its project is missing, or its key occurs twice")
     kind = issue.type or project.types[0].name
     status = issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:

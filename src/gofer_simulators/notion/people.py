@@ -25,7 +25,7 @@ class People:
         row = self.page(page)
         columns = [one.name for one in row.columns.values() if one.kind == "status" and name in ("", one.name)]
         if len(columns) != 1 or status not in row.columns[columns[0]].options:
-            raise invalid(f"The page {row.title!r} has no one status with the option {status!r}.")
+            raise invalid(f"The page {row.title!r} needs exactly one status property, with the option {status!r}.")
         self.set_values(page, {columns[0]: status}, by=by)
 
     def set_values(self, page: str, values: Mapping[str, object], *, by: str) -> None:

@@ -35,14 +35,15 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
     if given.value is not None:
         allowed = frozenset(given.strings())
     if unknown := allowed - CAPABILITIES:
-        raise given.wrong(f"has the unknown capability {min(unknown)!r}; there are {', '.join(sorted(CAPABILITIES))}")
+        known = ", ".join(sorted(CAPABILITIES))
+        raise given.wrong(f"has the unknown capability {min(unknown)!r}; known capabilities are {known}")
     return workspace, allowed
 
 
 def _user(workspace: Workspace, place: Place) -> None:
     user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""))
     if user.id in workspace.users:
-        raise place.wrong(f"has the id {user.id}, which somebody else has already")
+        raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user
 
 
@@ -65,7 +66,7 @@ def _column(workspace: Workspace, name: str, place: Place) -> Property:
     else:
         kind = place.mapping({"id", "type", "options"}).text("type")
     if kind not in KINDS:
-        raise place.wrong(f"has the kind {kind!r}; there are {', '.join(KINDS)}")
+        raise place.wrong(f"has the unknown kind {kind!r}; known kinds are {', '.join(KINDS)}")
     names: list[str] = []
     if place.has("options"):
         names = place.at("options").strings()
@@ -96,7 +97,7 @@ def _page(workspace: Workspace, place: Place, database: Database | None) -> None
     values[next(name for name, one in columns.items() if one.kind == "title")] = place.text("title")
     for name, one in place.fields("properties"):
         if name not in columns or columns[name].kind == "title":
-            raise one.wrong(f"is no property of this database; it has {', '.join(columns)}")
+            raise one.wrong(f"is not a property of this database, which has {', '.join(columns)}")
         values[name] = _value(workspace, columns[name], one)
     blocks = workspace.stamped(_blocks(workspace, place), stamp)
     parent = ""
@@ -120,7 +121,7 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
     elif column.kind in _WITH_OPTIONS:
         names = (value,)
     if unknown := [name for name in names if name is not None and name not in column.options]:
-        raise place.wrong(f"has the option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
+        raise place.wrong(f"has the unknown option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
     return value
 
 
@@ -146,7 +147,7 @@ def _blocks(workspace: Workspace, place: Place) -> list[Block]:
 def _file(workspace: Workspace, place: Place, file: Place) -> Block:
     kind = file.text("kind", "file")
     if kind not in _FILES:
-        raise file.wrong(f"has the kind {kind!r}; there are {', '.join(_FILES)}")
+        raise file.wrong(f"has the unknown kind {kind!r}; known kinds are {', '.join(_FILES)}")
     id_ = _id(place) if place.has("id") else workspace.new_id()
     return Block(id_, kind, file=(file.text("name"), file.text("text").encode()))
 
@@ -177,7 +178,7 @@ def _person(workspace: Workspace, place: Place) -> str:
     """Return the id of a user given by id or name. Raises ConfigError."""
     found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
     if len(found) != 1:
-        raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")
+        raise place.wrong(f"names {place.value!r}, which is the id or the name of {len(found)} users; it must be one")
     return found[0]
 
 

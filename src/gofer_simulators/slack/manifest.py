@@ -101,14 +101,14 @@ def _permissions(manifest: JsonObject) -> Iterator[str]:
     if not 0 < len(scopes) <= 255:
         yield "oauth_config.scopes.bot must list 1 to 255 scopes"
     for scope in sorted(scopes - SCOPES):
-        yield f"oauth_config.scopes.bot lists what is no scope: {scope}"
+        yield f"oauth_config.scopes.bot lists the unknown scope {scope}"
     for url in texts(_at(manifest, "oauth_config").get("redirect_urls")):
         if not url.startswith("https://"):
-            yield f"oauth_config.redirect_urls must be https URLs, and {url} is none"
+            yield f"oauth_config.redirect_urls must be https URLs, but {url} is not"
     events = texts(_at(manifest, "settings.event_subscriptions").get("bot_events"))
     for event in events:
         if event not in EVENTS:
-            yield f"settings.event_subscriptions.bot_events lists what is no event: {event}"
+            yield f"settings.event_subscriptions.bot_events lists the unknown event {event}"
         elif EVENTS[event] and not EVENTS[event] & scopes:
             yield f"the event {event} needs the scope {' or '.join(sorted(EVENTS[event]))}"
 
@@ -136,7 +136,7 @@ def _views(manifest: JsonObject) -> Iterator[str]:
     views = sorted(features.keys() & _VIEWS)
     events = set(texts(_at(manifest, "settings.event_subscriptions").get("bot_events")))
     if len(views) > 1:
-        yield "features has agent_view and assistant_view; agent_view takes the place of the other"
+        yield "features has agent_view and assistant_view; agent_view replaces assistant_view, so remove the latter"
     if "assistant:write" in _scopes(manifest) and not views:
         yield "the scope assistant:write needs features.agent_view"
     for event in sorted(events & OF_AGENTS):
@@ -160,7 +160,7 @@ def _view(manifest: JsonObject, view: str, events: set[str]) -> Iterator[str]:
     if view == "assistant_view" and "assistant_thread_started" not in events:
         yield "features.assistant_view needs the event assistant_thread_started"
     if view == "agent_view" and "assistant_thread_started" in events:
-        yield "features.agent_view has no event assistant_thread_started; app_home_opened takes its place"
+        yield "features.agent_view does not allow the event assistant_thread_started; use app_home_opened"
     if _messages(manifest) != "open":
         yield f"features.{view} needs features.app_home with messages_tab_enabled, and not read-only"
 

@@ -84,7 +84,7 @@ class Page:
         form = await _form(request)
         text = form.get("text", "").strip()
         if not text:
-            return PlainTextResponse("Write a text first.", 400)
+            return PlainTextResponse("The message is empty. Type a text first.", 400)
         wire = typed(self._workspace, text)
         thread_ts = form.get("thread_ts") or None
 
@@ -115,7 +115,7 @@ class Page:
             if not await self._actions.press(
                 message, form.get("action_id", ""), message.only_for or form.get("user", "")
             ):
-                raise SlackRefusal("the app did not take it")
+                raise SlackRefusal("the app did not accept the press")
             return message
 
         return await self._perform(request, form, press)
@@ -126,7 +126,7 @@ class Page:
         origin = request.headers.get("origin")
         # A page of another site must not be able to post messages here.
         if origin and urlsplit(origin).netloc != request.headers.get("host"):
-            return PlainTextResponse("This form belongs to another site.", 403)
+            return PlainTextResponse("This form comes from a page of another site. Use the page of this Slack.", 403)
         try:
             message = await action()
         except SlackRefusal as refusal:

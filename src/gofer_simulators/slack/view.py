@@ -50,14 +50,14 @@ class View:
             f'<nav class="column"><div class="bar">{escape(self._workspace.team.name)}</div>'
             '<div class="scroll" id="places" data-live>'
             f"<h2>Channels</h2>{channels}<h2>People</h2>{people}</div>"
-            '<div id="status">Simulated Slack · reload for news</div></nav>'
+            '<div id="status">Simulated Slack · reload the page for new messages</div></nav>'
         )
 
     def _timeline(self, channel: Channel) -> str:
         whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
         listed = sorted([*self._workspace.timeline(channel.id), *whispers], key=lambda one: order(one.ts))
         messages = [self._message(message) for message in listed]
-        shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
+        shown = "".join(messages) or '<p class="empty">No messages yet.</p>'
         notes = [f"{len(channel.members)} members"]
         notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
         return (

@@ -142,7 +142,7 @@ def _file(workspace: Workspace, place: Place, user: str) -> JsonObject:
         else:
             content = place.text("text").encode()
     except ValueError as error:
-        raise place.wrong("has a content that is no base64") from error
+        raise place.wrong("has content that is not valid base64") from error
     return store_file(workspace, user, place.text("name"), content, mimetype)
 
 

@@ -54,7 +54,7 @@ def test_minutes_ago_counts_from_the_clock_and_no_two_messages_share_a_ts() -> N
     ("slack", "expected"),
     [
         (None, "slack: it must be a mapping"),
-        (world(team={"id": "T1", "domain": "a"}), "slack.team.name: it must be text"),
+        (world(team={"id": "T1", "domain": "a"}), "slack.team.name: it must be a text"),
         (world(emojis=[]), "slack: it has the unknown key 'emojis'"),
         (
             world(users=[{"id": "U1", "name": "a"}, {"id": "U1", "name": "b"}]),
