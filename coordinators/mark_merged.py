@@ -1,4 +1,4 @@
-"""Adds an emoji to messages that post a pull request, once it was merged or closed."""
+"""A script that adds an emoji to messages with a pull request, once the pull request is merged or closed."""
 
 import re
 from collections.abc import Mapping
@@ -8,15 +8,17 @@ from gofer.coordinator import Run, ToolFailed
 
 CHANNEL = "#pull-requests"
 MESSAGES = 50
-"""How many of the newest messages are looked at."""
-MERGED, CLOSED = "merged", "no_entry_sign"
-"""Emoji for pull requests that were merged, and for those closed without. A workspace has to add `merged` itself."""
+"""How many of the newest messages the script reads."""
+MERGED = "merged"
+"""The emoji for a merged pull request. A workspace has to add this emoji itself."""
+CLOSED = "no_entry_sign"
+"""The emoji for a pull request that was closed without a merge."""
 
 PULL = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/pull/(\d+)")
 
 
 async def coordinate(run: Run) -> None:
-    """Marks every message with exactly one pull request that is done with."""
+    """Add the emoji to each message that links exactly one pull request and has no such emoji yet."""
     channel = await run.call("slack_read_channel", channel=CHANNEL, limit=MESSAGES)
     waiting = [message for message in channel["messages"] if len(_pulls(message)) == 1 and not _marked(message)]
     await run.gather(*(_mark(run, message, *_pulls(message)[0]) for message in waiting))
@@ -26,14 +28,17 @@ async def _mark(run: Run, message: Mapping[str, Any], repository: str, number: s
     try:
         pull = await run.call("github_get_pull_request", repository=repository, number=int(number))
     except ToolFailed:
-        return  # no access, or it is gone: nothing to say about it
-    if pull["state"] == "closed":
-        emoji = MERGED if pull["merged"] else CLOSED
-        await run.call("slack_add_reaction", channel=CHANNEL, ts=message["ts"], emoji=emoji)
+        return  # Gofer has no access to the pull request, or it does not exist.
+    if pull["state"] != "closed":
+        return
+    emoji = CLOSED
+    if pull["merged"]:
+        emoji = MERGED
+    await run.call("slack_add_reaction", channel=CHANNEL, ts=message["ts"], emoji=emoji)
 
 
 def _pulls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pull requests that a message links to, each once."""
+    """Return repository and number of each pull request that a message links to, each once."""
     return list(dict.fromkeys(PULL.findall(" ".join([message["text"], *message["links"]]))))
 
 

@@ -1,4 +1,4 @@
-"""Joins new public project channels, and says once in each what it does there."""
+"""A script that joins new public project channels and introduces Gofer once in each channel."""
 
 from gofer.coordinator import Run
 
@@ -8,15 +8,16 @@ MORE = (
     "ticket. Remove me from the channel whenever you like."
 )
 MESSAGES = 50
-"""How many of the newest messages are looked at for what was said before."""
+"""How many of the newest messages the script searches for an earlier welcome."""
 
 
 async def coordinate(run: Run) -> None:
-    """A new channel is joined; there, and wherever somebody invited Gofer, it says what it does."""
+    """Join a new channel, and post the welcome unless the channel already has it."""
     channel = run.event.place["channel"]
     if run.event.kind == "slack.channel_created":
         await run.call("slack_join_channel", channel=channel)
-    # Whoever made the channel may have invited Gofer too. Runs about one channel come one after the other.
-    said = await run.call("slack_read_channel", channel=channel, limit=MESSAGES)
-    if not any(message["text"].startswith(WELCOME) for message in said["messages"]):
+    # A person who creates a channel and invites Gofer starts two runs. They work one after the other, so the second
+    # one finds the welcome of the first.
+    recent = await run.call("slack_read_channel", channel=channel, limit=MESSAGES)
+    if not any(message["text"].startswith(WELCOME) for message in recent["messages"]):
         await run.call("slack_post_message", channel=channel, text=f"{WELCOME} {MORE}")

@@ -16,6 +16,6 @@ def demo_world() -> Mapping[str, object]:
 
 
 def demo_scripts() -> tuple[Script, ...]:
-    """Return what the offline model says in that world."""
+    """Return the answers of the offline model in the demo."""
     text = files("gofer_simulators").joinpath("scripts", "demo.yaml").read_text(encoding="utf-8")
     return load_scripts(text, "simulators/scripts/demo.yaml")

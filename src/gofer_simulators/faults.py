@@ -1,4 +1,4 @@
-"""Planned faults: the next requests to a simulated vendor that go wrong, and in which way."""
+"""Planned faults: which of the next requests to a simulated vendor fail, and how."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One way to go wrong.
+    """One way in which a request fails.
 
-    timeout_after_success  the work is done and the answer never comes
-    timeout                nothing is done and no answer comes
-    status                 nothing is done; `status` and `headers` are answered
-    slow                   the answer comes after `seconds`
-    expired_token          the token counts as expired
+    timeout_after_success  the vendor does the work and never answers
+    timeout                the vendor does nothing and never answers
+    status                 the vendor does nothing and answers with `status` and `headers`
+    slow                   the vendor answers after `seconds`
+    expired_token          the vendor answers that the token has expired
     """
 
     kind: Literal["timeout_after_success", "timeout", "status", "slow", "expired_token"]
@@ -24,17 +24,20 @@ class Fault:
 
 
 class Faults:
-    """What goes wrong next, in the order in which it was added."""
+    """The planned faults, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._planned: list[tuple[str, str, Fault]] = []
 
     def add(self, method: str, path: str, fault: Fault, times: int = 1) -> None:
-        """Let the next `times` requests go wrong that have this method (`*`: any) and a path of this glob."""
+        """Plan a fault for the next `times` requests with this method and a path that matches this glob.
+
+        The method `*` matches every method.
+        """
         self._planned += [(method, path, fault)] * times
 
     def take(self, method: str, path: str) -> Fault | None:
-        """Return the fault for this request, which is used up with it."""
+        """Return and remove the first fault planned for this request, or return None."""
         for index, (wanted, pattern, fault) in enumerate(self._planned):
             if wanted in ("*", method) and fnmatchcase(path, pattern):
                 del self._planned[index]

@@ -1,4 +1,4 @@
-"""A simulated vendor as an HTTP server: its app, its resources by method and path, and requests that meet a fault."""
+"""A simulated vendor as an HTTP server: its app, its resources by method and path, and its planned faults."""
 
 import asyncio
 import re
@@ -20,7 +20,7 @@ _Run = TypeVar("_Run")
 
 
 class Vendor(ABC):
-    """A web app with state, and the deliveries that it makes."""
+    """A vendor as a web app with state and a webhook."""
 
     def __init__(self, webhook: Webhook, routes: Sequence[BaseRoute]) -> None:
         self.app = Starlette(routes=routes)
@@ -33,24 +33,24 @@ class Vendor(ABC):
 
     @abstractmethod
     def settings(self, url: str) -> Mapping[str, str]:
-        """Return the settings by which Gofer reaches it at a URL, by their names in the environment."""
+        """Return the environment variables with which Gofer reaches this vendor at a URL."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """Return what it holds in plain JSON, for comparing the world before and after."""
+        """Return the vendor's state in plain JSON, so that a test can compare two moments."""
 
     async def settled(self) -> None:
-        """Wait until no delivery is under way, retries included."""
+        """Wait until every delivery has ended, with its retries."""
         await self._webhook.settled()
 
     async def close(self) -> None:
-        """Cancel the deliveries under way."""
+        """Cancel the running deliveries."""
         await self._webhook.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[_Run]):
-    """One method of one path, and what it does."""
+    """One HTTP method of one path, with the function that answers it."""
 
     method: str
     path: re.Pattern[str]
@@ -58,13 +58,16 @@ class Resource(Generic[_Run]):
 
 
 def resource(line: str, run: _Run) -> Resource[_Run]:
-    """Return the resource of a line such as `GET /issue/{issue}`; the rest of the path is a regular expression."""
+    """Return the resource of a line such as `GET /issue/{issue}`.
+
+    The path is a regular expression in which `{name}` stands for one part of the path.
+    """
     method, _, path = line.partition(" ")
     return Resource(method, re.compile(re.sub(r"\{([a-z]+)\}", r"(?P<\1>[^/]+)", path)), run)
 
 
 def find(resources: Sequence[Resource[_Run]], method: str, path: str) -> tuple[_Run, dict[str, str]] | None:
-    """Return what the first resource of a method and a path does, with the parts of the path that it names."""
+    """Return the function of the first resource with this method and path, and the named parts of the path."""
     for one in resources:
         match = one.path.fullmatch(path)
         if match and one.method == method:
@@ -75,34 +78,37 @@ def find(resources: Sequence[Resource[_Run]], method: str, path: str) -> tuple[_
 async def respond(
     faults: Faults,
     request: Request,
-    answered: Callable[[], Awaitable[Response]],
-    failed: Callable[[Fault], Response],
+    answer: Callable[[], Awaitable[Response]],
+    fault_response: Callable[[Fault], Response],
 ) -> Response:
-    """Answer one request, or let it meet the fault that is planned for it; `failed` is the vendor's refusal."""
+    """Answer one request, or apply the fault that is planned for the request.
+
+    `answered` makes the normal answer, and `failed` makes the vendor's answer to a fault.
+    """
     fault = faults.take(request.method, request.url.path)
     if fault is None:
-        return await answered()
+        return await answer()
     match fault.kind:
         case "timeout":
             await disconnected(request)
             return Response(status_code=504)
         case "status" | "expired_token":
-            return failed(fault)
+            return fault_response(fault)
         case "slow":
             await asyncio.sleep(fault.seconds)
-            return await answered()
+            return await answer()
         case "timeout_after_success":
-            response = await answered()
+            response = await answer()
             await disconnected(request)
             return response
 
 
 def origin(request: Request) -> str:
-    """Return where the caller reached the server, as `http://127.0.0.1:8001`."""
+    """Return the address at which the caller reached the server, such as `http://127.0.0.1:8001`."""
     return str(request.base_url).rstrip("/")
 
 
 async def disconnected(request: Request) -> None:
-    """Return when the caller has closed the connection: it is never answered."""
+    """Wait until the caller closes the connection; the caller never gets an answer."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

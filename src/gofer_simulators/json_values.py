@@ -1,4 +1,4 @@
-"""Values of JSON: read from text, told apart, taken out by key, and written on the wire."""
+"""JSON values: parsing, type checks, reading by key, and compact writing."""
 
 import json
 import re
@@ -10,31 +10,31 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
-    """Return a JSON object: a mapping with text keys."""
+    """Return whether a value is a JSON object: a dict with only text keys."""
     return isinstance(value, dict) and all(isinstance(key, str) for key in cast("dict[object, object]", value))
 
 
 def is_array(value: object) -> TypeGuard[list[object]]:
-    """Return a JSON array."""
+    """Return whether a value is a JSON array."""
     return isinstance(value, list)
 
 
 def objects(value: object) -> list[dict[str, object]]:
-    """Return the objects of an array; anything else in it, or instead of it, is left out."""
+    """Return the objects of an array without its other values; a value that is no array has none."""
     if is_array(value):
         return [item for item in value if is_object(item)]
     return []
 
 
 def texts(value: object) -> list[str]:
-    """Return the strings of an array; anything else in it, or instead of it, is left out."""
+    """Return the strings of an array without its other values; a value that is no array has none."""
     if is_array(value):
         return [item for item in value if isinstance(item, str)]
     return []
 
 
 def text_of(value: JsonObject, key: str) -> str:
-    """Return the string under a key, or the empty string."""
+    """Return the string under a key, or the empty string if there is none."""
     found = value.get(key)
     if isinstance(found, str):
         return found
@@ -42,7 +42,7 @@ def text_of(value: JsonObject, key: str) -> str:
 
 
 def object_of(value: JsonObject, key: str) -> dict[str, object]:
-    """Return the object under a key, or an empty one."""
+    """Return the object under a key, or an empty object if there is none."""
     found = value.get(key)
     if is_object(found):
         return found
@@ -50,7 +50,7 @@ def object_of(value: JsonObject, key: str) -> dict[str, object]:
 
 
 def parsed(text: str | bytes) -> object:
-    """Return the JSON value of a text; ValueError when it is none. Half a surrogate pair becomes U+FFFD."""
+    """Return the JSON value of a text, with half a surrogate pair as U+FFFD. Raises ValueError for invalid JSON."""
     try:
         value: object = json.loads(text, parse_constant=_refuse)
         written = json.dumps(value, ensure_ascii=False)
@@ -58,12 +58,12 @@ def parsed(text: str | bytes) -> object:
         raise ValueError("nested too deeply") from error
     if written.isascii() or not _HALF_PAIR.search(written):
         return value
-    # What no encoding can write would fail only later, where it is sent on.
+    # UTF-8 cannot encode half a surrogate pair, so a later send of this value would fail.
     return json.loads(_HALF_PAIR.sub("\ufffd", written))
 
 
 def compact(value: object) -> bytes:
-    """Return the JSON of a value as vendors put it on the wire: UTF-8, without spaces."""
+    """Return a value as vendors send it: JSON in UTF-8 without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 

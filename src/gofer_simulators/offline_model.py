@@ -1,6 +1,7 @@
 """The offline model: scripted answers over an OpenAI-compatible HTTP interface.
 
-Stateless: the same request bytes get the same answer bytes. Each answer is labelled as not from a model.
+The server keeps no state: the same request bytes get the same answer bytes. A label in each text says that no real
+model wrote it.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ _EPOCH = 1_700_000_000
 
 
 def offline_model(scripts: Sequence[Script]) -> Starlette:
-    """Return an app with `POST /v1/chat/completions` and `GET /v1/models` over these scripts."""
+    """Return an app that answers `POST /v1/chat/completions` and `GET /v1/models` from these scripts."""
 
     async def completions(request: Request) -> Response:
         return _completion(scripts, await request.body())
@@ -41,24 +42,24 @@ async def _models(_: Request) -> Response:
 
 def _completion(scripts: Sequence[Script], body: bytes) -> Response:
     try:
-        asked = parsed(body)
+        request = parsed(body)
     except ValueError:
-        return _refused("We could not parse the JSON body of your request.")
-    if not is_object(asked):
-        return _refused("The JSON body of your request is not an object.")
-    messages = asked.get("messages")
+        return _refusal("We could not parse the JSON body of your request.")
+    if not is_object(request):
+        return _refusal("The JSON body of your request is not an object.")
+    messages = request.get("messages")
     if not is_array(messages) or not messages:
-        return _refused("Missing required parameter: 'messages'.", "messages", "missing_required_parameter")
-    if asked.get("stream"):
-        return _refused("The offline model does not stream.", "stream", "unsupported_value")
-    orphan = _orphan(objects(messages))
-    if orphan:
-        return _refused(orphan, "messages")
-    return JSONResponse(_answer(choose(scripts, asked), body))
+        return _refusal("Missing required parameter: 'messages'.", "messages", "missing_required_parameter")
+    if request.get("stream"):
+        return _refusal("The offline model does not stream.", "stream", "unsupported_value")
+    mistake = _pairing_mistake(objects(messages))
+    if mistake:
+        return _refusal(mistake, "messages")
+    return JSONResponse(_answer(choose(scripts, request), body))
 
 
-def _orphan(messages: Sequence[dict[str, object]]) -> str | None:
-    """Return the vendor's refusal when tool calls and tool messages do not pair up."""
+def _pairing_mistake(messages: Sequence[dict[str, object]]) -> str | None:
+    """Return the vendor's message for tool calls without an answer or the reverse, or None if all are paired."""
     open_ids: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
@@ -116,7 +117,7 @@ def _message(turn: Turn) -> dict[str, object]:
 
 
 def _labelled(text: str) -> str:
-    # What is for a program would be no JSON any more; no person reads it as somebody's words.
+    # A label would make JSON invalid for the program that reads it. People do not read such answers.
     if text.startswith("{"):
         return text
     return LABEL + text
@@ -134,6 +135,6 @@ def _usage(prompt_bytes: int, completion_bytes: int) -> dict[str, object]:
     }
 
 
-def _refused(message: str, param: str | None = None, code: str | None = None) -> Response:
+def _refusal(message: str, param: str | None = None, code: str | None = None) -> Response:
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
     return JSONResponse({"error": error}, status_code=400)

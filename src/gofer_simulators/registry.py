@@ -1,4 +1,4 @@
-"""The simulated vendors, each under the name of the source that it stands for."""
+"""The simulated vendors, by the name of the source that each one simulates."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol
@@ -13,7 +13,7 @@ from gofer_simulators.slack import SlackSimulator
 
 
 class Start(Protocol):
-    """Makes a simulated vendor of its part of a world."""
+    """A function that makes a simulated vendor from its part of a world."""
 
     def __call__(
         self,
@@ -24,7 +24,10 @@ class Start(Protocol):
         token: str,
         secret: str,
     ) -> Vendor:
-        """Return the vendor; `token` opens its API, and `secret` signs its deliveries. Raises ConfigError."""
+        """Return the vendor. Raises ConfigError for a mistake in the world.
+
+        The API accepts `token`, and `secret` signs the deliveries.
+        """
         ...
 
 

@@ -223,7 +223,7 @@ async def test_draft_and_pull_request_with_reviewers_get_no_further_reviewers(tm
         draft = people.open_pull("acme/shop", "new-colleague", "Not yet", changes, draft=True)
         await ended(made, "assign-reviewers")
         asked = people.open_pull("acme/shop", "new-colleague", "Ready", changes, head="other")
-        people.request(asked, "new-colleague", ["release-captain"], [])
+        people.request_reviews(asked, "new-colleague", ["release-captain"], [])
         await ended(made, "assign-reviewers", 2)
         assert pull(made, draft.number)["reviewers"] == []
         assert pull(made, asked.number)["reviewers"] == ["release-captain"]

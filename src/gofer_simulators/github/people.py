@@ -1,6 +1,6 @@
-"""The acts of people on the simulated GitHub.
+"""The actions of people on the simulated GitHub.
 
-Each act changes the repositories and begins to deliver the events that GitHub sends for it.
+Each action changes a repository and starts to deliver the events that GitHub sends for the change.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ from gofer_simulators.github.shapes import (
 )
 
 NOTHING = "0" * 40
-"""The commit before the first one."""
+"""The value of `before` in the push event of a new branch."""
 
 
 class People:
-    """The acts of people and programs, by login. Raises GitHubRefusal for what is not there."""
+    """The actions of people and programs, by login. Each raises GitHubRefusal for an unknown user or repository."""
 
     def __init__(self, hub: Hub, deliveries: Deliveries) -> None:
         self._hub = hub
@@ -56,10 +56,10 @@ class People:
     ) -> Issue:
         """Push a branch and open a pull request from it."""
         hub = self._hub
-        where = self._hub.repository(repository)
-        issue = hub.open_issue(where, hub.user(user).login, title, body)
+        repo = self._hub.repository(repository)
+        issue = hub.open_issue(repo, hub.user(user).login, title, body)
         issue.labels = list(labels)
-        pull = Pull(hub.new_id(), base or where.default_branch, head, draft)
+        pull = Pull(hub.new_id(), base or repo.default_branch, head, draft)
         hub.make_pull(issue, pull, encoded(changes))
         self._opened(issue, user)
         return issue
@@ -72,53 +72,53 @@ class People:
         return issue
 
     def merge(self, issue: Issue, user: str) -> None:
-        """A pull request is merged: closed, and merged."""
+        """Merge a pull request, which also closes it."""
         pull = _pull(issue)
         before = self._hub.repositories[issue.repository].commits(pull.base)[-1].sha
         self._touch(issue)
         commit = self._hub.merge(issue, pull, self._hub.user(user).login)
-        self._about_pull("closed", issue, user)
+        self._announce_pull("closed", issue, user)
         self._pushed(self._hub.repositories[issue.repository], pull.base, before, commit, user)
 
     def close(self, issue: Issue, user: str) -> None:
-        """An issue or a pull request is closed; a pull request is not merged by that."""
+        """Close an issue or a pull request without a merge."""
         self._touch(issue)
         issue.closed_at = issue.updated_at
-        self._about_either("closed", issue, user)
+        self._announce_either("closed", issue, user)
 
     def reopen(self, issue: Issue, user: str) -> None:
-        """It is opened again."""
+        """Reopen an issue or a pull request."""
         self._touch(issue)
         issue.closed_at = None
-        self._about_either("reopened", issue, user)
+        self._announce_either("reopened", issue, user)
 
     def label(self, issue: Issue, user: str, name: str) -> None:
-        """It gets a label."""
+        """Add a label to an issue or a pull request."""
         self._touch(issue)
         issue.labels.append(name)
-        self._about_either("labeled", issue, user, label=label_shape(name))
+        self._announce_either("labeled", issue, user, label=label_shape(name))
 
     def edit(self, issue: Issue, user: str, title: str) -> None:
-        """It gets another title."""
+        """Change the title of an issue or a pull request."""
         self._touch(issue)
         old = issue.title
         issue.title = title
-        self._about_either("edited", issue, user, changes={"title": {"from": old}})
+        self._announce_either("edited", issue, user, changes={"title": {"from": old}})
 
     def ready(self, issue: Issue, user: str) -> None:
-        """A pull request is no draft any more."""
+        """Mark a draft pull request as ready for review."""
         self._touch(issue)
         _pull(issue).draft = False
-        self._about_pull("ready_for_review", issue, user)
+        self._announce_pull("ready_for_review", issue, user)
 
     def comment(self, issue: Issue, user: str, body: str) -> Comment:
         """Comment on an issue or pull request."""
         comment = self._hub.comment(issue, self._hub.user(user).login, body)
-        self._about("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
+        self._announce_issue("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
         return comment
 
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
-        """Review a pull request; the reviewer is asked no more."""
+        """Review a pull request; this ends the request for a review by this user."""
         pull = _pull(issue)
         hub = self._hub
         self._touch(issue)
@@ -130,36 +130,37 @@ class People:
         self._deliveries.announce("pull_request_review", payload)
         return review
 
-    def request(self, issue: Issue, user: str, logins: Sequence[str], teams: Sequence[str]) -> None:
-        """Reviewers are asked for; one event for each who was not asked before."""
+    def request_reviews(self, issue: Issue, user: str, logins: Sequence[str], teams: Sequence[str]) -> None:
+        """Request reviews; GitHub sends one event for each person and team that was not requested before."""
         pull = _pull(issue)
         self._touch(issue)
         for login in [login for login in logins if login not in pull.reviewers]:
             pull.reviewers.append(login)
-            self._about_pull("review_requested", issue, user, requested_reviewer=user_shape(self._hub.user(login)))
+            self._announce_pull("review_requested", issue, user, requested_reviewer=user_shape(self._hub.user(login)))
         for slug in [slug for slug in teams if slug not in pull.teams]:
             pull.teams.append(slug)
-            self._about_pull("review_requested", issue, user, requested_team=team_shape(slug))
+            self._announce_pull("review_requested", issue, user, requested_team=team_shape(slug))
 
     def push(self, repository: str, user: str, message: str, files: Files, branch: str = "") -> Commit:
-        """Push one commit; an open pull request from that branch has an event too."""
+        """Push one commit. GitHub also sends an event for each open pull request from that branch."""
         hub = self._hub
-        where = self._hub.repository(repository)
-        branch = branch or where.default_branch
-        known = where.branches.get(branch)
-        before = known[-1].sha if known else NOTHING
-        commit = hub.commit(where, branch, hub.user(user).login, message, encoded(files), hub.clock())
-        self._pushed(where, branch, before, commit, user)
-        for issue in where.issues.values():
+        repo = self._hub.repository(repository)
+        branch = branch or repo.default_branch
+        before = NOTHING
+        if commits := repo.branches.get(branch):
+            before = commits[-1].sha
+        commit = hub.commit(repo, branch, hub.user(user).login, message, encoded(files), hub.clock())
+        self._pushed(repo, branch, before, commit, user)
+        for issue in repo.issues.values():
             if issue.pull and issue.pull.head == branch and issue.state == "open":
                 self._touch(issue)
                 hub.change(issue, issue.pull, encoded(files))
-                self._about_pull("synchronize", issue, user, before=before, after=commit.sha)
+                self._announce_pull("synchronize", issue, user, before=before, after=commit.sha)
         return commit
 
-    def _pushed(self, where: Repository, branch: str, before: str, commit: Commit, user: str) -> None:
+    def _pushed(self, repo: Repository, branch: str, before: str, commit: Commit, user: str) -> None:
         person = self._hub.user(user)
-        told: Shape = {
+        head_commit: Shape = {
             "id": commit.sha,
             "message": commit.message,
             "added": [],
@@ -174,32 +175,32 @@ class People:
             "created": before == NOTHING,
             "deleted": False,
             "forced": False,
-            "compare": f"https://github.com/{where.full_name}/compare/{before[:12]}...{commit.sha[:12]}",
-            "commits": [told],
-            "head_commit": told,
-            "repository": repository_shape(self._hub, where) | {"pushed_at": int(self._hub.clock())},
+            "compare": f"https://github.com/{repo.full_name}/compare/{before[:12]}...{commit.sha[:12]}",
+            "commits": [head_commit],
+            "head_commit": head_commit,
+            "repository": repository_shape(self._hub, repo) | {"pushed_at": int(self._hub.clock())},
             "pusher": {"name": person.login},
             "sender": user_shape(person),
         }
         self._deliveries.announce("push", payload)
 
     def _opened(self, issue: Issue, user: str) -> None:
-        self._about_either("opened", issue, user)
+        self._announce_either("opened", issue, user)
         for name in issue.labels:
-            self._about_either("labeled", issue, user, label=label_shape(name))
+            self._announce_either("labeled", issue, user, label=label_shape(name))
 
-    def _about_either(self, action: str, issue: Issue, user: str, **more: object) -> None:
+    def _announce_either(self, action: str, issue: Issue, user: str, **more: object) -> None:
         if issue.pull:
-            self._about_pull(action, issue, user, **more)
+            self._announce_pull(action, issue, user, **more)
         else:
-            self._about("issues", action, issue, user, **more)
+            self._announce_issue("issues", action, issue, user, **more)
 
-    def _about_pull(self, action: str, issue: Issue, user: str, **more: object) -> None:
+    def _announce_pull(self, action: str, issue: Issue, user: str, **more: object) -> None:
         payload = self._payload(action, issue, user, {"number": issue.number, **more})
         payload["pull_request"] = pull_shape(self._hub, issue, _pull(issue))
         self._deliveries.announce("pull_request", payload)
 
-    def _about(self, event: str, action: str, issue: Issue, user: str, **more: object) -> None:
+    def _announce_issue(self, event: str, action: str, issue: Issue, user: str, **more: object) -> None:
         payload = self._payload(action, issue, user, more)
         payload["issue"] = issue_shape(self._hub, issue)
         self._deliveries.announce(event, payload)

@@ -1,6 +1,6 @@
 """The state of the simulated GitHub: people, repositories, commits, issues and pull requests.
 
-A pull request is an issue with a second half, as with the vendor: both share one row of numbers.
+A pull request is an `Issue` with a `Pull`, as on GitHub: issues and pull requests share one sequence of numbers.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ Files = Mapping[str, str | None]
 
 
 class GitHubRefusal(Exception):
-    """GitHub says no: a status, a message and perhaps the list of errors."""
+    """A refusal of GitHub: a status, a message and a list of errors, which may be empty."""
 
     def __init__(self, status: int, message: str, errors: tuple[Mapping[str, str], ...] = ()) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: the files it wrote, None for one it removed."""
+    """One commit; `files` has the new content of each changed file, and None for a removed file."""
 
     sha: str
     author: str
@@ -57,7 +57,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a reviewer said: `state` is APPROVED, CHANGES_REQUESTED or COMMENTED."""
+    """One review; `state` is APPROVED, CHANGES_REQUESTED or COMMENTED."""
 
     id: int
     user: str
@@ -68,16 +68,16 @@ class Review:
 
 @dataclass(slots=True)
 class Pull:
-    """What a pull request has beside being an issue."""
+    """The part of a pull request that an issue does not have."""
 
     id: int
     base: str
     head: str
     draft: bool = False
     changes: dict[str, bytes | None] = field(default_factory=dict[str, bytes | None])
-    """The files it writes, None for one it removes."""
+    """New content of each changed file, and None for a removed file."""
     before: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    """The same files as they were."""
+    """Content of the changed files on the base branch; without new files."""
     reviewers: list[str] = field(default_factory=list[str])
     teams: list[str] = field(default_factory=list[str])
     reviews: list[Review] = field(default_factory=list[Review])
@@ -88,7 +88,7 @@ class Pull:
 
 @dataclass(slots=True)
 class Issue:
-    """An issue, or a pull request when it has one."""
+    """An issue, or a pull request if `pull` is set."""
 
     repository: str
     id: int
@@ -114,13 +114,13 @@ class Issue:
 
 @dataclass(slots=True)
 class Repository:
-    """One repository; `branches` are their commits, oldest first."""
+    """One repository; `branches` has the commits of each branch, oldest first."""
 
     id: int
     full_name: str
     private: bool = True
     hidden: bool = False
-    """Whether the token has no access, which looks like a repository that is not there."""
+    """Whether the token has no access; GitHub then answers as if the repository did not exist."""
     default_branch: str = "main"
     collaborators: frozenset[str] = frozenset()
     teams: frozenset[str] = frozenset()
@@ -129,7 +129,7 @@ class Repository:
     issues: dict[int, Issue] = field(default_factory=dict[int, Issue])
 
     def commits(self, ref: str = "") -> list[Commit]:
-        """Return the commits of a branch, or up to a commit. Raises GitHubRefusal(404)."""
+        """Return the commits of a branch, or those up to a commit, oldest first. Raises GitHubRefusal(404)."""
         if commits := self.branches.get(ref or self.default_branch):
             return commits
         for commits in self.branches.values():
@@ -139,7 +139,7 @@ class Repository:
         raise GitHubRefusal(404, f"No commit found for the ref {ref}")
 
     def files(self, ref: str = "") -> dict[str, bytes]:
-        """Return every file at a branch or commit."""
+        """Return the content of every file at a branch or commit, by path. Raises GitHubRefusal(404)."""
         found: dict[str, bytes] = {}
         for commit in self.commits(ref):
             changed = commit.files.items()
@@ -150,29 +150,29 @@ class Repository:
 
 
 class Hub:
-    """Everything there is, and every change to it."""
+    """All users and repositories, and the changes to them."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self.users: dict[str, User] = {}
         self.repositories: dict[str, Repository] = {}
-        self.own = ""
-        """The login the token belongs to."""
+        self.own_login = ""
+        """The login of the token's account."""
         self._ids: Iterator[int] = itertools.count(1001)
 
     def new_id(self) -> int:
-        """Return a number that nothing else has."""
+        """Return a new, unique id."""
         return next(self._ids)
 
     def user(self, login: str) -> User:
-        """Return a user by login, in any case of letters. Raises GitHubRefusal(404)."""
+        """Return a user by login, ignoring case. Raises GitHubRefusal(404)."""
         for user in self.users.values():
             if user.login.lower() == login.lower():
                 return user
         raise GitHubRefusal(404, "Not Found")
 
     def repository(self, full_name: str) -> Repository:
-        """Return a repository the token can see. Raises GitHubRefusal(404)."""
+        """Return a repository that the token can see, ignoring case. Raises GitHubRefusal(404)."""
         for repository in self.repositories.values():
             if repository.full_name.lower() == full_name.lower() and not repository.hidden:
                 return repository
@@ -185,14 +185,14 @@ class Hub:
         raise GitHubRefusal(404, "Not Found")
 
     def pull(self, full_name: str, number: int) -> tuple[Issue, Pull]:
-        """Return a pull request, both halves. Raises GitHubRefusal(404)."""
+        """Return the issue and the pull of a pull request. Raises GitHubRefusal(404)."""
         issue = self.issue(full_name, number)
         if issue.pull is None:
             raise GitHubRefusal(404, "Not Found")
         return issue, issue.pull
 
     def open_issue(self, repository: Repository, user: str, title: str, body: str, at: float | None = None) -> Issue:
-        """Create a new issue with the next number."""
+        """Create an issue with the next number; `at` is its time, by default now."""
         number = max(repository.issues, default=0) + 1
         now = self.clock() if at is None else at
         issue = Issue(
@@ -209,19 +209,19 @@ class Hub:
         return issue
 
     def make_pull(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
-        """An issue becomes a pull request with these changes, which are one commit on its head branch."""
+        """Turn an issue into a pull request, and commit its changes to its head branch."""
         issue.pull = pull
         self.change(issue, pull, changes)
         self.commit(self.repositories[issue.repository], pull.head, issue.user, issue.title, changes, issue.updated_at)
 
     def change(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
-        """A pull request changes these files too."""
+        """Add changed files to a pull request."""
         old = self.repositories[issue.repository].files(pull.base)
         pull.before.update({path: old[path] for path in changes if path in old})
         pull.changes.update(changes)
 
     def merge(self, issue: Issue, pull: Pull, user: str) -> Commit:
-        """What a pull request changes becomes one commit on its base branch; it is closed."""
+        """Commit the changes of a pull request to its base branch, and close the pull request."""
         repository = self.repositories[issue.repository]
         message = f"{issue.title} (#{issue.number})"
         commit = self.commit(repository, pull.base, issue.user, message, dict(pull.changes), issue.updated_at)
@@ -231,7 +231,7 @@ class Hub:
         return commit
 
     def comment(self, issue: Issue, user: str, body: str, at: float | None = None) -> Comment:
-        """Create a new comment."""
+        """Create a comment; `at` is its time, by default now."""
         now = self.clock() if at is None else at
         comment = Comment(self.new_id(), user, body, now, now)
         issue.comments.append(comment)
@@ -247,9 +247,11 @@ class Hub:
         files: Mapping[str, bytes | None],
         at: float,
     ) -> Commit:
-        """Create a new commit on a branch, which begins at the default one when it is new."""
+        """Create a commit on a branch. A new branch starts with the commits of the default branch."""
         commits = repository.branches.setdefault(branch, list(repository.branches.get(repository.default_branch, [])))
-        parent = commits[-1].sha if commits else ""
+        parent = ""
+        if commits:
+            parent = commits[-1].sha
         seed = "\0".join((repository.full_name, branch, parent, author, message, str(self.new_id())))
         sha = hashlib.sha1(seed.encode()).hexdigest()  # noqa: S324 - as git does
         commit = Commit(sha=sha, author=author, message=message, date=at, files=files)
@@ -257,13 +259,15 @@ class Hub:
         return commit
 
     def state(self) -> dict[str, object]:
-        """Return everything people see in plain JSON, without ids and times, so that two worlds can be compared."""
+        """Return files, issues and pull requests in plain JSON, without ids and times."""
         return {
             "repositories": {
                 repository.full_name: {
-                    "files": {path: content.decode(errors="replace") for path, content in _head(repository).items()},
-                    "issues": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is None},
-                    "pulls": {str(n): _seen(i) for n, i in repository.issues.items() if i.pull is not None},
+                    "files": {
+                        path: content.decode(errors="replace") for path, content in _files_of(repository).items()
+                    },
+                    "issues": {str(n): _issue_state(i) for n, i in repository.issues.items() if i.pull is None},
+                    "pulls": {str(n): _issue_state(i) for n, i in repository.issues.items() if i.pull is not None},
                 }
                 for repository in self.repositories.values()
             }
@@ -271,23 +275,27 @@ class Hub:
 
 
 def encoded(files: Files) -> dict[str, bytes | None]:
-    """Return the bytes of files by path, None for a removed one."""
-    return {path: None if text is None else text.encode() for path, text in files.items()}
+    """Return the bytes of each file by path, and None for a removed file."""
+    written: dict[str, bytes | None] = dict.fromkeys(files)
+    for path, text in files.items():
+        if text is not None:
+            written[path] = text.encode()
+    return written
 
 
 def iso(at: float) -> str:
-    """Return a moment as GitHub writes it: to the second, in UTC."""
+    """Return a time as GitHub writes it: in whole seconds, in UTC."""
     return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _head(repository: Repository) -> dict[str, bytes]:
+def _files_of(repository: Repository) -> dict[str, bytes]:
     if repository.branches:
         return repository.files()
     return {}
 
 
-def _seen(issue: Issue) -> dict[str, object]:
-    seen: dict[str, object] = {
+def _issue_state(issue: Issue) -> dict[str, object]:
+    shown: dict[str, object] = {
         "title": issue.title,
         "body": issue.body,
         "user": issue.user,
@@ -297,11 +305,11 @@ def _seen(issue: Issue) -> dict[str, object]:
         "comments": [{"user": comment.user, "body": comment.body} for comment in issue.comments],
     }
     if pull := issue.pull:
-        seen |= {
+        shown |= {
             "merged": pull.merged_at is not None,
             "draft": pull.draft,
             "reviewers": list(pull.reviewers),
             "teams": list(pull.teams),
             "reviews": [{"user": one.user, "state": one.state, "body": one.body} for one in pull.reviews],
         }
-    return seen
+    return shown

@@ -1,9 +1,12 @@
-"""The resources of GitHub's REST API: each reads a request, and returns a status and JSON or refuses."""
+"""The resources of GitHub's REST API.
+
+Each function reads a request and returns a status and a JSON value. It raises GitHubRefusal for a refusal.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 
-from gofer_simulators.github.asked import TITLE_LIMIT, ApiRequest, too_long
+from gofer_simulators.github.api_request import TITLE_LIMIT, ApiRequest, too_long
 from gofer_simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull, iso
 from gofer_simulators.github.shapes import (
     BREAKING,
@@ -19,120 +22,121 @@ from gofer_simulators.github.shapes import (
     user_shape,
 )
 from gofer_simulators.http_server import Resource, resource
-from gofer_simulators.json_values import texts
+from gofer_simulators.json_values import text_of, texts
 
 Answer = tuple[int, object]
 
 
-def own_user(asked: ApiRequest) -> Answer:
-    """Return whom the token belongs to."""
-    return 200, _full_user(asked.hub, asked.hub.own)
+def get_own_user(request: ApiRequest) -> Answer:
+    """Return the user of the token."""
+    return 200, _full_user(request.hub, request.hub.own_login)
 
 
-def a_user(asked: ApiRequest) -> Answer:
+def get_user(request: ApiRequest) -> Answer:
     """Return a user by login."""
-    return 200, _full_user(asked.hub, asked.path["login"])
+    return 200, _full_user(request.hub, request.path["login"])
 
 
-def a_repository(asked: ApiRequest) -> Answer:
+def get_repository(request: ApiRequest) -> Answer:
     """Return a repository."""
-    return 200, repository_shape(asked.hub, asked.hub.repository(asked.repository))
+    return 200, repository_shape(request.hub, request.hub.repository(request.repository))
 
 
-def list_issues(asked: ApiRequest) -> Answer:
-    """Return issues, and pull requests as issues, newest first unless asked otherwise."""
-    since = int(asked.moment("since") or 0)
-    found = [one for one in _listed(asked) if int(one.updated_at) >= since and _wanted(asked, one)]
-    return 200, [issue_shape(asked.hub, issue, asked.version) for issue in found]
+def list_issues(request: ApiRequest) -> Answer:
+    """Return issues and pull requests as issues, by default newest first."""
+    since = int(request.moment("since") or 0)
+    found = [one for one in _sorted_issues(request) if int(one.updated_at) >= since and _matches_query(request, one)]
+    return 200, [issue_shape(request.hub, issue, request.version) for issue in found]
 
 
-def create_issue(asked: ApiRequest) -> Answer:
-    """Create a new issue."""
-    asked.permit("title", "body", "labels", "assignees", "milestone", "type")
-    title = asked.text("Issue", "title")
-    body = asked.body.get("body")
-    text = asked.short("Issue", body if isinstance(body, str) else "")
+def create_issue(request: ApiRequest) -> Answer:
+    """Create an issue."""
+    request.permit("title", "body", "labels", "assignees", "milestone", "type")
+    title = request.text("Issue", "title")
+    text = request.short("Issue", text_of(request.body, "body"))
     if len(title) > TITLE_LIMIT:
         raise too_long("Issue", "title", TITLE_LIMIT)
-    labels = asked.names("labels", "name")
-    assignees = asked.names("assignees", "login")
+    labels = request.names("labels", "name")
+    assignees = request.names("assignees", "login")
     for login in assignees:
-        if login not in asked.hub.repository(asked.repository).collaborators:
+        if login not in request.hub.repository(request.repository).collaborators:
             wrong = {"resource": "Issue", "code": "invalid", "field": "assignees", "value": login}
             raise GitHubRefusal(422, "Validation Failed", (wrong,))
-    issue = asked.people.open_issue(asked.repository, asked.hub.own, title, text, labels)
+    issue = request.people.open_issue(request.repository, request.hub.own_login, title, text, labels)
     issue.assignees = assignees
-    return 201, issue_shape(asked.hub, issue, asked.version)
+    return 201, issue_shape(request.hub, issue, request.version)
 
 
-def get_issue(asked: ApiRequest) -> Answer:
-    """Return an issue, or a pull request as one."""
-    return 200, issue_shape(asked.hub, asked.issue, asked.version)
+def get_issue(request: ApiRequest) -> Answer:
+    """Return an issue, or a pull request as an issue."""
+    return 200, issue_shape(request.hub, request.issue, request.version)
 
 
-def list_comments(asked: ApiRequest) -> Answer:
-    """Return comments, oldest first; `since` is about when they changed."""
-    issue = asked.issue
-    since = int(asked.moment("since") or 0)
+def list_comments(request: ApiRequest) -> Answer:
+    """Return comments, oldest first; `since` compares the time of their last change."""
+    issue = request.issue
+    since = int(request.moment("since") or 0)
     found = [comment for comment in issue.comments if int(comment.updated_at) >= since]
-    return 200, [comment_shape(asked.hub, issue, comment) for comment in found]
+    return 200, [comment_shape(request.hub, issue, comment) for comment in found]
 
 
-def create_comment(asked: ApiRequest) -> Answer:
-    """Create a new comment."""
-    asked.permit("body")
-    issue = asked.issue
-    comment = asked.people.comment(issue, asked.hub.own, asked.text("IssueComment", "body"))
-    return 201, comment_shape(asked.hub, issue, comment)
+def create_comment(request: ApiRequest) -> Answer:
+    """Create a comment."""
+    request.permit("body")
+    issue = request.issue
+    comment = request.people.comment(issue, request.hub.own_login, request.text("IssueComment", "body"))
+    return 201, comment_shape(request.hub, issue, comment)
 
 
-def list_pulls(asked: ApiRequest) -> Answer:
+def list_pulls(request: ApiRequest) -> Answer:
     """Return pull requests, in the short form of lists."""
-    hub = asked.hub
-    found = [(issue, pull) for issue in _listed(asked) if (pull := issue.pull) and _between(asked, pull)]
-    return 200, [pull_shape(hub, issue, pull, asked.version, full=False) for issue, pull in found]
+    hub = request.hub
+    found = [
+        (issue, pull) for issue in _sorted_issues(request) if (pull := issue.pull) and _matches_branches(request, pull)
+    ]
+    return 200, [pull_shape(hub, issue, pull, request.version, full=False) for issue, pull in found]
 
 
-def get_pull(asked: ApiRequest) -> Answer:
+def get_pull(request: ApiRequest) -> Answer:
     """Return a pull request."""
-    issue, pull = asked.pull
-    return 200, pull_shape(asked.hub, issue, pull, asked.version)
+    issue, pull = request.pull
+    return 200, pull_shape(request.hub, issue, pull, request.version)
 
 
-def list_files(asked: ApiRequest) -> Answer:
-    """Return what a pull request changes."""
-    _, pull = asked.pull
+def list_files(request: ApiRequest) -> Answer:
+    """Return the files that a pull request changes."""
+    _, pull = request.pull
     return 200, [file_shape(path, pull) for path in sorted(pull.changes)]
 
 
-def list_reviews(asked: ApiRequest) -> Answer:
+def list_reviews(request: ApiRequest) -> Answer:
     """Return reviews, oldest first."""
-    issue, pull = asked.pull
-    return 200, [review_shape(asked.hub, issue, review) for review in pull.reviews]
+    issue, pull = request.pull
+    return 200, [review_shape(request.hub, issue, review) for review in pull.reviews]
 
 
-def is_merged(asked: ApiRequest) -> Answer:
-    """204 for a merged pull request, 404 for another."""
-    _, pull = asked.pull
+def is_merged(request: ApiRequest) -> Answer:
+    """Return 204 for a merged pull request. Raises GitHubRefusal(404) for another."""
+    _, pull = request.pull
     if pull.merged_at is None:
         raise GitHubRefusal(404, "Not Found")
     return 204, None
 
 
-def requested(asked: ApiRequest) -> Answer:
-    """Return who is asked for a review and has not given one."""
-    _, pull = asked.pull
-    users = [user_shape(asked.hub.users[login]) for login in pull.reviewers]
+def list_requested_reviewers(request: ApiRequest) -> Answer:
+    """Return the people and teams with an open request for a review."""
+    _, pull = request.pull
+    users = [user_shape(request.hub.users[login]) for login in pull.reviewers]
     return 200, {"users": users, "teams": [team_shape(slug) for slug in pull.teams]}
 
 
-def request_reviewers(asked: ApiRequest) -> Answer:
-    """Ask people and teams for a review; earlier requests stay."""
-    asked.permit("reviewers", "team_reviewers")
-    issue, pull = asked.pull
-    repository = asked.hub.repository(asked.repository)
-    logins = texts(asked.body.get("reviewers"))
-    teams = texts(asked.body.get("team_reviewers"))
+def request_reviewers(request: ApiRequest) -> Answer:
+    """Request reviews from people and teams; earlier requests stay."""
+    request.permit("reviewers", "team_reviewers")
+    issue, pull = request.pull
+    repository = request.hub.repository(request.repository)
+    logins = texts(request.body.get("reviewers"))
+    teams = texts(request.body.get("team_reviewers"))
     known = {login.lower(): login for login in repository.collaborators}
     if issue.user.lower() in map(str.lower, logins):
         raise GitHubRefusal(422, "Review cannot be requested from pull request author.")
@@ -142,18 +146,20 @@ def request_reviewers(asked: ApiRequest) -> Answer:
             "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not"
             f" a collaborator of the {repository.full_name} repository.",
         )
-    asked.people.request(issue, asked.hub.own, [known[login.lower()] for login in logins], teams)
-    return 201, pull_shape(asked.hub, issue, pull, asked.version, full=False)
+    request.people.request_reviews(issue, request.hub.own_login, [known[login.lower()] for login in logins], teams)
+    return 201, pull_shape(request.hub, issue, pull, request.version, full=False)
 
 
-def contents(asked: ApiRequest) -> Answer:
-    """Return a file, or what a folder lists."""
-    repository = asked.hub.repository(asked.repository)
-    path = asked.path.get("path", "").strip("/")
-    files = repository.files(asked.query.get("ref", ""))
+def get_contents(request: ApiRequest) -> Answer:
+    """Return a file, or the entries of a folder."""
+    repository = request.hub.repository(request.repository)
+    path = request.path.get("path", "").strip("/")
+    files = repository.files(request.query.get("ref", ""))
     if path in files:
         return 200, content_shape(repository, path, files[path])
-    prefix = f"{path}/" if path else ""
+    prefix = ""
+    if path:
+        prefix = f"{path}/"
     below = {**files, **dict.fromkeys(repository.submodules, b"")}
     names = sorted({one[len(prefix) :].partition("/")[0] for one in below if one.startswith(prefix)})
     if not names:
@@ -162,62 +168,65 @@ def contents(asked: ApiRequest) -> Answer:
     for name in names:
         entry = content_shape(repository, prefix + name, below.get(prefix + name, b""), listed=True)
         if prefix + name in repository.submodules:
-            # Before the breaking version a list called a submodule a file.
-            entry["type"] = "submodule" if asked.version == BREAKING else "file"
+            # Before version 2026-03-10, GitHub listed a submodule as a file.
+            if request.version == BREAKING:
+                entry["type"] = "submodule"
         elif prefix + name not in files:
             entry["type"] = "dir"
         entries.append(entry)
     return 200, entries
 
 
-def list_commits(asked: ApiRequest) -> Answer:
-    """Return commits, newest first, of one path where it is given."""
-    repository = asked.hub.repository(asked.repository)
-    path = asked.query.get("path", "").strip("/")
-    since = asked.moment("since") or 0.0
-    until = asked.moment("until") or math.inf
-    author = asked.query.get("author", "").lower()
+def list_commits(request: ApiRequest) -> Answer:
+    """Return commits, newest first; with `path`, only those that change that path."""
+    repository = request.hub.repository(request.repository)
+    path = request.query.get("path", "").strip("/")
+    since = request.moment("since") or 0.0
+    until = request.moment("until") or math.inf
+    author = request.query.get("author", "").lower()
     found = [
         commit
-        for commit in reversed(repository.commits(asked.query.get("sha", "")))
+        for commit in reversed(repository.commits(request.query.get("sha", "")))
         if since <= commit.date <= until
         and author in ("", commit.author.lower())
         and any(not path or one == path or one.startswith(f"{path}/") for one in commit.files)
     ]
-    return 200, [commit_shape(asked.hub, repository, commit) for commit in found]
+    return 200, [commit_shape(request.hub, repository, commit) for commit in found]
 
 
-def _listed(asked: ApiRequest) -> list[Issue]:
-    """Return the issues of a repository in the state and the order asked for."""
-    state = asked.one_of("state", "open", "closed", "all")
-    newest = asked.one_of("direction", "desc", "asc") == "desc"
-    by_update = asked.one_of("sort", "created", "updated", "comments") == "updated"
-    found = [one for one in asked.hub.repository(asked.repository).issues.values() if state in ("all", one.state)]
-    return sorted(found, key=lambda one: (one.updated_at if by_update else one.created_at, one.number), reverse=newest)
+def _sorted_issues(request: ApiRequest) -> list[Issue]:
+    """Return the issues of a repository in the requested state and order."""
+    state = request.one_of("state", "open", "closed", "all")
+    newest = request.one_of("direction", "desc", "asc") == "desc"
+    by_update = request.one_of("sort", "created", "updated", "comments") == "updated"
+    found = [one for one in request.hub.repository(request.repository).issues.values() if state in ("all", one.state)]
+    if by_update:
+        return sorted(found, key=lambda issue: (issue.updated_at, issue.number), reverse=newest)
+    return sorted(found, key=lambda issue: (issue.created_at, issue.number), reverse=newest)
 
 
-def _wanted(asked: ApiRequest, issue: Issue) -> bool:
-    """Return whether an issue has all labels, the assignee and the creator that the query names."""
-    labels = set(filter(None, asked.query.get("labels", "").split(",")))
-    assignee = asked.query.get("assignee", "")
-    creator = asked.query.get("creator", "").lower()
+def _matches_query(request: ApiRequest, issue: Issue) -> bool:
+    """Return whether an issue has the labels, the assignee and the creator of the query."""
+    labels = set(filter(None, request.query.get("labels", "").split(",")))
+    assignee = request.query.get("assignee", "")
+    creator = request.query.get("creator", "").lower()
     match assignee:
         case "":
-            right = True
+            assignee_matches = True
         case "none":
-            right = not issue.assignees
+            assignee_matches = not issue.assignees
         case "*":
-            right = bool(issue.assignees)
+            assignee_matches = bool(issue.assignees)
         case login:
-            right = login.lower() in map(str.lower, issue.assignees)
-    return right and labels <= set(issue.labels) and creator in ("", issue.user.lower())
+            assignee_matches = login.lower() in map(str.lower, issue.assignees)
+    return assignee_matches and labels <= set(issue.labels) and creator in ("", issue.user.lower())
 
 
-def _between(asked: ApiRequest, pull: Pull) -> bool:
-    """Return whether a pull request has the branches that the query names; a head is written `owner:branch`."""
-    head = asked.query.get("head", "")
-    own = f"{asked.path['owner']}:{pull.head}".lower()
-    return asked.query.get("base", pull.base) == pull.base and head.lower() in ("", own)
+def _matches_branches(request: ApiRequest, pull: Pull) -> bool:
+    """Return whether a pull request has the branches of the query, which names the head as `owner:branch`."""
+    head = request.query.get("head", "")
+    own_login = f"{request.path['owner']}:{pull.head}".lower()
+    return request.query.get("base", pull.base) == pull.base and head.lower() in ("", own_login)
 
 
 def _resource(line: str, run: Callable[[ApiRequest], Answer]) -> Resource[Callable[[ApiRequest], Answer]]:
@@ -226,9 +235,9 @@ def _resource(line: str, run: Callable[[ApiRequest], Answer]) -> Resource[Callab
 
 
 RESOURCES: Sequence[Resource[Callable[[ApiRequest], Answer]]] = (
-    _resource("GET /user", own_user),
-    _resource("GET /users/{login}", a_user),
-    _resource("GET {repo}", a_repository),
+    _resource("GET /user", get_own_user),
+    _resource("GET /users/{login}", get_user),
+    _resource("GET {repo}", get_repository),
     _resource("GET {repo}/issues", list_issues),
     _resource("POST {repo}/issues", create_issue),
     _resource("GET {repo}/issues/{n}", get_issue),
@@ -239,9 +248,9 @@ RESOURCES: Sequence[Resource[Callable[[ApiRequest], Answer]]] = (
     _resource("GET {repo}/pulls/{n}/files", list_files),
     _resource("GET {repo}/pulls/{n}/reviews", list_reviews),
     _resource("GET {repo}/pulls/{n}/merge", is_merged),
-    _resource("GET {repo}/pulls/{n}/requested_reviewers", requested),
+    _resource("GET {repo}/pulls/{n}/requested_reviewers", list_requested_reviewers),
     _resource("POST {repo}/pulls/{n}/requested_reviewers", request_reviewers),
-    _resource(r"GET {repo}/contents(?:/(?P<path>.*))?", contents),
+    _resource(r"GET {repo}/contents(?:/(?P<path>.*))?", get_contents),
     _resource("GET {repo}/commits", list_commits),
 )
 

@@ -1,6 +1,6 @@
-"""The REST API of the simulated GitHub over HTTP: token, version, pages, forms of errors, and rates.
+"""The REST API of the simulated GitHub over HTTP: token, version, pages, error bodies and rate limits.
 
-The module `resources` holds what each path does.
+The functions behind the paths are in `resources`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from gofer_simulators.faults import Fault, Faults
-from gofer_simulators.github.asked import ApiRequest
+from gofer_simulators.github.api_request import ApiRequest
 from gofer_simulators.github.people import People
 from gofer_simulators.github.repositories import GitHubRefusal, Hub
 from gofer_simulators.github.resources import RESOURCES, Answer
@@ -20,11 +20,11 @@ from gofer_simulators.http_server import METHODS, find, respond
 from gofer_simulators.json_values import JsonObject, is_array, is_object, parsed
 
 OLDEST = "2022-11-28"
-"""The version that a request without one gets."""
+"""The API version of a request that names none."""
 PER_PAGE = 30
 MOST_PER_PAGE = 100
 LIMIT = 5_000
-"""Requests an hour."""
+"""Requests per hour. The simulator reports the limit and does not enforce it."""
 _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 _MESSAGES = {401: "Bad credentials", 403: _SECONDARY, 404: "Not Found", 429: _SECONDARY}
 
@@ -40,32 +40,32 @@ class RestApi:
         self._used = 0
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [Route("/{path:path}", self._serve, methods=METHODS)]
 
     async def _serve(self, request: Request) -> Response:
         body = await request.body()
         self._used += 1
-        return await respond(self._faults, request, lambda: self._answered(request, body), _failed)
+        return await respond(self._faults, request, lambda: self._answer(request, body), _fault_response)
 
-    async def _answered(self, request: Request, body: bytes) -> Response:
+    async def _answer(self, request: Request, body: bytes) -> Response:
         try:
-            run, version, path = self._admitted(request)
-            asked = ApiRequest(
+            run, version, path = self._authorized_call(request)
+            api_request = ApiRequest(
                 self._hub, self._people, version, path, dict(request.query_params), _fields(request, body)
             )
-            response = _said(request, run(asked))
+            response = _json_response(request, run(api_request))
         except GitHubRefusal as refusal:
-            response = _refused(refusal)
+            response = _refusal_response(refusal)
         response.headers.update(self._rate())
         return response
 
-    def _admitted(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
+    def _authorized_call(self, request: Request) -> tuple[Callable[[ApiRequest], Answer], str, Mapping[str, str]]:
         if not request.headers.get("user-agent"):
             raise GitHubRefusal(403, "Request forbidden by administrative rules. Please make sure it has a User-Agent.")
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if not token:
-            # Without a token everything private looks as if it were not there.
+            # The simulator refuses every request without a token, also for public repositories.
             raise GitHubRefusal(401, "Requires authentication")
         if kind.lower() not in ("bearer", "token") or token.strip() != self._token:
             raise GitHubRefusal(401, "Bad credentials")
@@ -87,7 +87,7 @@ class RestApi:
         }
 
 
-def _said(request: Request, answer: Answer) -> Response:
+def _json_response(request: Request, answer: Answer) -> Response:
     status, content = answer
     if status == 204:
         return Response(status_code=204)
@@ -102,7 +102,7 @@ def _said(request: Request, answer: Answer) -> Response:
 
 
 def _links(request: Request, page: int, pages: int) -> dict[str, str]:
-    """Return the Link header; none where there is one page."""
+    """Return the Link header; no header if there is one page."""
     places = {"prev": page - 1, "next": page + 1, "first": 1, "last": pages}
     if page <= 1:
         places = {name: number for name, number in places.items() if name not in ("prev", "first")}
@@ -124,7 +124,7 @@ def _number(request: Request, name: str, default: int) -> int:
 
 
 def _fields(request: Request, body: bytes) -> JsonObject:
-    """Return the JSON object of a request. Raises GitHubRefusal(400)."""
+    """Return the JSON object of a request, empty for a GET. Raises GitHubRefusal(400)."""
     if request.method == "GET":
         return {}
     try:
@@ -136,16 +136,16 @@ def _fields(request: Request, body: bytes) -> JsonObject:
     return value
 
 
-def _failed(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     if fault.kind == "expired_token":
-        return _refused(GitHubRefusal(401, "Bad credentials"))
+        return _refusal_response(GitHubRefusal(401, "Bad credentials"))
     if fault.status >= 500:
         return HTMLResponse("<html><body>Unicorn! Please try again.</body></html>", fault.status, fault.headers)
     message = _MESSAGES.get(fault.status, "Something is wrong with the request")
-    return _refused(GitHubRefusal(fault.status, message), fault.headers)
+    return _refusal_response(GitHubRefusal(fault.status, message), fault.headers)
 
 
-def _refused(refusal: GitHubRefusal, headers: Mapping[str, str] | None = None) -> Response:
+def _refusal_response(refusal: GitHubRefusal, headers: Mapping[str, str] | None = None) -> Response:
     body: dict[str, object] = {"message": refusal.message}
     if refusal.errors:
         body["errors"] = [dict(error) for error in refusal.errors]

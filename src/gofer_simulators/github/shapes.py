@@ -1,6 +1,6 @@
-"""The objects of GitHub in JSON, as answers of the REST API and webhooks carry them.
+"""GitHub's objects as JSON, for answers of the REST API and for webhooks.
 
-`full` shapes are those of single objects and webhooks; lists leave some fields out, as the vendor does.
+`full` shapes are for single objects and webhooks. Lists leave some fields out, as the vendor does.
 """
 
 import base64
@@ -19,21 +19,26 @@ Shape = dict[str, object]
 
 
 def user_shape(user: User) -> Shape:
-    """Return an account, as it stands inside other objects."""
+    """Return a user as a part of other objects."""
     login = user.login.removesuffix("[bot]")
+    html_url = f"{WEB}/{login}"
+    kind = "User"
+    if user.bot:
+        html_url = f"{WEB}/apps/{login}"
+        kind = "Bot"
     return {
         "login": user.login,
         "id": user.id,
         "node_id": _node("U", user.id),
         "url": f"{API}/users/{user.login}",
-        "html_url": f"{WEB}/apps/{login}" if user.bot else f"{WEB}/{login}",
-        "type": "Bot" if user.bot else "User",
+        "html_url": html_url,
+        "type": kind,
         "site_admin": False,
     }
 
 
 def repository_shape(hub: Hub, repository: Repository) -> Shape:
-    """Return a repository, as it stands inside other objects."""
+    """Return a repository as a part of other objects."""
     owner, _, name = repository.full_name.partition("/")
     return {
         "id": repository.id,
@@ -50,7 +55,7 @@ def repository_shape(hub: Hub, repository: Repository) -> Shape:
 
 
 def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
-    """Return an issue; a pull request as the issue it also is has the key `pull_request`."""
+    """Return an issue, or a pull request as an issue with the key `pull_request`."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "html_url": html_url(issue),
@@ -63,7 +68,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
         shape["pull_request"] = {
             "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
             "html_url": html_url(issue),
-            "merged_at": _when(pull.merged_at),
+            "merged_at": _iso_or_none(pull.merged_at),
         }
         shape["draft"] = pull.draft
     if version == BREAKING:
@@ -72,7 +77,7 @@ def issue_shape(hub: Hub, issue: Issue, version: str = "") -> Shape:
 
 
 def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: bool = True) -> Shape:
-    """Return a pull request; in lists there is neither `merged` nor any count."""
+    """Return a pull request; in lists it has neither `merged` nor counts."""
     repository = hub.repositories[issue.repository]
     shape = _common(hub, issue) | {
         "id": pull.id,
@@ -80,19 +85,22 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
         "html_url": html_url(issue),
         "url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
         "draft": pull.draft,
-        "merged_at": _when(pull.merged_at),
+        "merged_at": _iso_or_none(pull.merged_at),
         "merge_commit_sha": pull.merge_commit_sha or None,
         "assignee": next(iter(_assignees(hub, issue)), None),
         "requested_reviewers": [user_shape(hub.users[login]) for login in pull.reviewers],
         "requested_teams": [team_shape(slug) for slug in pull.teams],
-        "head": _end(hub, repository, pull.head),
-        "base": _end(hub, repository, pull.base),
+        "head": _branch_shape(hub, repository, pull.head),
+        "base": _branch_shape(hub, repository, pull.base),
     }
     if full:
         files = [file_shape(path, pull) for path in sorted(pull.changes)]
+        merged_by = None
+        if pull.merged_by:
+            merged_by = user_shape(hub.users[pull.merged_by])
         shape |= {
             "merged": pull.merged_at is not None,
-            "merged_by": user_shape(hub.users[pull.merged_by]) if pull.merged_by else None,
+            "merged_by": merged_by,
             "comments": len(issue.comments),
             "changed_files": len(files),
             "additions": sum(_count(file, "additions") for file in files),
@@ -119,13 +127,16 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
 
 
 def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = False) -> Shape:
-    """Return a review; webhooks write its state in small letters."""
+    """Return a review; webhooks write its state in lower case."""
+    state = review.state
+    if webhook:
+        state = state.lower()
     return {
         "id": review.id,
         "node_id": _node("PRR", review.id),
         "user": user_shape(hub.users[review.user]),
         "body": review.body or None,
-        "state": review.state.lower() if webhook else review.state,
+        "state": state,
         "html_url": f"{html_url(issue)}#pullrequestreview-{review.id}",
         "author_association": "MEMBER",
         "submitted_at": iso(review.submitted_at),
@@ -133,7 +144,7 @@ def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = Fals
 
 
 def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
-    """Return a commit, as lists of commits have it."""
+    """Return a commit as a list of commits shows it."""
     user = hub.users[commit.author]
     git = {"name": user.name, "email": f"{user.id}@users.noreply.github.com", "date": iso(commit.date)}
     return {
@@ -146,7 +157,7 @@ def commit_shape(hub: Hub, repository: Repository, commit: Commit) -> Shape:
 
 
 def file_shape(path: str, pull: Pull) -> Shape:
-    """Return a file that a pull request changes, with its counts."""
+    """Return a changed file of a pull request, with its patch and its counts of lines."""
     old = pull.before.get(path)
     new = pull.changes[path]
     before = (old or b"").decode(errors="replace")
@@ -174,7 +185,7 @@ def _status(old: bytes | None, new: bytes | None) -> str:
 
 
 def content_shape(repository: Repository, path: str, content: bytes, *, listed: bool = False) -> Shape:
-    """Return a file; above 1 MB, and in listings, without its content."""
+    """Return a file; above 1 MB and in listings without its content."""
     shape: Shape = {
         "type": "file",
         "name": path.rpartition("/")[2],
@@ -196,7 +207,7 @@ def team_shape(slug: str) -> Shape:
 
 
 def html_url(issue: Issue) -> str:
-    """Return where people open it."""
+    """Return the address at which people open an issue or pull request."""
     return f"{WEB}/{issue.repository}/{'pull' if issue.pull else 'issues'}/{issue.number}"
 
 
@@ -206,7 +217,7 @@ def label_shape(name: str) -> Shape:
 
 
 def git_sha(content: bytes) -> str:
-    """Return the name git gives a file's content."""
+    """Return the git object id of a file's content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - as git does
 
 
@@ -226,7 +237,7 @@ def _common(hub: Hub, issue: Issue) -> Shape:
         "author_association": "MEMBER",
         "created_at": iso(issue.created_at),
         "updated_at": iso(issue.updated_at),
-        "closed_at": _when(issue.closed_at),
+        "closed_at": _iso_or_none(issue.closed_at),
     }
 
 
@@ -234,10 +245,12 @@ def _assignees(hub: Hub, issue: Issue) -> list[Shape]:
     return [user_shape(hub.users[login]) for login in issue.assignees]
 
 
-def _end(hub: Hub, repository: Repository, branch: str) -> Shape:
+def _branch_shape(hub: Hub, repository: Repository, branch: str) -> Shape:
     owner = repository.full_name.partition("/")[0]
     commits = repository.branches.get(branch, [])
-    sha = commits[-1].sha if commits else ""
+    sha = ""
+    if commits:
+        sha = commits[-1].sha
     return {
         "label": f"{owner}:{branch}",
         "ref": branch,
@@ -258,7 +271,7 @@ def _count(shape: Mapping[str, object], key: str) -> int:
     return 0
 
 
-def _when(at: float | None) -> str | None:
+def _iso_or_none(at: float | None) -> str | None:
     if at is None:
         return None
     return iso(at)

@@ -1,4 +1,4 @@
-"""The simulated GitHub that tests, evals and the demo hold: repositories, REST API, people and deliveries."""
+"""The simulated GitHub for tests, evals and the demo: repositories, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ from gofer_simulators.json_values import JsonObject
 
 
 class GitHubSimulator(Vendor):
-    """Some repositories as a web app with state; use it inside a running event loop."""
+    """The repositories of a world as a web app with state. Use the simulator inside a running event loop."""
 
     def __init__(
         self,
@@ -32,30 +32,30 @@ class GitHubSimulator(Vendor):
         self._hub = load_hub(world, clock)
         self._deliveries = Deliveries(clock, http, secret)
         self.people = People(self._hub, self._deliveries)
-        """Act as a person."""
+        """The actions of people."""
         self.faults = Faults()
-        """What goes wrong with the next requests."""
+        """The planned faults of the next requests."""
         super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
 
     @override
     def subscribe(self, url: str, *, form: bool = False) -> None:
-        """Deliver events to this URL from now on, a `ping` first; as a form where the webhook is set so."""
+        """Deliver events to this URL from now on, first a `ping`; as forms instead of JSON if `form` is true."""
         self._deliveries.url = url
         self._deliveries.form = form
         hook = {"type": "Repository", "id": HOOK, "active": True, "events": ["*"]}
         self._deliveries.announce("ping", {"zen": "Keep it logically awesome.", "hook_id": HOOK, "hook": hook})
 
     async def deliver(self, event: str, payload: JsonObject) -> int:
-        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery and return the status. Raises httpx2.TransportError without an answer."""
         return await self._deliveries.send(event, payload)
 
     async def redeliver(self, delivery: str) -> int:
-        """Send a delivery once more under its id; return the status. Raises ValueError after three days."""
+        """Send a delivery again under its id and return the status. Raises ValueError after three days."""
         return await self._deliveries.redeliver(delivery)
 
     @property
     def deliveries(self) -> Sequence[Delivery]:
-        """Everything sent so far, oldest first."""
+        """Every delivery so far, oldest first."""
         return tuple(self._deliveries.sent)
 
     @override
@@ -68,5 +68,4 @@ class GitHubSimulator(Vendor):
 
     @override
     def state(self) -> dict[str, object]:
-        """Return files, issues and pull requests in plain JSON, without ids and times."""
         return self._hub.state()

@@ -54,7 +54,7 @@ class _Issue(_Part):
 
 class _Pull(_Issue):
     base: str = ""
-    """Left out: the default branch."""
+    """Default: the default branch of the repository."""
     head: str = "feature"
     draft: bool = False
     merged: bool = False
@@ -69,7 +69,7 @@ class _Repository(_Part):
     hidden: bool = False
     default_branch: str = "main"
     collaborators: list[str] | None = None
-    """Left out: everybody."""
+    """Default: all users."""
     teams: list[str] = Field(default_factory=list[str])
     files: dict[str, str] = Field(default_factory=dict[str, str])
     submodules: list[str] = Field(default_factory=list[str])
@@ -80,49 +80,51 @@ class _Repository(_Part):
 
 class _World(_Part):
     user: str = "gofer[bot]"
-    """The login the token belongs to."""
+    """The login of the token's account."""
     users: list[_User] = Field(default_factory=list[_User])
     repositories: list[_Repository] = Field(default_factory=list[_Repository])
 
 
 def load_hub(world: Mapping[str, object], clock: Callable[[], float]) -> Hub:
-    """Return what stands under the key `github` of a world. Raises ConfigError."""
-    return _Loading(Hub(clock)).everything(read_world(_World, "github", world))
+    """Return the users and repositories of a world. Raises ConfigError."""
+    return _Loading(Hub(clock)).load(read_world(_World, "github", world))
 
 
 class _Loading:
-    """Fills a hub, in the order of the file."""
+    """The loader that fills a hub in the order of the world file."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._now = hub.clock()
 
-    def everything(self, world: _World) -> Hub:
+    def load(self, world: _World) -> Hub:
         hub = self._hub
-        own = _User(login=world.user, bot=world.user.endswith("[bot]"))
-        for one in [own, *(user for user in world.users if user.login != world.user)]:
+        own_login = _User(login=world.user, bot=world.user.endswith("[bot]"))
+        for one in [own_login, *(user for user in world.users if user.login != world.user)]:
             hub.users[one.login] = User(hub.new_id(), one.login, one.name or one.login, one.bot)
-        hub.own = world.user
+        hub.own_login = world.user
         for one in world.repositories:
             self._repository(one)
         return hub
 
     def _repository(self, one: _Repository) -> None:
         if one.full_name in self._hub.repositories:
-            raise wrong("github.repositories", f"{one.full_name} is there twice")
-        everybody = one.collaborators if one.collaborators is not None else list(self._hub.users)
+            raise wrong("github.repositories", f"{one.full_name} occurs twice")
+        collaborators = one.collaborators
+        if collaborators is None:
+            collaborators = list(self._hub.users)
         repository = Repository(
             self._hub.new_id(),
             one.full_name,
             one.private,
             one.hidden,
             one.default_branch,
-            collaborators=frozenset(map(self._known, everybody)),
+            collaborators=frozenset(map(self._login, collaborators)),
             teams=frozenset(one.teams),
             submodules=frozenset(one.submodules),
         )
         self._hub.repositories[one.full_name] = repository
-        first = _Commit(author=self._hub.own, message="First files", files=dict(one.files), hours_ago=24.0 * 365)
+        first = _Commit(author=self._hub.own_login, message="First files", files=dict(one.files), hours_ago=24.0 * 365)
         for commit in [first, *sorted(one.commits, key=lambda each: -each.hours_ago)]:
             self._commit(repository, one.default_branch, commit)
         for pull in one.pulls:
@@ -132,10 +134,10 @@ class _Loading:
 
     def _commit(self, repository: Repository, branch: str, one: _Commit) -> None:
         files = encoded(one.files)
-        self._hub.commit(repository, branch, self._known(one.author), one.message, files, self._ago(one.hours_ago))
+        self._hub.commit(repository, branch, self._login(one.author), one.message, files, self._ago(one.hours_ago))
 
     def _issue(self, repository: Repository, one: _Issue) -> Issue:
-        issue = self._hub.open_issue(repository, self._known(one.author), one.title, one.body, self._ago(one.hours_ago))
+        issue = self._hub.open_issue(repository, self._login(one.author), one.title, one.body, self._ago(one.hours_ago))
         if one.number is not None:
             del repository.issues[issue.number]
             if one.number in repository.issues:
@@ -143,23 +145,23 @@ class _Loading:
             issue.number = one.number
             repository.issues[one.number] = issue
         issue.labels = list(one.labels)
-        issue.assignees = list(map(self._known, one.assignees))
+        issue.assignees = list(map(self._login, one.assignees))
         if one.state == "closed":
             issue.closed_at = issue.updated_at
         for comment in one.comments:
-            self._hub.comment(issue, self._known(comment.user), comment.body, self._ago(comment.hours_ago))
+            self._hub.comment(issue, self._login(comment.user), comment.body, self._ago(comment.hours_ago))
         return issue
 
     def _pull(self, repository: Repository, one: _Pull) -> None:
         issue = self._issue(repository, one)
         pull = Pull(self._hub.new_id(), one.base or repository.default_branch, one.head, one.draft)
-        pull.reviewers = list(map(self._known, one.reviewers))
+        pull.reviewers = list(map(self._login, one.reviewers))
         for review in one.reviews:
             at = self._ago(review.hours_ago)
             pull.reviews.append(
                 Review(
                     self._hub.new_id(),
-                    user=self._known(review.user),
+                    user=self._login(review.user),
                     state=review.state,
                     body=review.body,
                     submitted_at=at,
@@ -169,7 +171,7 @@ class _Loading:
         if one.merged:
             self._hub.merge(issue, pull, issue.user)
 
-    def _known(self, login: str) -> str:
+    def _login(self, login: str) -> str:
         if login not in self._hub.users:
             raise ConfigError(f"The world is wrong: it names {login!r}, who is not among github.users.")
         return login

@@ -1,4 +1,4 @@
-"""The simulated Jira: the REST API of Cloud and admin webhooks over one site; Data Center's bodies on request."""
+"""The simulated Jira: one site with Cloud's REST API and an admin webhook, on request with Data Center's bodies."""
 
 from gofer_simulators.jira.delivery import Pace
 from gofer_simulators.jira.simulator import JiraSimulator

@@ -1,6 +1,6 @@
-"""The Atlassian Document Format: mistakes in a document, and its plain text.
+"""The Atlassian Document Format: the check of a document, and its plain text.
 
-As strict as the vendor's schema: only the listed nodes, marks, attributes and children.
+The check is as strict as the vendor's schema: it accepts only the listed nodes, marks, attributes and children.
 """
 
 import re
@@ -25,7 +25,7 @@ _STATUS_COLOURS = frozenset({"neutral", "purple", "blue", "red", "yellow", "gree
 class _Node:
     children: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
-    """What the first child has to be; empty where it may be any."""
+    """Allowed types of the first child; if empty, `children` holds for it too."""
     least: int = 0
     needed: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
@@ -75,72 +75,78 @@ _MARKS: Mapping[str, str] = {
     "textColor": "color",
     "backgroundColor": "color",
 }
-"""Marks, and the attribute each needs."""
+"""The required attribute of each mark; empty for a mark without attributes."""
 
 
-def problem(document: object) -> str:
-    """Return what is wrong with a document, or the empty string."""
+def mistake_in_document(document: object) -> str:
+    """Return the first mistake of a document, or the empty string."""
     if not is_object(document) or document.get("type") != "doc":
         return "it is not an Atlassian Document"
     if document.get("version") != 1 or not is_array(document.get("content")):
         return "a doc has version 1 and content"
-    return _wrong(document, "doc", frozenset({"version"}))
+    return _node_mistake(document, "doc", frozenset({"version"}))
 
 
-def _wrong(node: JsonObject, path: str, also: frozenset[str] = frozenset()) -> str:
+def _node_mistake(node: JsonObject, path: str, also: frozenset[str] = frozenset()) -> str:
     form = _NODES.get(text_of(node, "type"))
     if form is None:
         return f"{path} is of no known type"
     if node.get("type") == "text":
-        return _wrong_text(node, path)
+        return _text_mistake(node, path)
     attributes = object_of(node, "attrs")
-    keys = {"type", *also, *(() if form.leaf else ("content",)), *(("attrs",) if form.needed or form.optional else ())}
+    keys = {"type", *also}
+    if not form.leaf:
+        keys.add("content")
+    if form.needed or form.optional:
+        keys.add("attrs")
     if extra := set(node) - keys:
         return f"{path} has {sorted(extra)[0]}"
     if "attrs" in node and not is_object(node["attrs"]):
         return f"{path} has attrs that are no object"
     if form.needed - set(attributes) or set(attributes) - form.needed - form.optional:
         return f"{path} has attributes missing or too many"
-    return _wrong_value(node, attributes, path) or _wrong_children(node, form, path)
+    return _attribute_mistake(node, attributes, path) or _children_mistake(node, form, path)
 
 
-def _wrong_value(node: JsonObject, attributes: JsonObject, path: str) -> str:
+def _attribute_mistake(node: JsonObject, attributes: JsonObject, path: str) -> str:
     match node.get("type"):
         case "heading":
-            fine = attributes["level"] in (1, 2, 3, 4, 5, 6)
+            valid = attributes["level"] in (1, 2, 3, 4, 5, 6)
         case "orderedList":
             order = attributes.get("order", 1)
-            fine = isinstance(order, int) and not isinstance(order, bool) and order >= 0
+            valid = isinstance(order, int) and not isinstance(order, bool) and order >= 0
         case "panel":
-            fine = attributes["panelType"] in _PANELS
+            valid = attributes["panelType"] in _PANELS
         case "taskItem":
-            fine = attributes["state"] in ("TODO", "DONE")
+            valid = attributes["state"] in ("TODO", "DONE")
         case "status":
-            fine = attributes["color"] in _STATUS_COLOURS and bool(attributes["text"])
+            valid = attributes["color"] in _STATUS_COLOURS and bool(attributes["text"])
         case _:
-            fine = all(isinstance(value, str | int | float) for value in attributes.values())
-    if fine:
+            valid = all(isinstance(value, str | int | float) for value in attributes.values())
+    if valid:
         return ""
     return f"{path} has an attribute that it cannot have"
 
 
-def _wrong_children(node: JsonObject, form: _Node, path: str) -> str:
+def _children_mistake(node: JsonObject, form: _Node, path: str) -> str:
     content = node.get("content", [])
     if not is_array(content) or len(objects(content)) < max(len(content), form.least):
         return f"{path} has too little content, or content that is no node"
     for index, child in enumerate(objects(content)):
         kind = text_of(child, "type")
-        allowed = form.first if index == 0 and form.first else form.children
+        allowed = form.children
+        if index == 0 and form.first:
+            allowed = form.first
         if kind not in allowed:
             return f"{path} holds {kind or 'something without a type'}"
         if node.get("type") == "codeBlock" and "marks" in child:
             return f"{path} holds marked text"
-        if wrong := _wrong(child, f"{path}/{kind}"):
-            return wrong
+        if mistake := _node_mistake(child, f"{path}/{kind}"):
+            return mistake
     return ""
 
 
-def _wrong_text(node: JsonObject, path: str) -> str:
+def _text_mistake(node: JsonObject, path: str) -> str:
     if not text_of(node, "text"):
         return f"{path} is empty"
     if set(node) - {"type", "text", "marks"}:
@@ -153,32 +159,36 @@ def _wrong_text(node: JsonObject, path: str) -> str:
         return f"{path} has a mark twice"
     if "code" in kinds and not set(kinds) <= _BESIDE_CODE:
         return f"{path} has code beside another mark"
-    return next((wrong for mark in objects(marks) if (wrong := _wrong_mark(mark, path))), "")
+    return next((mistake for mark in objects(marks) if (mistake := _mark_mistake(mark, path))), "")
 
 
-def _wrong_mark(mark: JsonObject, path: str) -> str:
+def _mark_mistake(mark: JsonObject, path: str) -> str:
     kind = text_of(mark, "type")
     if kind not in _MARKS:
         return f"{path} has the unknown mark {kind}"
     needed = _MARKS[kind]
     attributes = object_of(mark, "attrs")
-    if set(mark) - ({"type", "attrs"} if needed else {"type"}) or set(attributes) != ({needed} - {""}):
+    if not needed:
+        if set(mark) - {"type"}:
+            return f"{path} has the mark {kind} with wrong attributes"
+        return ""
+    if set(mark) - {"type", "attrs"} or set(attributes) != {needed}:
         return f"{path} has the mark {kind} with wrong attributes"
-    value = text_of(attributes, needed) if needed else "-"
+    value = text_of(attributes, needed)
     if not value or (needed == "color" and not _COLOUR.fullmatch(value)):
         return f"{path} has the mark {kind} with a wrong value"
     return ""
 
 
 def document(text: str) -> dict[str, object]:
-    """Return a document that says a plain text, a paragraph a line."""
+    """Return a document with one paragraph for each line of a plain text."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     paragraphs = [{"type": "paragraph", "content": [{"type": "text", "text": line}]} for line in lines]
     return {"version": 1, "type": "doc", "content": paragraphs}
 
 
 def plain(node: JsonObject) -> str:
-    """Return what a document says, a line for each block: what webhooks show as wiki markup."""
+    """Return the text of a document as the wiki markup of webhooks, one line for each block."""
     match text_of(node, "type"):
         case "text":
             return text_of(node, "text")
@@ -189,6 +199,7 @@ def plain(node: JsonObject) -> str:
         case "rule":
             return "----"
         case kind:
-            inside = objects(node.get("content"))
-            inline = kind in ("paragraph", "heading", "codeBlock", "taskItem")
-            return ("" if inline else "\n").join(plain(child) for child in inside)
+            children = [plain(child) for child in objects(node.get("content"))]
+            if kind in ("paragraph", "heading", "codeBlock", "taskItem"):
+                return "".join(children)
+            return "\n".join(children)

@@ -1,4 +1,4 @@
-"""Deliveries of the simulated Jira's admin webhook: up to six attempts under one identifier, signed over the bytes."""
+"""Signed deliveries of the simulated Jira's admin webhook, with up to six attempts under one identifier."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from gofer_simulators.deliveries import Webhook, answer_within, identifier, sign
 from gofer_simulators.json_values import JsonObject, compact
 
 Flavour = Literal["cloud", "server"]
-"""Jira Cloud, or Data Center as companies run it themselves."""
+"""Jira Cloud, or Jira Data Center (`server`)."""
 RETRIES = 5
 GAP = 300.0
 """Seconds before each retry."""
 ANSWER_WITHIN = 20.0
-"""Seconds a receiver has to answer."""
+"""Seconds for which Jira waits for an answer."""
 _AGAIN = frozenset({408, 409, 425, 429})
-"""Statuses, beside 5xx, after which Jira tries again; any other refusal loses the delivery."""
+"""Statuses below 500 after which Jira retries. Any other status below 500 ends the delivery."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How patient Jira is; `gap_factor` 0 makes its retries follow at once."""
+    """The times of Jira's deliveries; with `gap_factor` 0, retries follow at once."""
 
     gap_factor: float = 1.0
     answer_within: float = ANSWER_WITHIN
@@ -30,13 +30,13 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One attempt as it was sent, and what came of it."""
+    """One attempt as Jira sent it, with its status."""
 
     identifier: str
     body: bytes
     retry: int
     status: int | None
-    """None while there was no answer."""
+    """HTTP status of the answer, or None without an answer."""
 
 
 class Deliveries(Webhook):
@@ -51,12 +51,12 @@ class Deliveries(Webhook):
         self.sent: list[Sent] = []
 
     def announce(self, payload: JsonObject) -> None:
-        """Begin to deliver; without a subscription nothing is sent."""
+        """Start to deliver an event; without a subscription, do nothing."""
         if self.url:
             self.begin(self._deliver({"timestamp": int(self._clock() * 1000), **payload}))
 
     async def send(self, payload: JsonObject, retry: int = 0) -> int:
-        """Make one attempt; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one attempt and return the status. Raises httpx2.TransportError without an answer."""
         body = compact(payload)
         id_ = identifier(body)
         headers = {

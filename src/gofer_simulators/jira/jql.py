@@ -1,6 +1,6 @@
-"""The issues that a JQL query finds, in its order.
+"""The search by JQL, for a part of the language: clauses joined by AND, then ORDER BY.
 
-A modest part of the language: clauses joined by AND, then ORDER BY. Anything else is refused as Jira refuses a mistake.
+Anything else is refused as Jira refuses a mistake.
 """
 
 import re
@@ -27,7 +27,7 @@ _EXACT: dict[str, Callable[[Issue], set[str]]] = {
     "reporter": lambda issue: {issue.reporter},
     "assignee": lambda issue: {issue.assignee},
 }
-_WRITTEN: dict[str, Callable[[Issue], str]] = {
+_TEXTS: dict[str, Callable[[Issue], str]] = {
     "summary": lambda issue: issue.summary,
     "text": lambda issue: " ".join(
         [issue.summary, plain(issue.description or {}), *(plain(comment.body) for comment in issue.comments)]
@@ -52,9 +52,9 @@ class _Token:
 
 
 def search(site: Site, jql: str, issues: list[Issue]) -> list[Issue]:
-    """Return the issues a query finds, in its order. Raises JiraRefusal(400)."""
+    """Return the issues that match a query, in the order of the query. Raises JiraRefusal(400)."""
     tokens = _tokens(jql)
-    split = next((i for i, token in enumerate(tokens) if _is(token, "ORDER")), len(tokens))
+    split = next((i for i, token in enumerate(tokens) if _is_keyword(token, "ORDER")), len(tokens))
     clauses = tokens[:split]
     order = tokens[split:]
     if not clauses:
@@ -88,7 +88,7 @@ def _tests(site: Site, tokens: list[_Token]) -> list[Callable[[Issue], bool]]:
         tests.append(test)
         if not rest:
             return tests
-        if not _is(rest[0], "AND"):
+        if not _is_keyword(rest[0], "AND"):
             raise _mistake(f"Expecting either 'OR' or 'AND' but got '{rest[0].text}'.")
         rest = rest[1:]
 
@@ -98,7 +98,7 @@ def _clause(site: Site, tokens: list[_Token]) -> tuple[Callable[[Issue], bool], 
         raise _mistake("Expecting operator or value before the end of the query.")
     name = tokens[0].text.lower()
     name = _ALIASES.get(name, name)
-    if name not in (*_EXACT, *_WRITTEN, *_TIMES):
+    if name not in (*_EXACT, *_TEXTS, *_TIMES):
         raise JiraRefusal(400, f"Field '{tokens[0].text}' does not exist or you do not have permission to view it.")
     operator = tokens[1].text.lower()
     values = [tokens[2]]
@@ -120,23 +120,25 @@ def _listed(tokens: list[_Token]) -> tuple[list[_Token], list[_Token]]:
 
 def _test(site: Site, name: str, operator: str, values: list[str]) -> Callable[[Issue], bool]:
     if name in _TIMES and operator in (">=", "<=", ">", "<"):
-        moment = site.clock() - _ago(values[0])
+        moment = site.clock() - _seconds_ago(values[0])
         read = _TIMES[name]
-        return lambda issue: read(issue) >= moment if operator[0] == ">" else read(issue) <= moment
-    if name in _WRITTEN and operator == "~":
+        if operator[0] == ">":
+            return lambda issue: read(issue) >= moment
+        return lambda issue: read(issue) <= moment
+    if name in _TEXTS and operator == "~":
         words = _words(values[0], name)
-        say = _WRITTEN[name]
-        return lambda issue: words <= set(re.findall(r"\w+", say(issue).lower()))
+        read_text = _TEXTS[name]
+        return lambda issue: words <= set(re.findall(r"\w+", read_text(issue).lower()))
     if name in _EXACT and operator in ("=", "!=", "in"):
-        _known(site, name, values)
-        wanted = {value.lower() for value in values}
-        known = _EXACT[name]
-        return lambda issue: ({each.lower() for each in known(issue)}.isdisjoint(wanted)) == (operator == "!=")
+        _check_values(site, name, values)
+        lowered = {value.lower() for value in values}
+        read_values = _EXACT[name]
+        return lambda issue: ({each.lower() for each in read_values(issue)}.isdisjoint(lowered)) == (operator == "!=")
     raise JiraRefusal(400, f"The operator '{operator}' is not supported by the '{name}' field.")
 
 
-def _known(site: Site, name: str, values: list[str]) -> None:
-    """Jira refuses projects, keys, statuses and types that it does not have."""
+def _check_values(site: Site, name: str, values: list[str]) -> None:
+    """Raise JiraRefusal(400) for an unknown project, key, status or type, as Jira does."""
     projects = [project for project in site.projects.values() if not project.hidden]
     choices: dict[str, set[str]] = {
         "project": {project.key for project in projects},
@@ -156,7 +158,7 @@ def _words(value: str, name: str) -> set[str]:
     return set(re.findall(r"\w+", value.lower()))
 
 
-def _ago(value: str) -> float:
+def _seconds_ago(value: str) -> float:
     found = _AGO.fullmatch(value)
     if not found:
         raise JiraRefusal(400, f"Date value '{value}' is invalid. Valid formats include '-5d'.")
@@ -175,13 +177,15 @@ def _ordered(issues: list[Issue], tokens: list[_Token]) -> list[Issue]:
     if not tokens:
         return sorted(issues, key=lambda issue: issue.created, reverse=True)
     words = [token.text.lower() for token in tokens]
-    name = _ALIASES.get(words[2], words[2]) if len(words) in (3, 4) and words[1] == "by" else ""
+    name = ""
+    if len(words) in (3, 4) and words[1] == "by":
+        name = _ALIASES.get(words[2], words[2])
     if name not in _ORDERS or (len(words) == 4 and words[3] not in ("asc", "desc")):
         raise _mistake("Expecting a field to order by, then ASC or DESC.")
     return sorted(issues, key=_ORDERS[name], reverse=words[-1] == "desc")
 
 
-def _is(token: _Token, word: str) -> bool:
+def _is_keyword(token: _Token, word: str) -> bool:
     return token.kind == "word" and token.text.upper() == word
 
 

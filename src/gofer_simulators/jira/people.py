@@ -1,4 +1,4 @@
-"""The acts of people on the simulated Jira site, and the events about them."""
+"""The actions of people on the simulated Jira site, and the events for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Item = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class NewIssue:
-    """What a new issue is made of, checked."""
+    """The checked fields of a new issue."""
 
     project: str
     type: str
@@ -23,21 +23,21 @@ class NewIssue:
     labels: tuple[str, ...] = ()
     assignee: str = ""
     priority: str = ""
-    """Empty: the one of an issue that names none."""
+    """Default: the site's default priority."""
     security: str = ""
     properties: Mapping[str, object] | None = None
 
 
 class People:
-    """Every change to the site, as a person makes it."""
+    """The changes that people make to the site."""
 
     def __init__(self, site: Site, deliveries: Deliveries) -> None:
         self._site = site
         self._deliveries = deliveries
 
     def create(self, account: str, new: NewIssue) -> Issue:
-        """Create an issue. Raises ValueError for a person or a thing that the site does not have."""
-        self._known(account)
+        """Create an issue. Raises ValueError for an unknown account and KeyError for an unknown project."""
+        self._require_user(account)
         project = self._site.projects[new.project]
         now = self._site.clock()
         issue = Issue(
@@ -59,23 +59,25 @@ class People:
             properties=dict(new.properties or {}),
         )
         self._site.put(issue)
-        self._tell("jira:issue_created", "issue_created", account, issue, [])
+        self._announce("jira:issue_created", "issue_created", account, issue, [])
         return issue
 
     def edit(self, account: str, issue: Issue, **changes: object) -> Issue:
-        """Fields get other values, named as those of Issue; nothing is told when nothing changed."""
-        self._known(account)
+        """Change fields of an issue, by the names of `Issue`. Jira sends no event if nothing changed."""
+        self._require_user(account)
         after = replace(issue, **changes)
-        items = self._items(issue, after)
+        items = self._changelog_items(issue, after)
         if not items:
             return self._site.put(after)
         after = self._site.put(replace(after, updated=self._site.clock()))
-        name = "issue_generic" if "status" in changes else "issue_updated"
-        self._tell("jira:issue_updated", name, account, after, items)
+        name = "issue_updated"
+        if "status" in changes:
+            name = "issue_generic"
+        self._announce("jira:issue_updated", name, account, after, items)
         return after
 
     def move(self, account: str, issue: Issue, status: str) -> Issue:
-        """The issue goes to another status. Raises JiraRefusal where the workflow does not let it."""
+        """Move an issue to another status. Raises JiraRefusal if the project's workflow does not allow the move."""
         if status not in self._site.projects[issue.project].next_statuses(issue.status):
             raise JiraRefusal(400, "It seems that you have tried to perform an illegal workflow operation.")
         return self.edit(account, issue, status=status)
@@ -88,20 +90,21 @@ class People:
         visibility: str = "",
         properties: Mapping[str, object] | None = None,
     ) -> Comment:
-        """Write under an issue: plain text, or a document."""
-        self._known(account)
-        written = document(body) if isinstance(body, str) else body
+        """Comment on an issue, with a plain text or a document."""
+        self._require_user(account)
+        if isinstance(body, str):
+            body = document(body)
         now = self._site.clock()
-        one = Comment(self._site.new_id(), account, written, now, visibility, dict(properties or {}))
-        after = self._site.put(replace(issue, comments=(*issue.comments, one), updated=now))
-        shown = shapes.comment_in_a_webhook(self._site, after, one, self._deliveries.flavour)
+        comment = Comment(self._site.new_id(), account, body, now, visibility, dict(properties or {}))
+        after = self._site.put(replace(issue, comments=(*issue.comments, comment), updated=now))
+        shown = shapes.comment_in_a_webhook(self._site, after, comment, self._deliveries.flavour)
         payload: dict[str, object] = {"webhookEvent": "comment_created", "comment": shown}
-        # Data Center leaves the issue out; the address of the comment names it.
+        # Data Center leaves the issue out. The address of the comment contains the id of the issue.
         if self._deliveries.flavour == "cloud":
             payload["issue"] = shapes.issue_in_a_webhook(self._site, after, "cloud", shortened=True)
         self._deliveries.announce(payload)
-        self._tell("jira:issue_updated", "issue_commented", account, after, [])
-        return one
+        self._announce("jira:issue_updated", "issue_commented", account, after, [])
+        return comment
 
     def attach(
         self,
@@ -111,8 +114,8 @@ class People:
         content: bytes = b"x",
         mime_type: str = "application/octet-stream",
     ) -> Attachment:
-        """Add a file, about which Jira sends two events."""
-        self._known(account)
+        """Attach a file to an issue. Jira sends two events for this."""
+        self._require_user(account)
         now = self._site.clock()
         one = Attachment(
             id=self._site.new_id(),
@@ -127,54 +130,62 @@ class People:
         shown = shapes.attachment(self._site, one, self._deliveries.flavour)
         self._deliveries.announce({"webhookEvent": "attachment_created", "attachment": shown})
         item = _item("Attachment", ("", ""), (one.id, filename))
-        self._tell("jira:issue_updated", "issue_updated", account, after, [item])
+        self._announce("jira:issue_updated", "issue_updated", account, after, [item])
         return one
 
     def detach(self, issue: Issue, attachment: str) -> None:
-        """Delete a file."""
+        """Delete an attached file. The simulator sends no event."""
         left = tuple(one for one in issue.attachments if one.id != attachment)
         self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
     def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
-        """Return a link to something outside, and whether it is new: the same global id is the same link."""
+        """Link an issue to an address outside Jira. Return the link and whether it is new.
+
+        A link with the same global id is replaced.
+        """
         same = next((one for one in issue.remote_links if global_id and one.global_id == global_id), None)
-        number = same.id if same else int(self._site.new_id())
+        if same:
+            number = same.id
+        else:
+            number = int(self._site.new_id())
         link = RemoteLink(number, global_id=global_id or f"id={number}", url=url, title=title)
         others = tuple(one for one in issue.remote_links if one is not same)
         self._site.put(replace(issue, remote_links=(*others, link)))
         return link, same is None
 
     def set_property(self, issue: Issue, name: str, value: object) -> bool:
-        """Return a property of an issue; whether it is new."""
+        """Set a property of an issue. Return whether the property is new."""
         self._site.put(replace(issue, properties={**issue.properties, name: value}))
         return name not in issue.properties
 
-    def _items(self, before: Issue, after: Issue) -> list[Item]:
+    def _changelog_items(self, before: Issue, after: Issue) -> list[Item]:
         found: list[Item] = []
         for name in ("summary", "description", "priority", "status", "labels", "assignee"):
-            old = self._side(before, name)
-            new = self._side(after, name)
+            old = self._changelog_value(before, name)
+            new = self._changelog_value(after, name)
             if old != new:
                 found.append(_item(name, old, new))
         return found
 
-    def _side(self, issue: Issue, name: str) -> tuple[str, str]:
-        """Return the id and the text of a field."""
+    def _changelog_value(self, issue: Issue, name: str) -> tuple[str, str]:
+        """Return the id and the text of a field, as a changelog shows them."""
         match name:
             case "description":
-                return "", plain(issue.description) if issue.description else ""
+                return "", plain(issue.description or {})
             case "status":
                 shown = shapes.status(self._site, self._site.projects[issue.project], issue.status)
                 return str(shown["id"]), issue.status
             case "labels":
                 return "", " ".join(issue.labels)
             case "assignee":
-                known = self._site.users.get(issue.assignee)
-                return issue.assignee, known.name if known else ""
+                assignee = self._site.users.get(issue.assignee)
+                if assignee is None:
+                    return issue.assignee, ""
+                return issue.assignee, assignee.name
             case _:
                 return "", str(getattr(issue, name))
 
-    def _tell(self, event: str, name: str, account: str, issue: Issue, items: Sequence[Item]) -> None:
+    def _announce(self, event: str, name: str, account: str, issue: Issue, items: Sequence[Item]) -> None:
         flavour = self._deliveries.flavour
         payload: dict[str, object] = {
             "webhookEvent": event,
@@ -186,7 +197,7 @@ class People:
             payload["changelog"] = {"id": self._site.new_id(), "items": list(items)}
         self._deliveries.announce(payload)
 
-    def _known(self, account: str) -> None:
+    def _require_user(self, account: str) -> None:
         if account not in self._site.users:
             raise ValueError(f"The simulated Jira has no user {account!r}.")
 

@@ -1,4 +1,4 @@
-"""The resources of Jira's REST API about one issue, and the table of all of them."""
+"""The resources of Jira's REST API for one issue, and the table of all resources."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,50 +6,50 @@ import gofer_simulators.jira.searching as searching
 import gofer_simulators.jira.shapes as shapes
 import gofer_simulators.jira.writing as writing
 from gofer_simulators.http_server import resource
-from gofer_simulators.jira.asked import INVALID, ApiRequest
+from gofer_simulators.jira.api_request import INVALID, ApiRequest
 from gofer_simulators.jira.searching import Answer
-from gofer_simulators.jira.site import Comment, Issue, JiraRefusal
+from gofer_simulators.jira.site import Comment, Issue, IssueType, JiraRefusal
 from gofer_simulators.json_values import is_array, object_of, text_of
 
 PAGE_OF_COMMENTS = 5000
 
 
-def get_issue(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}."""
-    issue = asked.site.issue(asked.path["issue"])
-    wanted = asked.listed("fields") or ["*all"]
-    return 200, shapes.issue_json(asked.site, issue, wanted, asked.listed("properties"))
+def get_issue(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}."""
+    issue = request.site.issue(request.path["issue"])
+    wanted = request.listed("fields") or ["*all"]
+    return 200, shapes.issue_json(request.site, issue, wanted, request.listed("properties"))
 
 
-def get_attachment(asked: ApiRequest) -> Answer:
-    """GET /attachment/{attachment}: what is known of a file, without its bytes."""
-    return 200, shapes.attachment(asked.site, asked.site.attachment(asked.path["attachment"]))
+def get_attachment(request: ApiRequest) -> Answer:
+    """Answer GET /attachment/{attachment} with the description of a file, without its bytes."""
+    return 200, shapes.attachment(request.site, request.site.attachment(request.path["attachment"]))
 
 
-def get_transitions(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/transitions: those that lead away from where the issue is."""
-    issue = asked.site.issue(asked.path["issue"])
-    project = asked.site.projects[issue.project]
+def get_transitions(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/transitions with the transitions from the issue's status."""
+    issue = request.site.issue(request.path["issue"])
+    project = request.site.projects[issue.project]
     shown = [
-        {"id": _transition(project.statuses, name), "name": name, "to": shapes.status(asked.site, project, name)}
+        {"id": _transition(project.statuses, name), "name": name, "to": shapes.status(request.site, project, name)}
         for name in project.next_statuses(issue.status)
     ]
     return 200, {"expand": "transitions", "transitions": shown}
 
 
-def post_transition(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/transitions."""
-    issue = asked.site.issue(asked.path["issue"])
-    body = asked.fields("transition", "fields", "update", "historyMetadata", "properties")
+def post_transition(request: ApiRequest) -> Answer:
+    """Answer POST /issue/{issue}/transitions."""
+    issue = request.site.issue(request.path["issue"])
+    body = request.fields("transition", "fields", "update", "historyMetadata", "properties")
     wanted = text_of(object_of(body, "transition"), "id")
     resolution = text_of(object_of(object_of(body, "fields"), "resolution"), "name")
-    if resolution and resolution not in asked.site.names.resolutions:
+    if resolution and resolution not in request.site.names.resolutions:
         raise JiraRefusal(400, errors={"resolution": "The resolution selected is invalid."})
-    project = asked.site.projects[issue.project]
+    project = request.site.projects[issue.project]
     possible = {_transition(project.statuses, name): name for name in project.next_statuses(issue.status)}
     if wanted not in possible:
         raise JiraRefusal(400, f"Transition id '{wanted}' is not valid for this issue.")
-    asked.people.move(asked.site.account, issue, possible[wanted])
+    request.people.move(request.site.account, issue, possible[wanted])
     return 204, None
 
 
@@ -57,110 +57,112 @@ def _transition(statuses: tuple[str, ...], name: str) -> str:
     return str(11 + 10 * statuses.index(name))
 
 
-def get_comments(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/comment, oldest first unless asked otherwise."""
-    issue = asked.site.issue(asked.path["issue"])
-    order = asked.query.get("orderBy", "created")
+def get_comments(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/comment, by default oldest first."""
+    issue = request.site.issue(request.path["issue"])
+    order = request.query.get("orderBy", "created")
     if order.lstrip("+-") != "created":
         raise JiraRefusal(400, f"Cannot order by '{order}'.")
     known = sorted(issue.comments, key=lambda one: (one.created, int(one.id)), reverse=order.startswith("-"))
-    page, described = asked.page(known, 50, PAGE_OF_COMMENTS)
-    return 200, described | {"comments": [shapes.comment(asked.site, issue, one) for one in page]}
+    page, described = request.page(known, 50, PAGE_OF_COMMENTS)
+    return 200, described | {"comments": [shapes.comment(request.site, issue, one) for one in page]}
 
 
-def list_comments(asked: ApiRequest) -> Answer:
-    """POST /comment/list: comments by their ids, with properties when they are asked for."""
-    ids = asked.fields("ids").get("ids")
+def list_comments(request: ApiRequest) -> Answer:
+    """Answer POST /comment/list with comments by id, with their properties if the query asks for them."""
+    ids = request.fields("ids").get("ids")
     if not is_array(ids) or not all(isinstance(one, int) for one in ids):
         raise JiraRefusal(400, INVALID)
-    everywhere = [(issue, one) for issue in asked.site.visible(asked.site.all_issues()) for one in issue.comments]
+    everywhere = [(issue, one) for issue in request.site.visible(request.site.all_issues()) for one in issue.comments]
     found = [(issue, one) for issue, one in everywhere if int(one.id) in ids]
-    wanted = "properties" in asked.listed("expand")
-    shown = [shapes.comment(asked.site, issue, one, properties=wanted) for issue, one in found]
+    wanted = "properties" in request.listed("expand")
+    shown = [shapes.comment(request.site, issue, one, properties=wanted) for issue, one in found]
     return 200, {"startAt": 0, "maxResults": 1000, "total": len(shown), "isLast": True, "values": shown}
 
 
-def get_comment(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/comment/{comment}."""
-    issue, comment = _comment(asked)
-    return 200, shapes.comment(asked.site, issue, comment)
+def get_comment(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/comment/{comment}."""
+    issue, comment = _comment(request)
+    return 200, shapes.comment(request.site, issue, comment)
 
 
-def _comment(asked: ApiRequest) -> tuple[Issue, Comment]:
-    issue = asked.site.issue(asked.path["issue"])
+def _comment(request: ApiRequest) -> tuple[Issue, Comment]:
+    issue = request.site.issue(request.path["issue"])
     for comment in issue.comments:
-        if comment.id == asked.path["comment"]:
+        if comment.id == request.path["comment"]:
             return issue, comment
-    raise JiraRefusal(404, f"Can not find a comment for the id: {asked.path['comment']}.")
+    raise JiraRefusal(404, f"Can not find a comment for the id: {request.path['comment']}.")
 
 
-def get_property(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/properties/{property}."""
-    issue = asked.site.issue(asked.path["issue"])
-    name = asked.path["property"]
+def get_property(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/properties/{property}."""
+    issue = request.site.issue(request.path["issue"])
+    name = request.path["property"]
     if name not in issue.properties:
         raise JiraRefusal(404, f"The property '{name}' does not exist.")
     return 200, {"key": name, "value": issue.properties[name]}
 
 
-def put_property(asked: ApiRequest) -> Answer:
-    """PUT /issue/{issue}/properties/{property}."""
-    issue = asked.site.issue(asked.path["issue"])
-    return (201 if asked.people.set_property(issue, asked.path["property"], asked.body) else 200), None
+def put_property(request: ApiRequest) -> Answer:
+    """Answer PUT /issue/{issue}/properties/{property}."""
+    issue = request.site.issue(request.path["issue"])
+    if request.people.set_property(issue, request.path["property"], request.body):
+        return 201, None
+    return 200, None
 
 
-def get_remote_links(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/remotelink."""
-    issue = asked.site.issue(asked.path["issue"])
-    wanted = asked.query.get("globalId")
+def get_remote_links(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/remotelink."""
+    issue = request.site.issue(request.path["issue"])
+    wanted = request.query.get("globalId")
     known = [one for one in issue.remote_links if wanted in (None, one.global_id)]
-    return 200, [shapes.remote_link(asked.site, issue, one) for one in known]
+    return 200, [shapes.remote_link(request.site, issue, one) for one in known]
 
 
-def post_remote_link(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/remotelink: a link with a known globalId is replaced."""
-    issue = asked.site.issue(asked.path["issue"])
-    body = asked.fields("globalId", "application", "relationship", "object")
+def post_remote_link(request: ApiRequest) -> Answer:
+    """Answer POST /issue/{issue}/remotelink, which replaces a link with the same globalId."""
+    issue = request.site.issue(request.path["issue"])
+    body = request.fields("globalId", "application", "relationship", "object")
     target = object_of(body, "object")
     missing = {name: f"'{name}' is required." for name in ("title", "url") if not text_of(target, name)}
     if missing or len(text_of(target, "title")) > 255 or len(text_of(body, "globalId")) > 255:
         raise JiraRefusal(400, errors=missing or {"object": "A text is longer than 255 characters."})
-    link, new = asked.people.link_url(
+    link, new = request.people.link_url(
         issue, text_of(body, "globalId"), text_of(target, "url"), text_of(target, "title")
     )
-    return 201 if new else 200, {"id": link.id, "self": shapes.remote_link(asked.site, issue, link)["self"]}
+    answer = {"id": link.id, "self": shapes.remote_link(request.site, issue, link)["self"]}
+    if new:
+        return 201, answer
+    return 200, answer
 
 
-def post_issue_link(asked: ApiRequest) -> Answer:
-    """POST /issueLink."""
-    body = asked.fields("type", "inwardIssue", "outwardIssue", "comment")
+def post_issue_link(request: ApiRequest) -> Answer:
+    """Answer POST /issueLink."""
+    body = request.fields("type", "inwardIssue", "outwardIssue", "comment")
     kind = text_of(object_of(body, "type"), "name")
-    if kind not in asked.site.names.link_types:
+    if kind not in request.site.names.link_types:
         raise JiraRefusal(404, f"No issue link type with name '{kind}' found.")
-    inward = asked.site.issue(text_of(object_of(body, "inwardIssue"), "key"))
-    outward = asked.site.issue(text_of(object_of(body, "outwardIssue"), "key"))
-    asked.people.edit(asked.site.account, inward, links=(*inward.links, (kind, outward.key)))
+    inward = request.site.issue(text_of(object_of(body, "inwardIssue"), "key"))
+    outward = request.site.issue(text_of(object_of(body, "outwardIssue"), "key"))
+    request.people.edit(request.site.account, inward, links=(*inward.links, (kind, outward.key)))
     return 201, None
 
 
-def get_types(asked: ApiRequest) -> Answer:
-    """GET /issue/createmeta/{project}/issuetypes."""
-    project = asked.site.project(asked.path["project"])
+def get_types(request: ApiRequest) -> Answer:
+    """Answer GET /issue/createmeta/{project}/issuetypes."""
+    project = request.site.project(request.path["project"])
     if project is None:
-        raise JiraRefusal(404, f"No project could be found with key '{asked.path['project']}'.")
-    page, described = asked.page(project.types, 50, 200)
-    return 200, described | {"issueTypes": [shapes.issue_type(asked.site, one) for one in page]}
+        raise JiraRefusal(404, f"No project could be found with key '{request.path['project']}'.")
+    page, described = request.page(project.types, 50, 200)
+    return 200, described | {"issueTypes": [shapes.issue_type(request.site, one) for one in page]}
 
 
-def get_type_fields(asked: ApiRequest) -> Answer:
-    """GET /issue/createmeta/{project}/issuetypes/{type}."""
-    project = asked.site.project(asked.path["project"])
-    kind = next((one for one in project.types if one.id == asked.path["type"]), None) if project else None
-    if kind is None:
-        raise JiraRefusal(404, "No issue type could be found.")
+def get_type_fields(request: ApiRequest) -> Answer:
+    """Answer GET /issue/createmeta/{project}/issuetypes/{type}."""
+    kind = _issue_type(request)
     names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
     every = list(dict.fromkeys([*names, *kind.required]))
-    page, described = asked.page(every, 50, 200)
+    page, described = request.page(every, 50, 200)
     needed = {"project", "issuetype", "summary", *kind.required}
     shown: list[dict[str, object]] = [
         {"fieldId": name, "key": name, "name": name.capitalize(), "required": name in needed, "hasDefaultValue": False}
@@ -168,13 +170,22 @@ def get_type_fields(asked: ApiRequest) -> Answer:
     ]
     for one in shown:
         if one["key"] == "priority":
-            one["allowedValues"] = [shapes.priority(asked.site, name) for name in asked.site.names.priorities]
+            one["allowedValues"] = [shapes.priority(request.site, name) for name in request.site.names.priorities]
     return 200, described | {"fields": shown}
 
 
-def fetch_properties(asked: ApiRequest) -> Answer:
-    """GET /issue/{issue}/properties."""
-    issue = asked.site.issue(asked.path["issue"])
+def _issue_type(request: ApiRequest) -> IssueType:
+    project = request.site.project(request.path["project"])
+    if project:
+        for kind in project.types:
+            if kind.id == request.path["type"]:
+                return kind
+    raise JiraRefusal(404, "No issue type could be found.")
+
+
+def fetch_properties(request: ApiRequest) -> Answer:
+    """Answer GET /issue/{issue}/properties."""
+    issue = request.site.issue(request.path["issue"])
     return 200, {"keys": [{"key": name} for name in issue.properties]}
 
 
@@ -207,4 +218,4 @@ _TABLE: Mapping[str, Callable[[ApiRequest], Answer]] = {
     "POST /issue/{issue}/remotelink": post_remote_link,
 }
 RESOURCES = tuple(resource(line, run) for line, run in _TABLE.items())
-"""Everything the simulated API has below /rest/api/3."""
+"""The resources below /rest/api/3."""

@@ -1,6 +1,6 @@
-"""The REST API of the simulated Jira over HTTP: credentials, form of the body, forms of errors, and files.
+"""The REST API of the simulated Jira over HTTP: credentials, request bodies, error bodies and files.
 
-The module `resources` holds what each path below `/rest/api/3` does.
+The functions behind the paths below `/rest/api/3` are in `resources`.
 """
 
 import base64
@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from gofer_simulators.faults import Fault, Faults
 from gofer_simulators.http_server import METHODS, find, origin, respond
-from gofer_simulators.jira.asked import INVALID, ApiRequest
+from gofer_simulators.jira.api_request import INVALID, ApiRequest
 from gofer_simulators.jira.people import People
 from gofer_simulators.jira.resources import RESOURCES
 from gofer_simulators.jira.searching import Answer
@@ -39,30 +39,33 @@ class RestApi:
         self._faults = faults
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/file/{attachment}/binary", self._media, methods=["GET"]),
             Route("/{path:path}", self._call, methods=METHODS),
         ]
 
     async def _call(self, request: Request) -> Response:
-        return await respond(self._faults, request, lambda: self._answered(request), _failed)
+        return await respond(self._faults, request, lambda: self._answer(request), _fault_response)
 
-    async def _answered(self, request: Request) -> Response:
+    async def _answer(self, request: Request) -> Response:
         kind, _, given = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "basic" or given.strip() != self._basic:
             return _unknown_caller()
         try:
-            if request.method == "GET" and (asked_for := _CONTENT.fullmatch(request.url.path)):
-                return self._content(request, asked_for[1])
+            if request.method == "GET" and (content := _CONTENT.fullmatch(request.url.path)):
+                return self._content(request, content[1])
             run, path = _resource(request)
-            asked = ApiRequest(self._site, self._people, path, dict(request.query_params), await _body(request))
-            return _said(run(asked))
+            api_request = ApiRequest(self._site, self._people, path, dict(request.query_params), await _body(request))
+            return _json_response(run(api_request))
         except JiraRefusal as refusal:
-            return _refused(refusal)
+            return _refusal_response(refusal)
 
     def _content(self, request: Request, attachment: str) -> Response:
-        """Redirect to the bytes of a file, at an address of the media host that needs no account."""
+        """Redirect to the bytes of a file on the media host, at a signed address that needs no account.
+
+        With `redirect=false`, answer with the bytes.
+        """
         one = self._site.attachment(attachment)
         if request.query_params.get("redirect") == "false":
             return Response(one.content, media_type=one.mime_type)
@@ -70,7 +73,7 @@ class RestApi:
         return RedirectResponse(f"{address}?token={one.signature}&name={quote(one.filename)}", 303)
 
     async def _media(self, request: Request) -> Response:
-        """The media host, which takes the signature in the address and nothing else."""
+        """Answer for the media host, which accepts only the signature in the address and no token."""
         try:
             one = self._site.attachment(request.path_params["attachment"])
         except JiraRefusal:
@@ -91,7 +94,7 @@ def _resource(request: Request) -> tuple[Callable[[ApiRequest], Answer], Mapping
 
 
 async def _body(request: Request) -> object:
-    """Return the JSON value of a request that writes. Raises JiraRefusal."""
+    """Return the JSON value of a request, None for a GET. Raises JiraRefusal."""
     if request.method == "GET":
         return None
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -102,27 +105,27 @@ async def _body(request: Request) -> object:
         raise JiraRefusal(400, INVALID) from error
 
 
-def _said(answer: Answer) -> Response:
+def _json_response(answer: Answer) -> Response:
     status, content = answer
     if content is None:
         return Response(status_code=status)
     return JSONResponse(content, status)
 
 
-def _failed(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     if fault.kind == "expired_token":
         return _unknown_caller()
     if fault.status >= 500:
         return HTMLResponse("<html><body>Jira is taking a break.</body></html>", fault.status, fault.headers)
-    return _refused(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
+    return _refusal_response(JiraRefusal(fault.status, _REASONS.get(fault.status, INVALID)), fault.headers)
 
 
 def _unknown_caller() -> Response:
-    """Return what a wrong or expired token gets: no JSON, and the reason in a header."""
+    """Return the answer to a wrong or expired token: a plain text, with the reason in a header."""
     headers = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "WWW-Authenticate": 'OAuth realm="https%3A%2F%2Fjira"'}
     return PlainTextResponse("Client must be authenticated to access this resource.", 401, headers)
 
 
-def _refused(refusal: JiraRefusal, headers: Mapping[str, str] | None = None) -> Response:
+def _refusal_response(refusal: JiraRefusal, headers: Mapping[str, str] | None = None) -> Response:
     body = {"errorMessages": list(refusal.messages), "errors": refusal.errors}
     return JSONResponse(body, refusal.status, headers)

@@ -1,11 +1,11 @@
-"""The resources of Jira's REST API that search and list: issues, people and projects."""
+"""The resources of Jira's REST API that search and list issues, people and projects."""
 
 import base64
 import json
 from collections.abc import Mapping, Sequence
 
 import gofer_simulators.jira.shapes as shapes
-from gofer_simulators.jira.asked import INVALID, ApiRequest, named
+from gofer_simulators.jira.api_request import INVALID, ApiRequest, named
 from gofer_simulators.jira.jql import search
 from gofer_simulators.jira.site import JiraRefusal
 from gofer_simulators.json_values import is_array, text_of
@@ -16,9 +16,9 @@ MOST_RECONCILED = 50
 _SEARCH = ("jql", "nextPageToken", "maxResults", "fields", "expand", "properties", "reconcileIssues", "fieldsByKeys")
 
 
-def search_by_body(asked: ApiRequest) -> Answer:
-    """POST /search/jql."""
-    body = asked.fields(*_SEARCH)
+def search_by_body(request: ApiRequest) -> Answer:
+    """Answer POST /search/jql."""
+    body = request.fields(*_SEARCH)
     reconciled = body.get("reconcileIssues", [])
     if not is_array(reconciled) or len(reconciled) > MOST_RECONCILED:
         raise JiraRefusal(400, INVALID)
@@ -26,7 +26,7 @@ def search_by_body(asked: ApiRequest) -> Answer:
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         raise JiraRefusal(400, INVALID)
     return _search(
-        asked,
+        request,
         text_of(body, "jql"),
         text_of(body, "nextPageToken"),
         size,
@@ -36,56 +36,56 @@ def search_by_body(asked: ApiRequest) -> Answer:
     )
 
 
-def search_by_query(asked: ApiRequest) -> Answer:
-    """GET /search/jql."""
-    query: Mapping[str, str] = asked.query
-    size = asked.number("maxResults", 50)
+def search_by_query(request: ApiRequest) -> Answer:
+    """Answer GET /search/jql."""
+    query: Mapping[str, str] = request.query
+    size = request.number("maxResults", 50)
     token = query.get("nextPageToken", "")
-    reconciled = frozenset(asked.listed("reconcileIssues"))
-    found = asked.listed("fields"), asked.listed("properties")
-    return _search(asked, query.get("jql", ""), token, size, *found, reconciled)
+    reconciled = frozenset(request.listed("reconcileIssues"))
+    found = request.listed("fields"), request.listed("properties")
+    return _search(request, query.get("jql", ""), token, size, *found, reconciled)
 
 
-def removed(asked: ApiRequest) -> Answer:
-    """Return the search of former years."""
+def removed(request: ApiRequest) -> Answer:
+    """Refuse /search, which Jira removed."""
     raise JiraRefusal(410, "The requested API has been removed. Please migrate to the /rest/api/3/search/jql API.")
 
 
-def bulk_fetch(asked: ApiRequest) -> Answer:
-    """POST /issue/bulkfetch: issues read directly, not from the index; what is not there is left out."""
-    body = asked.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
+def bulk_fetch(request: ApiRequest) -> Answer:
+    """Answer POST /issue/bulkfetch, which reads issues without the search index and leaves out unknown issues."""
+    body = request.fields("issueIdsOrKeys", "fields", "properties", "expand", "fieldsByKeys")
     wanted = named(body, "issueIdsOrKeys")
     if not wanted or len(wanted) > 100:
         raise JiraRefusal(400, INVALID)
-    found = {issue.id: issue for one in wanted if (issue := asked.site.find(one))}
+    found = {issue.id: issue for one in wanted if (issue := request.site.find(one))}
     chosen = named(body, "fields")
     properties = named(body, "properties")
-    shown = [shapes.issue_json(asked.site, found[key], chosen, properties) for key in sorted(found, key=int)]
+    shown = [shapes.issue_json(request.site, found[key], chosen, properties) for key in sorted(found, key=int)]
     return 200, {"issues": shown, "issueErrors": []}
 
 
-def myself(asked: ApiRequest) -> Answer:
-    """GET /myself."""
-    own = asked.site.users[asked.site.account]
-    return 200, shapes.person(asked.site, own) | {"emailAddress": own.email}
+def myself(request: ApiRequest) -> Answer:
+    """Answer GET /myself."""
+    own = request.site.users[request.site.account]
+    return 200, shapes.person(request.site, own) | {"emailAddress": own.email}
 
 
-def users(asked: ApiRequest) -> Answer:
-    """GET /user/search: people with a name, or a word of it, that begins with the query."""
-    if "query" not in asked.query:
+def users(request: ApiRequest) -> Answer:
+    """Answer GET /user/search with the people whose name, or a word of it, begins with the query."""
+    if "query" not in request.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
-    query = asked.query["query"].lower()
-    known = [user for user in asked.site.users.values() if _matches(user.name, query) or query == user.account_id]
-    page, _ = asked.page(known, 50, 1000)
-    return 200, [shapes.person(asked.site, user) for user in page]
+    query = request.query["query"].lower()
+    known = [user for user in request.site.users.values() if _matches(user.name, query) or query == user.account_id]
+    page, _ = request.page(known, 50, 1000)
+    return 200, [shapes.person(request.site, user) for user in page]
 
 
-def projects(asked: ApiRequest) -> Answer:
-    """GET /project/search."""
-    known = sorted((one for one in asked.site.projects.values() if not one.hidden), key=lambda one: one.key)
-    page, described = asked.page(known, 50, 100)
-    end = asked.number("startAt", 0) + len(page) >= len(known)
-    return 200, described | {"isLast": end, "values": [shapes.project(asked.site, one) for one in page]}
+def projects(request: ApiRequest) -> Answer:
+    """Answer GET /project/search."""
+    known = sorted((one for one in request.site.projects.values() if not one.hidden), key=lambda one: one.key)
+    page, described = request.page(known, 50, 100)
+    end = request.number("startAt", 0) + len(page) >= len(known)
+    return 200, described | {"isLast": end, "values": [shapes.project(request.site, one) for one in page]}
 
 
 def _matches(name: str, query: str) -> bool:
@@ -93,7 +93,7 @@ def _matches(name: str, query: str) -> bool:
 
 
 def _search(
-    asked: ApiRequest,
+    request: ApiRequest,
     jql: str,
     token: str,
     size: int,
@@ -101,12 +101,12 @@ def _search(
     properties: Sequence[str],
     reconciled: frozenset[str],
 ) -> Answer:
-    found = search(asked.site, jql, asked.site.indexed(reconciled))
+    found = search(request.site, jql, request.site.indexed(reconciled))
     start = _start(token, jql)
     page = found[start : start + min(size, MOST_ISSUES)]
-    shown = [shapes.issue_json(asked.site, issue, fields or ["id"], properties) for issue in page]
+    shown = [shapes.issue_json(request.site, issue, fields or ["id"], properties) for issue in page]
     if not fields:
-        # Without a word about fields only ids are given.
+        # If the request names no fields, Jira answers with ids only.
         shown = [{"id": one["id"]} for one in shown]
     answer: dict[str, object] = {"issues": shown, "isLast": start + len(page) >= len(found)}
     if not answer["isLast"]:
@@ -119,7 +119,7 @@ def _token(start: int, jql: str) -> str:
 
 
 def _start(token: str, jql: str) -> int:
-    """Return where a page begins; a token is good for its own query only."""
+    """Return the index at which a page begins. Raises JiraRefusal for the token of another query."""
     if not token:
         return 0
     try:

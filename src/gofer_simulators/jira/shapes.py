@@ -1,4 +1,4 @@
-"""The objects of Jira in JSON: version 3 for the API, version 2 for webhooks."""
+"""Jira's objects as JSON: version 3 for the API, version 2 for webhooks."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ def moment(seconds: float) -> str:
 
 
 def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None:
-    """Return a person, None for an unknown one. E-mail addresses are hidden, as most profiles have it."""
+    """Return a user, or None for an unknown account. E-mail addresses are hidden, as in most profiles."""
     known = site.users.get(account_id)
     if known:
         return person(site, known, flavour)
@@ -25,13 +25,15 @@ def user(site: Site, account_id: str, flavour: Flavour = "cloud") -> Json | None
 
 
 def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
-    """Return a person: Data Center knows no accountId, and says nothing of apps."""
+    """Return a user. Data Center shows neither the accountId nor whether the user is an app."""
     shown: Json = {"displayName": known.name, "active": known.active, "timeZone": "Etc/UTC"}
     if flavour == "server":
         address = f"{site.url}/rest/api/2/user?username={known.handle}"
         return shown | {"self": address, "key": server_key(known), "name": known.handle}
     address = f"{site.url}/rest/api/3/user?accountId={known.account_id}"
-    kind = "app" if known.app else "atlassian"
+    kind = "atlassian"
+    if known.app:
+        kind = "app"
     return shown | {"self": address, "accountId": known.account_id, "accountType": kind}
 
 
@@ -41,7 +43,7 @@ def server_key(known: User) -> str:
 
 
 def project(site: Site, known: Project) -> Json:
-    """Return a project, shortened."""
+    """Return a project in its short form."""
     address = f"{site.url}/rest/api/3/project/{known.id}"
     return {"self": address, "id": known.id, "key": known.key, "name": known.name, "projectTypeKey": "software"}
 
@@ -53,7 +55,7 @@ def issue_type(site: Site, known: IssueType) -> Json:
 
 
 def status(site: Site, known: Project, name: str) -> Json:
-    """Return a status; its id is its place in the workflow."""
+    """Return a status; its id follows from its position in the workflow."""
     index = known.statuses.index(name)
     category = "indeterminate"
     if index == 0:
@@ -64,7 +66,7 @@ def status(site: Site, known: Project, name: str) -> Json:
 
 
 def priority(site: Site, name: str) -> Json:
-    """Return a priority; its id is its place on the site."""
+    """Return a priority; its id is its position in the site's list."""
     id_ = str(site.names.priorities.index(name) + 1)
     return {"self": f"{site.url}/rest/api/3/priority/{id_}", "id": id_, "name": name}
 
@@ -89,7 +91,7 @@ def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False)
 
 
 def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavour) -> Json:
-    """Return a comment in version 2: its body is wiki markup."""
+    """Return a comment in version 2, with its body as wiki markup."""
     shown = comment(site, issue, one)
     address = f"{site.url}/rest/api/2/issue/{issue.id}/comment/{one.id}"
     people: Json = {key: user(site, one.author, flavour) for key in ("author", "updateAuthor")}
@@ -97,7 +99,7 @@ def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavou
 
 
 def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
-    """Return a file, without its bytes."""
+    """Return the description of a file, without its bytes."""
     return {
         "self": f"{site.url}/rest/api/3/attachment/{one.id}",
         "id": one.id,
@@ -111,7 +113,7 @@ def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:
 
 
 def remote_link(site: Site, issue: Issue, one: RemoteLink) -> Json:
-    """Return a link to something outside."""
+    """Return a link to an address outside Jira."""
     address = f"{site.url}/rest/api/3/issue/{issue.id}/remotelink/{one.id}"
     return {"id": one.id, "self": address, "globalId": one.global_id, "object": {"url": one.url, "title": one.title}}
 
@@ -140,7 +142,7 @@ def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
 
 
 def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequence[str] = ()) -> Json:
-    """Return an issue with the fields asked for and the properties named."""
+    """Return an issue with the wanted fields and properties."""
     known = fields(site, issue)
     known["comment"] = _first_comments(site, issue)
     everything = "*all" in wanted or "*navigable" in wanted
@@ -155,21 +157,25 @@ def issue_json(site: Site, issue: Issue, wanted: Sequence[str], properties: Sequ
 
 
 def issue_in_a_webhook(site: Site, issue: Issue, flavour: Flavour, *, shortened: bool = False) -> Json:
-    """Return an issue in version 2; events about comments carry only a few of its fields."""
-    known = fields(site, issue, flavour) | {"description": plain(issue.description) if issue.description else None}
+    """Return an issue in version 2; the short form, for events about comments, has only a few fields."""
+    known = fields(site, issue, flavour)
+    if issue.description:
+        known["description"] = plain(issue.description)
+    else:
+        known["description"] = None
     if shortened:
         known = {name: known[name] for name in ("summary", "issuetype", "project", "assignee", "priority", "status")}
     return {"id": issue.id, "key": issue.key, "self": f"{site.url}/rest/api/2/{issue.id}", "fields": known}
 
 
 def _first_comments(site: Site, issue: Issue) -> Json:
-    """Return what the field `comment` holds: the first page."""
+    """Return the value of the field `comment`: the first page of comments."""
     shown = [comment(site, issue, one) for one in issue.comments]
     return {"comments": shown, "maxResults": len(shown), "total": len(shown), "startAt": 0}
 
 
 def state(site: Site) -> Json:
-    """Return the issues in plain data, without ids and times."""
+    """Return the issues by key in plain JSON, without ids and times."""
     return {issue.key: _issue_state(issue) for issue in sorted(site.all_issues(), key=_place)}
 
 

@@ -1,4 +1,4 @@
-"""The simulated Jira that tests, evals and the demo hold: site, REST API, people and deliveries."""
+"""The simulated Jira for tests, evals and the demo: site, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ from gofer_simulators.json_values import JsonObject
 
 
 class JiraSimulator(Vendor):
-    """One Jira site as a web app with state; use it inside a running event loop."""
+    """One Jira site as a web app with state. Use the simulator inside a running event loop."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class JiraSimulator(Vendor):
         self.site, own_secret = load_site(world, clock)
         self._deliveries = Deliveries(http, own_secret or secret, pace or Pace(), clock)
         self.people = People(self.site, self._deliveries)
-        """Act as a person."""
+        """The actions of people."""
         self.faults = Faults()
-        """What goes wrong with the next requests."""
+        """The planned faults of the next requests."""
         super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
 
     @override
@@ -47,7 +47,7 @@ class JiraSimulator(Vendor):
         self._deliveries.flavour = flavour
 
     async def deliver(self, payload: JsonObject, *, retry: int = 0) -> int:
-        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery and return the status. Raises httpx2.TransportError without an answer."""
         return await self._deliveries.send(payload, retry)
 
     @property
@@ -67,5 +67,4 @@ class JiraSimulator(Vendor):
 
     @override
     def state(self) -> dict[str, object]:
-        """Return the issues by key in plain JSON, without ids and times: for comparing the world afterwards."""
         return shapes.state(self.site)

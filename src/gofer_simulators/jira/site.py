@@ -1,6 +1,7 @@
 """The state of the simulated Jira site.
 
-Values are frozen and replaced; each state of an issue is kept with its moment, because the search index lags behind.
+Values are frozen and replaced. The site keeps every state of an issue with its time, because the search index lags
+behind.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ FIRST_ID = 10_000
 
 
 class JiraRefusal(Exception):
-    """Jira says no: a status, messages, and messages by field."""
+    """A refusal of Jira: a status, messages, and messages by field."""
 
     def __init__(self, status: int, *messages: str, errors: Mapping[str, str] | None = None) -> None:
         super().__init__("; ".join([*messages, *(errors or {}).values()]))
@@ -25,7 +26,7 @@ class JiraRefusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person, or an app's account."""
+    """The account of a person or an app."""
 
     account_id: str
     name: str
@@ -35,13 +36,13 @@ class User:
 
     @property
     def handle(self) -> str:
-        """The name Data Center knows this person by."""
+        """The user name on Data Center."""
         return "".join(self.name.lower().split())
 
 
 @dataclass(frozen=True, slots=True)
 class IssueType:
-    """A kind of issue, and the fields a new one must have beside the summary."""
+    """A type of issue; `required` are the fields that a new issue needs besides the summary."""
 
     id: str
     name: str
@@ -57,49 +58,49 @@ class Project:
     name: str
     types: tuple[IssueType, ...]
     statuses: tuple[str, ...]
-    """In the order of the board; new issues have the first."""
+    """The statuses in the order of the board; a new issue has the first."""
     moves: Mapping[str, tuple[str, ...]]
-    """From a status to those that may follow; a status that is not a key may become any other."""
+    """For a status, the statuses that may follow; a status without an entry may change to any other."""
     hidden: bool = False
     """Whether Gofer's account may not see it."""
 
     def next_statuses(self, status: str) -> tuple[str, ...]:
-        """Return the statuses an issue can go to from here."""
+        """Return the statuses that may follow a status."""
         return self.moves.get(status, tuple(other for other in self.statuses if other != status))
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a site calls its choices; every other name is refused."""
+    """The names of a site's priorities, link types, resolutions and roles; other names are refused."""
 
     priorities: tuple[str, ...] = ("Highest", "High", "Medium", "Low", "Lowest")
     link_types: tuple[str, ...] = ("Blocks", "Cloners", "Duplicate", "Relates")
     resolutions: tuple[str, ...] = ("Done", "Won't Do", "Duplicate", "Cannot Reproduce")
     roles: tuple[str, ...] = ("Administrators", "Developers", "Service Desk Team")
-    """The project roles that the token's account is a member of."""
+    """The project roles of the token's account."""
 
     @property
     def priority(self) -> str:
-        """The priority of an issue that names none."""
+        """The default priority of a new issue: Medium, or the first of the site."""
         return next((name for name in self.priorities if name == "Medium"), self.priorities[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A text under an issue."""
+    """A comment on an issue."""
 
     id: str
     author: str
     body: JsonObject
     created: float
     visibility: str = ""
-    """The role that may read it; empty for everybody."""
+    """The role that may read the comment; empty for all readers of the issue."""
     properties: JsonObject = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file at an issue."""
+    """A file attached to an issue."""
 
     id: str
     filename: str
@@ -111,13 +112,13 @@ class Attachment:
 
     @property
     def signature(self) -> str:
-        """The part of its address that lets a reader in without an account."""
+        """The token in the file's address on the media host, which replaces an account."""
         return hashlib.sha256(f"{self.id}/{self.filename}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteLink:
-    """A link to something outside; `global_id` is its identity at an issue."""
+    """A link to an address outside Jira; `global_id` identifies the link within its issue."""
 
     id: int
     global_id: str
@@ -127,7 +128,7 @@ class RemoteLink:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One state of one issue."""
+    """The state of an issue at one time."""
 
     id: str
     key: str
@@ -144,12 +145,12 @@ class Issue:
     assignee: str = ""
     priority: str = "Medium"
     security: str = ""
-    """The name of its security level; empty for none."""
+    """The name of the security level; empty for none."""
     comments: tuple[Comment, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     remote_links: tuple[RemoteLink, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-    """Type and key of the issues it points to."""
+    """Link type and key of each linked issue."""
     properties: JsonObject = field(default_factory=dict[str, object])
 
 
@@ -159,9 +160,9 @@ class Site:
     def __init__(self, name: str, account: str, search_lag: float, clock: Callable[[], float]) -> None:
         self.name = name
         self.account = account
-        """The account that the API token belongs to."""
+        """The id of the token's account."""
         self.search_lag = search_lag
-        """Seconds until the search index knows a change."""
+        """Seconds until the search index contains a change."""
         self.clock = clock
         self.users: dict[str, User] = {}
         self.names = Names()
@@ -176,36 +177,36 @@ class Site:
         return f"https://{self.name}.atlassian.net"
 
     def new_id(self) -> str:
-        """Return a fresh id; ids grow."""
+        """Return a new id, higher than all earlier ids."""
         self._ids += 1
         return str(self._ids)
 
     def new_key(self, project: str) -> str:
         """Return the next key of a project."""
         number = self._numbers.get(project, 0) + 1
-        self.taken(f"{project}-{number}")
+        self.reserve(f"{project}-{number}")
         return f"{project}-{number}"
 
-    def taken(self, key: str) -> None:
-        """No later issue of the project gets this number or a smaller one."""
+    def reserve(self, key: str) -> None:
+        """Reserve the number of a key: later issues of the project get higher numbers."""
         project, _, number = key.rpartition("-")
         self._numbers[project] = max(int(number), self._numbers.get(project, 0))
 
     def put(self, issue: Issue, at: float | None = None) -> Issue:
-        """Store a state of an issue; it replaces the one before."""
+        """Store a new state of an issue; `at` is its time, by default now."""
         self._states.setdefault(issue.id, []).append((self.clock() if at is None else at, issue))
         return issue
 
     def all_issues(self) -> list[Issue]:
-        """Return the issues as they are now, oldest first."""
+        """Return the current state of all issues, oldest first."""
         return [states[-1][1] for states in self._states.values()]
 
     def visible(self, issues: Iterable[Issue]) -> list[Issue]:
-        """Return those the token's account may see."""
+        """Return the issues that the token's account may see."""
         return [issue for issue in issues if not self.projects[issue.project].hidden]
 
     def indexed(self, reconcile: frozenset[str]) -> list[Issue]:
-        """Return the issues as the search index knows them; those to reconcile as they are now."""
+        """Return the visible issues as the search index has them, and those in `reconcile` in their current state."""
         known = self.clock() - self.search_lag
         found: list[Issue] = []
         for name, states in self._states.items():
@@ -214,19 +215,19 @@ class Site:
         return self.visible(found)
 
     def find(self, id_or_key: str) -> Issue | None:
-        """Return the issue with this id or key that the token's account may see."""
+        """Return the visible issue with this id or key, or None."""
         wanted = id_or_key.upper()
         return next((issue for issue in self.visible(self.all_issues()) if wanted in (issue.id, issue.key)), None)
 
     def issue(self, id_or_key: str) -> Issue:
-        """Return the same. Raises JiraRefusal(404): what may not be seen is not there."""
+        """Return the visible issue with this id or key. Raises JiraRefusal(404), also for a hidden issue."""
         found = self.find(id_or_key)
         if found is None:
             raise JiraRefusal(404, NO_ISSUE)
         return found
 
     def attachment(self, id_: str) -> Attachment:
-        """Return the file with this id at an issue that may be seen. Raises JiraRefusal(404)."""
+        """Return the file with this id at a visible issue. Raises JiraRefusal(404)."""
         for issue in self.visible(self.all_issues()):
             for one in issue.attachments:
                 if one.id == id_:
@@ -234,6 +235,6 @@ class Site:
         raise JiraRefusal(404, f"The attachment with id '{id_}' does not exist")
 
     def project(self, id_or_key: str) -> Project | None:
-        """Return the project with this id or key that the token's account may see."""
+        """Return the visible project with this id or key, or None."""
         known = (project for project in self.projects.values() if not project.hidden)
         return next((project for project in known if id_or_key in (project.id, project.key)), None)

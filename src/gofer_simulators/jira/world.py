@@ -48,7 +48,7 @@ class _Attachment(Part):
     mime_type: str = "text/plain"
     text: str = ""
     content: Base64Bytes = b""
-    """Instead of `text`, in base64."""
+    """The content in base64, instead of `text`."""
     minutes_ago: float = Field(default=30.0, ge=0)
 
 
@@ -56,15 +56,15 @@ class _Issue(Part):
     key: str = Field(pattern=r"^[A-Z][A-Z0-9_]+-[1-9][0-9]*$")
     summary: str
     type: str = ""
-    """Left out: the first of the project."""
+    """Default: the first type of the project."""
     status: str = ""
-    """Left out: the first of the project."""
+    """Default: the first status of the project."""
     reporter: str
     assignee: str = ""
     description: str = ""
     labels: tuple[str, ...] = ()
     priority: str = ""
-    """Left out: Medium, or the first of the site."""
+    """Default: Medium, or the first of the site."""
     security: str = ""
     comments: tuple[_Comment, ...] = ()
     attachments: tuple[_Attachment, ...] = ()
@@ -74,33 +74,33 @@ class _Issue(Part):
 class _World(Part):
     site: str = Field(pattern=r"^[a-z0-9-]+$")
     account: str
-    """accountId of the user whose API token Gofer has."""
+    """The accountId of Gofer's API token."""
     webhook_secret: str = ""
     search_lag: float = Field(default=0.0, ge=0)
-    """Seconds until search knows what was written."""
+    """Seconds until the search index contains a change."""
     priorities: tuple[str, ...] = Field(default=_NAMES.priorities, min_length=1)
     link_types: tuple[str, ...] = _NAMES.link_types
     resolutions: tuple[str, ...] = _NAMES.resolutions
     roles: tuple[str, ...] = _NAMES.roles
-    """The project roles that the account is a member of."""
+    """The project roles of the account."""
     users: tuple[_User, ...]
     projects: tuple[_Project, ...]
     issues: tuple[_Issue, ...] = ()
 
 
 def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Site, str]:
-    """Return the site that stands under `jira` in a world, and the secret of its webhook, empty when none is given."""
+    """Return the site of a world and the secret of its webhook, empty if the world has none. Raises ConfigError."""
     read = read_world(_World, "jira", world)
     site = Site(read.site, read.account, read.search_lag, clock)
     site.names = Names(
         priorities=read.priorities, link_types=read.link_types, resolutions=read.resolutions, roles=read.roles
     )
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
-    _person(site, read.account, "jira.account")
+    _require_user(site, read.account, "jira.account")
     for project in read.projects:
         site.projects[project.key] = _project(site, project)
     for issue in read.issues:
-        _plant(site, issue)
+        _add_issue(site, issue)
     return site, read.webhook_secret
 
 
@@ -117,11 +117,11 @@ def _project(site: Site, project: _Project) -> Project:
     )
 
 
-def _plant(site: Site, issue: _Issue) -> None:
+def _add_issue(site: Site, issue: _Issue) -> None:
     place = f"jira.issues {issue.key}"
     project = site.projects.get(issue.key.rpartition("-")[0])
     if project is None or any(issue.key == other.key for other in site.all_issues()):
-        raise wrong(place, "its project is missing, or its key stands there twice")
+        raise wrong(place, "its project is missing, or its key occurs twice")
     kind = issue.type or project.types[0].name
     status = issue.status or project.statuses[0]
     if kind not in {one.name for one in project.types} or status not in project.statuses:
@@ -131,11 +131,11 @@ def _plant(site: Site, issue: _Issue) -> None:
         raise wrong(place, f"the site has no priority {priority!r}")
     authors = [one.author for one in (*issue.comments, *issue.attachments)]
     for person in (issue.reporter, *authors, issue.assignee or issue.reporter):
-        _person(site, person, place)
+        _require_user(site, person, place)
     now = site.clock()
     at = site.clock() - issue.minutes_ago * MINUTE
-    site.taken(issue.key)
-    planted = Issue(
+    site.reserve(issue.key)
+    added = Issue(
         id=site.new_id(),
         key=issue.key,
         project=project.key,
@@ -154,8 +154,8 @@ def _plant(site: Site, issue: _Issue) -> None:
         comments=tuple(_comment(site, comment, now) for comment in issue.comments),
         attachments=tuple(_attachment(site, one, now) for one in issue.attachments),
     )
-    # However young it is said to be, the index knows it: it was there before the world began.
-    site.put(planted, at=float("-inf"))
+    # The search index contains every issue of the world file, however small its `minutes_ago` is.
+    site.put(added, at=float("-inf"))
 
 
 def _comment(site: Site, comment: _Comment, now: float) -> Comment:
@@ -177,6 +177,6 @@ def _attachment(site: Site, one: _Attachment, now: float) -> Attachment:
     )
 
 
-def _person(site: Site, account_id: str, place: str) -> None:
+def _require_user(site: Site, account_id: str, place: str) -> None:
     if account_id not in site.users:
         raise wrong(place, f"{account_id!r} is not among the users")

@@ -1,13 +1,13 @@
-"""The resources of Jira's REST API that write to an issue, and their refusals.
+"""The resources of Jira's REST API that write issues, and their refusals.
 
-Fields are checked one by one, so that a refusal names each that is wrong.
+Each field is checked by itself, so that a refusal names every wrong field.
 """
 
 from collections.abc import Mapping
 
 import gofer_simulators.jira.shapes as shapes
-from gofer_simulators.jira.adf import plain, problem
-from gofer_simulators.jira.asked import INVALID, ApiRequest
+from gofer_simulators.jira.adf import mistake_in_document, plain
+from gofer_simulators.jira.api_request import INVALID, ApiRequest
 from gofer_simulators.jira.people import NewIssue
 from gofer_simulators.jira.searching import Answer
 from gofer_simulators.jira.site import IssueType, JiraRefusal, Project
@@ -23,12 +23,12 @@ _OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or
 _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
 
 
-def create_issue(asked: ApiRequest) -> Answer:
-    """POST /issue."""
-    body = asked.fields("fields", "update", "properties", "historyMetadata", "transition")
+def create_issue(request: ApiRequest) -> Answer:
+    """Answer POST /issue."""
+    body = request.fields("fields", "update", "properties", "historyMetadata", "transition")
     fields = object_of(body, "fields")
-    project, kind = _placed(asked, fields)
-    errors = _wrong_fields(asked, fields, _EDITABLE | {"project", "issuetype", *kind.required})
+    project, kind = _project_and_type(request, fields)
+    errors = _field_mistakes(request, fields, _EDITABLE | {"project", "issuetype", *kind.required})
     if not text_of(fields, "summary").strip():
         errors.setdefault("summary", "You must specify a summary of the issue.")
     errors |= {name: f"{name.capitalize()} is required." for name in kind.required if not fields.get(name)}
@@ -41,26 +41,28 @@ def create_issue(asked: ApiRequest) -> Answer:
         description=object_of(fields, "description") or None,
         labels=tuple(texts(fields.get("labels"))),
         assignee=text_of(object_of(fields, "assignee"), "accountId"),
-        priority=_priority(asked, fields),
+        priority=_priority(request, fields),
         properties=_properties(body),
     )
-    issue = asked.people.create(asked.site.account, new)
-    return 201, {"id": issue.id, "key": issue.key, "self": f"{asked.site.url}/rest/api/3/issue/{issue.id}"}
+    issue = request.people.create(request.site.account, new)
+    return 201, {"id": issue.id, "key": issue.key, "self": f"{request.site.url}/rest/api/3/issue/{issue.id}"}
 
 
-def edit_issue(asked: ApiRequest) -> Answer:
-    """PUT /issue/{issue}: other values for fields, labels added and removed."""
-    issue = asked.site.issue(asked.path["issue"])
-    body = asked.fields("fields", "update", "properties", "historyMetadata")
+def edit_issue(request: ApiRequest) -> Answer:
+    """Answer PUT /issue/{issue}, which sets fields and adds or removes labels."""
+    issue = request.site.issue(request.path["issue"])
+    body = request.fields("fields", "update", "properties", "historyMetadata")
     fields = object_of(body, "fields")
     update = object_of(body, "update")
-    errors = _wrong_fields(asked, fields, _EDITABLE)
+    errors = _field_mistakes(request, fields, _EDITABLE)
     errors |= {name: _OFF_SCREEN.format(name) for name in update if name != "labels"}
     if "summary" in fields and not text_of(fields, "summary").strip():
         errors["summary"] = "You must specify a summary of the issue."
     if errors:
         raise JiraRefusal(400, errors=errors)
-    labels = list(texts(fields["labels"]) if "labels" in fields else issue.labels)
+    labels = list(issue.labels)
+    if "labels" in fields:
+        labels = texts(fields["labels"])
     for change in objects(update.get("labels")):
         labels = [label for label in labels if label != change.get("remove")]
         labels += [added for added in texts([change.get("add")]) if added not in labels]
@@ -72,37 +74,37 @@ def edit_issue(asked: ApiRequest) -> Answer:
     if "assignee" in fields:
         changes["assignee"] = text_of(object_of(fields, "assignee"), "accountId")
     if "priority" in fields:
-        changes["priority"] = _priority(asked, fields) or asked.site.names.priority
-    after = asked.people.edit(asked.site.account, issue, **changes)
-    if asked.query.get("returnIssue") == "true":
-        return 200, shapes.issue_json(asked.site, after, ["*all"])
+        changes["priority"] = _priority(request, fields) or request.site.names.priority
+    after = request.people.edit(request.site.account, issue, **changes)
+    if request.query.get("returnIssue") == "true":
+        return 200, shapes.issue_json(request.site, after, ["*all"])
     return 204, None
 
 
-def add_comment(asked: ApiRequest) -> Answer:
-    """POST /issue/{issue}/comment."""
-    issue = asked.site.issue(asked.path["issue"])
-    body = asked.fields("body", "visibility", "properties", "parentId")
+def add_comment(request: ApiRequest) -> Answer:
+    """Answer POST /issue/{issue}/comment."""
+    issue = request.site.issue(request.path["issue"])
+    body = request.fields("body", "visibility", "properties", "parentId")
     if not is_object(body.get("body")):
         raise JiraRefusal(400, errors={"comment": "Comment body is not valid!"})
-    if wrong := _wrong_document(body["body"]):
-        raise JiraRefusal(400, wrong)
+    if mistake := _document_mistake(body["body"]):
+        raise JiraRefusal(400, mistake)
     written = object_of(body, "body")
     if not plain(written).strip():
         raise JiraRefusal(400, errors={"comment": "Comment body can not be empty!"})
     visible_to = object_of(body, "visibility")
     visibility = text_of(visible_to, "value")
-    if visible_to.get("type") == "role" and visibility not in asked.site.names.roles:
+    if visible_to.get("type") == "role" and visibility not in request.site.names.roles:
         sentence = f"You are currently not a member of the project role: {visibility}."
         raise JiraRefusal(400, errors={"commentLevel": sentence})
-    comment = asked.people.comment(asked.site.account, issue, written, visibility, _properties(body))
-    return 201, shapes.comment(asked.site, asked.site.issue(issue.id), comment)
+    comment = request.people.comment(request.site.account, issue, written, visibility, _properties(body))
+    return 201, shapes.comment(request.site, request.site.issue(issue.id), comment)
 
 
-def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
-    """Return where an issue is to be created, and of which type. Raises JiraRefusal(400)."""
+def _project_and_type(request: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
+    """Return the project and the type of a new issue. Raises JiraRefusal(400)."""
     wanted = object_of(fields, "project")
-    project = asked.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
+    project = request.site.project(text_of(wanted, "key") or text_of(wanted, "id"))
     if project is None:
         raise JiraRefusal(400, errors={"project": "Specify a valid project ID or key"})
     chosen = object_of(fields, "issuetype")
@@ -113,8 +115,8 @@ def _placed(asked: ApiRequest, fields: JsonObject) -> tuple[Project, IssueType]:
     return project, kind
 
 
-def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
-    """Return what is wrong, by field."""
+def _field_mistakes(request: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
+    """Return the mistakes of a request, by field."""
     errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
     summary = fields.get("summary")
     assignee = fields.get("assignee")
@@ -122,37 +124,37 @@ def _wrong_fields(asked: ApiRequest, fields: JsonObject, known: frozenset[str]) 
         errors["summary"] = "The summary is invalid because it contains newline characters."
     elif isinstance(summary, str) and len(summary) > LONGEST_SUMMARY:
         errors["summary"] = "Summary can't exceed 255 characters."
-    if fields.get("description") is not None and (wrong := _wrong_document(fields["description"])):
-        errors["description"] = wrong
-    if "labels" in fields and (wrong := _wrong_labels(fields["labels"])):
-        errors["labels"] = wrong
-    if assignee is not None and text_of(object_of(fields, "assignee"), "accountId") not in asked.site.users:
+    if fields.get("description") is not None and (mistake := _document_mistake(fields["description"])):
+        errors["description"] = mistake
+    if "labels" in fields and (mistake := _labels_mistake(fields["labels"])):
+        errors["labels"] = mistake
+    if assignee is not None and text_of(object_of(fields, "assignee"), "accountId") not in request.site.users:
         errors["assignee"] = "Specify a valid value for assignee"
-    if fields.get("priority") is not None and not _priority(asked, fields):
+    if fields.get("priority") is not None and not _priority(request, fields):
         errors["priority"] = "The priority selected is invalid."
     return errors
 
 
-def _priority(asked: ApiRequest, fields: JsonObject) -> str:
-    """Return the name of the priority that fields name by id or name; empty for one that the site does not have."""
+def _priority(request: ApiRequest, fields: JsonObject) -> str:
+    """Return the name of the priority in `fields`, given by id or name; empty for an unknown priority."""
     chosen = object_of(fields, "priority")
-    known = asked.site.names.priorities
+    known = request.site.names.priorities
     by_id = {str(number): name for number, name in enumerate(known, 1)}
     wanted = by_id.get(text_of(chosen, "id"), text_of(chosen, "name"))
     return next((name for name in known if name == wanted), "")
 
 
-def _wrong_document(value: object) -> str:
+def _document_mistake(value: object) -> str:
     if not is_object(value) or value.get("type") != "doc":
         return NOT_A_DOCUMENT
-    if problem(value):
+    if mistake_in_document(value):
         return "INVALID_INPUT"
     if len(plain(value)) > LONGEST_TEXT:
         return TOO_LONG
     return ""
 
 
-def _wrong_labels(value: object) -> str:
+def _labels_mistake(value: object) -> str:
     if not is_array(value) or len(texts(value)) < len(value):
         return "data was not an array"
     for label in texts(value):
@@ -162,7 +164,7 @@ def _wrong_labels(value: object) -> str:
 
 
 def _properties(body: JsonObject) -> Mapping[str, object]:
-    """Return the properties a new thing gets. Raises JiraRefusal(400)."""
+    """Return the properties of a new issue or comment. Raises JiraRefusal(400)."""
     given = body.get("properties", [])
     if not is_array(given) or any(not text_of(one, "key") or "value" not in one for one in objects(given)):
         raise JiraRefusal(400, INVALID)

@@ -1,6 +1,6 @@
-"""The simulated Notion: the API, webhooks and people who act, over one workspace in memory."""
+"""The simulated Notion: the API, webhooks and the actions of people, over one workspace in memory."""
 
-from gofer_simulators.notion.ask import NotionRefusal
+from gofer_simulators.notion.api_request import NotionRefusal
 from gofer_simulators.notion.delivery import Pace
 from gofer_simulators.notion.simulator import NotionSimulator
 

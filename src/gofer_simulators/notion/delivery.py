@@ -1,7 +1,7 @@
-"""Deliveries of the simulated Notion: signed events with ids and without contents, gathered, retried and held back.
+"""Signed deliveries of the simulated Notion; events carry ids and no content.
 
-Several changes of one kind to one page within the window are one event with several authors. On request events are
-held back, and are sent later in another order or several times.
+Several changes of one kind to one page within the window become one event with several authors. A test can hold events
+back, and later send them in another order or several times.
 """
 
 import asyncio
@@ -16,14 +16,19 @@ from gofer_simulators.json_values import JsonObject, compact
 from gofer_simulators.notion.workspace import Change, User, Workspace
 
 ATTEMPTS = 8
-"""How often an event is sent at most; the gaps double, and the last is about 24 hours after the first."""
+"""Most attempts for one event. The gaps double, and the last attempt is about 24 hours after the first."""
 FIRST_GAP = 680.0
 """Seconds before the first retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How patient Notion is: seconds in which changes are gathered, a factor for its gaps, seconds it waits."""
+    """The times of Notion's deliveries.
+
+    window         seconds in which changes are gathered
+    gap_factor     multiplies the gaps before retries
+    answer_within  seconds for which Notion waits for an answer
+    """
 
     window: float = 0.0
     gap_factor: float = 1.0
@@ -35,7 +40,7 @@ class _Gathered:
     change: Change
     authors: tuple[User, ...]
 
-    def with_(self, later: Change) -> "_Gathered":
+    def merged(self, later: Change) -> "_Gathered":
         properties = tuple(dict.fromkeys((*self.change.properties, *later.properties)))
         blocks = tuple(dict.fromkeys((*self.change.blocks, *later.blocks)))
         authors = tuple(dict.fromkeys((*self.authors, later.author)))
@@ -48,9 +53,9 @@ class Deliveries(Webhook):
     def __init__(self, workspace: Workspace, http: httpx2.AsyncClient, token: str, pace: Pace) -> None:
         super().__init__("Notion", http)
         self.active = False
-        """Whether a person has pasted the verification token into Notion."""
+        """Whether a person has entered the verification token in Notion."""
         self.sent: list[dict[str, object]] = []
-        """Every event so far, as its first attempt said it, also those that are held back."""
+        """The first attempt of every event so far, with events that are held back."""
         self.pace = pace
         self._workspace = workspace
         self._token = token
@@ -59,56 +64,63 @@ class Deliveries(Webhook):
         self._timers: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     def announce(self, change: Change) -> None:
-        """Send the event of a change when the window is over."""
+        """Send the event for a change at the end of the window; without an active subscription, do nothing."""
         if not self.url or not self.active:
             return
         if not self.pace.window or change.type.startswith("comment."):
-            self._begin(self._event(_Gathered(change, (change.author,))))
+            self._send_or_hold(self._event(_Gathered(change, (change.author,))))
             return
         key = (change.type, change.entity[0])
         gathered = self._gathering.get(key)
-        self._gathering[key] = gathered.with_(change) if gathered else _Gathered(change, (change.author,))
-        if gathered is None:
-            self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
+        if gathered:
+            self._gathering[key] = gathered.merged(change)
+            return
+        self._gathering[key] = _Gathered(change, (change.author,))
+        self._timers[key] = asyncio.get_running_loop().call_later(self.pace.window, self._flush, key)
 
     def flush(self) -> None:
-        """End the window of everything that is gathered."""
+        """End every open window."""
         for key in list(self._gathering):
             self._flush(key)
 
     def hold(self) -> None:
-        """Send nothing until `release`."""
+        """Hold events back until `release`."""
         self._held = []
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Send what was held back, newest first if wanted, each `times` times as if it had no answer."""
-        held = self._held or []
+        """Send the events that are held back, each `times` times, as if earlier attempts had no answer.
+
+        With `reverse`, send the newest event first.
+        """
+        events = self._held or []
         self._held = None
-        for event in reversed(held) if reverse else held:
+        if reverse:
+            events = events[::-1]
+        for event in events:
             for number in range(1, times + 1):
                 self.begin(self._deliver(event, number))
 
     async def handshake(self) -> int:
-        """Send the verification token, signed with itself; return the status."""
+        """Send the verification token, signed with itself, and return the status."""
         return (await self._post({"verification_token": self._token})).status_code
 
     def confirms(self, verification_token: str) -> bool:
-        """Return whether this is the token that was sent."""
+        """Return whether this is the verification token that Notion sent."""
         return hmac.compare_digest(verification_token.encode(), self._token.encode())
 
     async def send(self, event: JsonObject) -> int:
-        """Make one signed attempt; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed attempt and return the status. Raises httpx2.TransportError without an answer."""
         return (await self._post(event)).status_code
 
     @override
     async def settled(self) -> None:
-        """Wait until no delivery is under way; what is being gathered is sent first."""
+        """End every open window, then wait until every delivery has ended."""
         self.flush()
         await super().settled()
 
     @override
     async def close(self) -> None:
-        """Cancel what is gathered or not delivered yet."""
+        """Drop the gathered changes and cancel the running deliveries."""
         self._gathering.clear()
         for timer in self._timers.values():
             timer.cancel()
@@ -118,9 +130,9 @@ class Deliveries(Webhook):
         if timer := self._timers.pop(key, None):
             timer.cancel()
         if gathered := self._gathering.pop(key, None):
-            self._begin(self._event(gathered))
+            self._send_or_hold(self._event(gathered))
 
-    def _begin(self, event: dict[str, object]) -> None:
+    def _send_or_hold(self, event: dict[str, object]) -> None:
         self.sent.append(event)
         if self._held is not None:
             self._held.append(event)

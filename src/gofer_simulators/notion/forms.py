@@ -1,20 +1,20 @@
-"""The vendor's forms of blocks and properties: languages, colours, looks, tables, lengths and dates."""
+"""The vendor's rules for blocks and properties: languages, colours, annotations, tables, lengths and dates."""
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from gofer_simulators.json_values import JsonObject, is_array, object_of, objects
-from gofer_simulators.notion.ask import invalid
+from gofer_simulators.notion.api_request import invalid
 
 ELEMENTS = 1_000
-"""Block elements of one request, at whatever depth."""
+"""Most block elements in one request, counted at every depth."""
 BODY = 500_000
-"""Bytes of one request."""
+"""Longest body of a request, in bytes."""
 URL = 2_000
-"""Characters of an address."""
+"""Longest address, in characters."""
 ENTRIES = 100
-"""Entries of a property that is a list."""
+"""Most entries of a property that is a list."""
 LANGUAGES = frozenset(
     {
         "abap", "abc", "agda", "arduino", "ascii art", "assembly", "bash", "basic", "bnf", "c", "c#", "c++",
@@ -36,7 +36,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T[0-9:.]+(Z|[+-]\d{2}:?\d{2})?)?")
 
 
 def check_content(kind: str, content: JsonObject, where: str) -> None:
-    """Hold the fields of one block against the vendor's forms; raise NotionRefusal for the first that is wrong."""
+    """Check the fields of one block. Raises NotionRefusal for the first wrong field."""
     place = f"{where}.{kind}"
     check_color(content, place)
     if kind == "code" and content.get("language") not in LANGUAGES:
@@ -51,13 +51,13 @@ def check_content(kind: str, content: JsonObject, where: str) -> None:
 
 
 def check_color(content: JsonObject, where: str) -> None:
-    """Raise NotionRefusal for a colour that Notion does not have."""
+    """Raise NotionRefusal for an unknown colour."""
     if content.get("color", "default") not in COLORS:
         raise invalid(f"{where}.color should be a known color, instead was `{content['color']!r}`.")
 
 
 def check_annotations(annotations: JsonObject, where: str) -> None:
-    """Raise NotionRefusal for a look that Notion does not have."""
+    """Raise NotionRefusal for an unknown annotation, or for an annotation with a wrong value."""
     check_color(annotations, f"{where}.annotations")
     for name, value in annotations.items():
         if name != "color" and name not in ANNOTATIONS:
@@ -67,7 +67,7 @@ def check_annotations(annotations: JsonObject, where: str) -> None:
 
 
 def check_date(value: object, where: str) -> None:
-    """Raise NotionRefusal for what is no date of ISO 8601."""
+    """Raise NotionRefusal for a value that is no ISO 8601 date."""
     wrong = invalid(f"{where} should be a valid ISO 8601 date string, instead was `{value!r}`.")
     if not isinstance(value, str) or not _DATE.fullmatch(value):
         raise wrong
@@ -78,7 +78,7 @@ def check_date(value: object, where: str) -> None:
 
 
 def check_length(length: int, most: int, where: str) -> None:
-    """Raise NotionRefusal for more than Notion takes."""
+    """Raise NotionRefusal for a length above `most`."""
     if length > most:
         raise invalid(f"{where}.length should be ≤ `{most}`, instead was `{length}`.")
 
@@ -97,6 +97,6 @@ def _check_table(content: JsonObject, place: str) -> None:
 
 
 def check_elements(counts: Sequence[int]) -> None:
-    """Raise NotionRefusal for more block elements than one request takes."""
+    """Raise NotionRefusal if a request has too many block elements; `counts` has the elements of each block."""
     if sum(counts) > ELEMENTS:
         raise invalid(f"body failed validation: a request takes {ELEMENTS} block elements, instead were {sum(counts)}.")

@@ -1,10 +1,10 @@
-"""The acts of people in the simulated Notion."""
+"""The actions of people in the simulated Notion."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import invalid
+from gofer_simulators.notion.api_request import invalid
 from gofer_simulators.notion.blocks import Block, from_markdown
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
 
@@ -12,21 +12,24 @@ _T = TypeVar("_T")
 
 
 class People:
-    """People at work: each act is a change with its events. Pages, people and databases are named by id or by name."""
+    """The actions of people. Each is a change with its events, and takes pages, people and databases by id or name."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def set_status(self, page: str, status: str, *, by: str, name: str = "") -> None:
-        """Move a row to a status; `name` is the property where there are several. Raises NotionRefusal."""
+        """Set the status of a row. Raises NotionRefusal.
+
+        A row with several properties of the kind status needs the `name` of one.
+        """
         row = self.page(page)
         columns = [one.name for one in row.columns.values() if one.kind == "status" and name in ("", one.name)]
         if len(columns) != 1 or status not in row.columns[columns[0]].options:
-            raise invalid(f"The page {row.title!r} has no one status with the option {status!r}.")
+            raise invalid(f"The page {row.title!r} needs exactly one status property, with the option {status!r}.")
         self.set_values(page, {columns[0]: status}, by=by)
 
     def set_values(self, page: str, values: Mapping[str, object], *, by: str) -> None:
-        """Set properties, values as in a world file; people by their ids."""
+        """Set properties, with values as in a world file and people by id. Raises NotionRefusal."""
         row = self.page(page)
         if unknown := set(values) - set(row.columns):
             raise invalid(f"The page {row.title!r} has no property {min(unknown)!r}.")
@@ -35,7 +38,7 @@ class People:
     def create_page(
         self, database: str, title: str, *, by: str, values: Mapping[str, object] | None = None, markdown: str = ""
     ) -> Page:
-        """Create a new row."""
+        """Create a row in a database."""
         home = self.database(database)
         name = next(one.name for one in home.columns.values() if one.kind == "title")
         blocks = from_markdown(markdown, self._workspace.new_id)
@@ -52,45 +55,45 @@ class People:
         return block
 
     def remove(self, page: str, block: str) -> None:
-        """Take a block from the top of a page away."""
+        """Remove a top-level block from a page. The simulator sends no event."""
         row = self.page(page)
         row.blocks[:] = [one for one in row.blocks if one.id != block]
 
     def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
-        """Comment on a page or a block of it, in a discussion or in a new one."""
+        """Comment on a page or a block, in an existing or a new discussion. Raises NotionRefusal."""
         row = self.page(page)
         if block and block not in {one.id for one in row.all_blocks()}:
             raise invalid(f"The page {row.title!r} has no block {block!r}.")
         return self._workspace.comment(row, block, rich_text.from_markdown(text), self.user(by), discussion)
 
     def resolve(self, discussion: str) -> None:
-        """Close a discussion: the API shows it no more."""
+        """Resolve a discussion; the API then no longer lists its comments."""
         for comment in self._workspace.comments.values():
             comment.resolved |= comment.discussion == discussion
 
     def page(self, page: str) -> Page:
-        """Return the page of an id or a title."""
+        """Return the page with this id or title. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.pages.values() if page in (one.id, one.title)]
-        return _only(found, f"pages {page!r}")
+        return _single(found, f"pages {page!r}")
 
     def database(self, database: str) -> Database:
-        """Return the database of an id or a name."""
+        """Return the database with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.databases.values() if database in (one.id, one.source, one.name)]
-        return _only(found, f"databases {database!r}")
+        return _single(found, f"databases {database!r}")
 
     def user(self, user: str) -> User:
-        """Return a user by id or name."""
+        """Return the user with this id or name. Raises NotionRefusal unless there is exactly one."""
         found = [one for one in self._workspace.users.values() if user in (one.id, one.name)]
-        return _only(found, f"people {user!r}")
+        return _single(found, f"people {user!r}")
 
     def _append(self, page: str, blocks: Sequence[Block], by: str) -> None:
         row = self.page(page)
         author = self.user(by)
         row.blocks += self._workspace.stamped(blocks, (self._workspace.now(), author.id))
-        self._workspace.edited(row, blocks, author)
+        self._workspace.content_changed(row, blocks, author)
 
 
-def _only(found: Sequence[_T], what: str) -> _T:
+def _single(found: Sequence[_T], description: str) -> _T:
     if len(found) != 1:
-        raise invalid(f"There are {len(found)} {what}.")
+        raise invalid(f"There are {len(found)} {description}.")
     return found[0]

@@ -1,11 +1,11 @@
-"""The properties of a row: in a world file, on the wire, and in a filter."""
+"""The properties of a row: in world files, in requests and answers, and in filters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import gofer_simulators.notion.rich_text as rich_text
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
-from gofer_simulators.notion.ask import Answer, invalid
+from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import ENTRIES, URL, check_date, check_length
 
 KINDS = (
@@ -22,35 +22,37 @@ class Property:
     """One column of a database."""
 
     id: str
-    """As pages and events write it: encoded as in a URL."""
+    """The id as pages and events show it, with URL encoding."""
     name: str
     kind: str
     options: Mapping[str, str]
-    """Ids of the options by their names, for select, status and multi_select."""
+    """The ids of the options by name, for select, status and multi_select."""
 
     def schema(self) -> Answer:
-        """Return the column as its data source describes it."""
+        """Return the column as the schema of a data source shows it."""
         options = [
             {"id": id_, "name": name, "color": "default", "description": None} for name, id_ in self.options.items()
         ]
-        inner: Answer = {"options": options} if self.kind in ("select", "status", "multi_select") else {}
+        inner: Answer = {}
+        if self.kind in ("select", "status", "multi_select"):
+            inner["options"] = options
         return {"id": self.id, "name": self.name, "type": self.kind, "description": None, self.kind: inner}
 
 
 def empty(kind: str) -> object:
-    """Return the value of a property that was never set."""
+    """Return the value of a property that is not set."""
     value = _EMPTY[kind]
     if is_array(value):
         return list(texts(value))
     return value
 
 
-def shown(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
-    """Return a value as a page object has it; `user` shows a person."""
-    return {"id": column.id, "type": column.kind, column.kind: _shown(column, value, user)}
+def property_shape(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
+    """Return a value as a page object shows it; `user` returns the user object of an id."""
+    return {"id": column.id, "type": column.kind, column.kind: _wire_value(column, value, user)}
 
 
-def _shown(column: Property, value: object, user: Callable[[str], Answer]) -> object:
+def _wire_value(column: Property, value: object, user: Callable[[str], Answer]) -> object:
     match column.kind:
         case "title" | "rich_text":
             if value:
@@ -75,17 +77,17 @@ def _option(column: Property, name: str) -> Answer:
 
 
 def read(column: Property, value: object, names: rich_text.Names) -> object:
-    """Return a value of a request. Raises NotionRefusal for what Notion does not take."""
-    given = _given(column, value)
+    """Return a value of a request as a page stores it. Raises NotionRefusal for a value that Notion refuses."""
+    given = _value_of(column, value)
     match column.kind:
         case "title" | "rich_text":
             return rich_text.plain(rich_text.read(given, names, f"{column.name}.{column.kind}"))
         case "select" | "status":
             if given is None:
                 return None
-            return _named(column, given)
+            return _option_name(column, given)
         case "multi_select":
-            return [_named(column, one) for one in _array(column, given)]
+            return [_option_name(column, one) for one in _array(column, given)]
         case "people":
             people = [text_of(one, "id") for one in objects(_array(column, given))]
             _ = [names(id_) for id_ in people]
@@ -93,20 +95,20 @@ def read(column: Property, value: object, names: rich_text.Names) -> object:
         case "relation":
             return [text_of(one, "id") for one in objects(_array(column, given))]
         case "checkbox":
-            return _of(column, given, bool)
+            return _typed(column, given, bool)
         case "number":
-            return _of(column, given, int, float, type(None))
+            return _typed(column, given, int, float, type(None))
         case "date":
             if given is None:
                 return None
             return _date(column, given)
         case _:
-            _of(column, given, str, type(None))
+            _typed(column, given, str, type(None))
             check_length(len(str(given or "")), URL, f"{column.name}.{column.kind}")
             return given
 
 
-def _given(column: Property, value: object) -> object:
+def _value_of(column: Property, value: object) -> object:
     if not is_object(value) or set(value) - {column.kind, "type", "id"} or column.kind not in value:
         raise invalid(f"{column.name} is expected to be {column.kind}.")
     return value[column.kind]
@@ -119,7 +121,7 @@ def _array(column: Property, given: object) -> list[object]:
     return given
 
 
-def _of(column: Property, given: object, *types: type) -> object:
+def _typed(column: Property, given: object, *types: type) -> object:
     if not isinstance(given, types) or (isinstance(given, bool) and bool not in types):
         raise invalid(f"{column.name}.{column.kind} should be a {types[0].__name__}.")
     return given
@@ -134,8 +136,8 @@ def _date(column: Property, given: object) -> Answer:
     return {"start": given["start"], "end": given.get("end"), "time_zone": given.get("time_zone")}
 
 
-def _named(column: Property, given: object) -> str:
-    """Return the name of an option given by name or id; a status has no other ones, the rest gain a new one."""
+def _option_name(column: Property, given: object) -> str:
+    """Return the name of an option that a request gives by name or id. Raises NotionRefusal for an unknown option."""
     option = given if is_object(given) else {}
     name = text_of(option, "name")
     id_ = text_of(option, "id")
@@ -147,7 +149,7 @@ def _named(column: Property, given: object) -> str:
 
 
 def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
-    """Raise NotionRefusal for a filter that names a property, an option or a date that Notion would not take."""
+    """Raise NotionRefusal for a filter with an unknown property or option, or with a wrong date."""
     for one in (*objects(filter_.get("and")), *objects(filter_.get("or"))):
         check_filter(one, columns)
     if "and" in filter_ or "or" in filter_:
@@ -162,17 +164,17 @@ def check_filter(filter_: JsonObject, columns: Mapping[str, Property]) -> None:
 
 
 def matches(filter_: JsonObject, values: Mapping[str, object], columns: Mapping[str, Property]) -> bool:
-    """Return whether a row passes a filter: `and`, `or`, and one condition on one property."""
+    """Return whether a row passes a filter: a condition on one property, or `and` or `or` of several filters."""
     if "and" in filter_:
         return all(matches(one, values, columns) for one in objects(filter_["and"]))
     if "or" in filter_:
         return any(matches(one, values, columns) for one in objects(filter_["or"]))
     column, operator, wanted = _condition(filter_, columns)
-    return _holds(operator, wanted, values.get(column.name), column)
+    return _satisfies(operator, wanted, values.get(column.name), column)
 
 
 def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Property, str, object]:
-    """Return the property, the operator and the value of one condition; raise NotionRefusal."""
+    """Return the property, the operator and the value of one condition. Raises NotionRefusal."""
     name = text_of(filter_, "property")
     column = columns.get(name) or next((one for one in columns.values() if one.id == name), None)
     if column is None:
@@ -184,16 +186,22 @@ def _condition(filter_: JsonObject, columns: Mapping[str, Property]) -> tuple[Pr
     return column, operator, wanted
 
 
-def _holds(operator: str, wanted: object, value: object, column: Property) -> bool:
+def _contains(value: object, wanted: str) -> bool:
+    if is_array(value):
+        return wanted in texts(value)
+    return wanted in str(value or "")
+
+
+def _satisfies(operator: str, wanted: object, value: object, column: Property) -> bool:
     match operator:
         case "equals":
             return value == wanted
         case "does_not_equal":
             return value != wanted
         case "contains":
-            return str(wanted) in (texts(value) if is_array(value) else str(value or ""))
+            return _contains(value, str(wanted))
         case "does_not_contain":
-            return str(wanted) not in (texts(value) if is_array(value) else str(value or ""))
+            return not _contains(value, str(wanted))
         case "is_empty":
             return not value
         case "is_not_empty":

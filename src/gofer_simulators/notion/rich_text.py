@@ -1,16 +1,16 @@
-"""Notion's rich text, read from requests and written as Markdown."""
+"""Notion's rich text: from requests, from Markdown and to Markdown."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
 
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, text_of
-from gofer_simulators.notion.ask import Answer, invalid
+from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import URL, check_annotations, check_length
 
 CONTENT_LIMIT = 2_000
-"""Characters of one text."""
+"""Longest text, in characters."""
 LENGTH_LIMIT = 100
-"""Texts of one array."""
+"""Most texts in one array."""
 _MARKS = {"bold": "**", "italic": "*", "strikethrough": "~~", "code": "`"}
 _ANNOTATIONS = ("bold", "italic", "strikethrough", "underline", "code")
 _INLINE = re.compile(
@@ -18,11 +18,11 @@ _INLINE = re.compile(
     r"|\[(?P<label>[^\]]*)\]\((?P<url>[^)\s]+)\)"
 )
 Names = Callable[[str], str]
-"""The name of a user by id; raises NotionRefusal for somebody unknown."""
+"""Returns the name of the user with an id. Raises NotionRefusal for an unknown user."""
 
 
 def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
-    """Return one text of a rich text array, as an answer shows it."""
+    """Return one text of a rich text array as an answer shows it."""
     return {
         "type": "text",
         "text": {"content": content, "link": {"url": url} if url else None},
@@ -33,26 +33,26 @@ def text(content: str, url: str = "", marks: Collection[str] = ()) -> Answer:
 
 
 def read(value: object, names: Names, where: str = "rich_text") -> list[Answer]:
-    """Return a rich text array of a request, as answers show it. Raises NotionRefusal for what Notion does not take."""
+    """Return a rich text array of a request as an answer shows it. Raises NotionRefusal for a wrong form."""
     if not is_array(value):
         raise invalid(f"{where} should be an array, instead was {type(value).__name__}")
     if len(value) > LENGTH_LIMIT:
         raise invalid(f"{where}.length should be ≤ `{LENGTH_LIMIT}`, instead was `{len(value)}`")
-    return [_one(item, names, f"{where}[{index}]") for index, item in enumerate(value)]
+    return [_read_text(item, names, f"{where}[{index}]") for index, item in enumerate(value)]
 
 
 def plain(texts: Sequence[JsonObject]) -> str:
-    """Return the words of a rich text array."""
+    """Return the plain text of a rich text array."""
     return "".join(text_of(item, "plain_text") for item in texts)
 
 
 def to_markdown(texts: Sequence[JsonObject]) -> str:
     """Return a rich text array as inline Markdown."""
-    return "".join(_marked(item) for item in texts)
+    return "".join(_text_to_markdown(item) for item in texts)
 
 
 def from_markdown(markdown: str) -> list[Answer]:
-    """Return inline Markdown as a rich text array."""
+    """Return the rich text array of inline Markdown."""
     found: list[Answer] = []
     end = 0
     for match in _INLINE.finditer(markdown):
@@ -66,11 +66,11 @@ def from_markdown(markdown: str) -> list[Answer]:
 
 
 def cut(content: str) -> list[Answer]:
-    """Return words without marks as a rich text array."""
+    """Return a plain text as a rich text array, cut into texts of the longest allowed length."""
     return [text(content[at : at + CONTENT_LIMIT]) for at in range(0, len(content), CONTENT_LIMIT)]
 
 
-def _one(item: object, names: Names, where: str) -> Answer:
+def _read_text(item: object, names: Names, where: str) -> Answer:
     if not is_object(item):
         raise invalid(f"{where} should be an object")
     if unknown := set(item) - {"type", "text", "mention", "annotations", "plain_text", "href"}:
@@ -102,7 +102,7 @@ def _mention(mention: JsonObject, names: Names, where: str) -> Answer:
     return {"type": "mention", "mention": inner, "annotations": annotations, "plain_text": shown, "href": None}
 
 
-def _marked(item: JsonObject) -> str:
+def _text_to_markdown(item: JsonObject) -> str:
     words = text_of(item, "plain_text")
     annotations = object_of(item, "annotations")
     for name in ("code", "bold", "italic", "strikethrough"):

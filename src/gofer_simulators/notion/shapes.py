@@ -1,25 +1,28 @@
-"""Pages, databases, users and comments in JSON, as Notion's answers carry them."""
+"""Notion's pages, databases, users and comments as JSON, for answers."""
 
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import Answer
+from gofer_simulators.notion.api_request import Answer
 from gofer_simulators.notion.blocks import Block
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
 
 
 def user(workspace: Workspace, id_: str) -> Answer:
-    """Return a user by id, as a people property or a list shows them."""
+    """Return a user object by id. Raises NotionRefusal."""
     found = workspace.user(id_)
     return whole_user(workspace, found)
 
 
 def whole_user(workspace: Workspace, found: User) -> Answer:
-    """Return a user as `/users` shows them."""
+    """Return a user object."""
     shown: Answer = {"object": "user", "id": found.id, "name": found.name, "avatar_url": None}
     if found.bot:
         bot = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": workspace.name}
         return shown | {"type": "bot", "bot": bot | {"workspace_id": workspace.id}}
-    return shown | {"type": "person", "person": {"email": found.email} if found.email else {}}
+    person: Answer = {}
+    if found.email:
+        person["email"] = found.email
+    return shown | {"type": "person", "person": person}
 
 
 def page(workspace: Workspace, shown: Page) -> Answer:
@@ -28,16 +31,16 @@ def page(workspace: Workspace, shown: Page) -> Answer:
         "object": "page",
         "id": shown.id,
         "created_time": shown.created[0],
-        "created_by": _partial(shown.created[1]),
+        "created_by": _user_reference(shown.created[1]),
         "last_edited_time": shown.edited[0],
-        "last_edited_by": _partial(shown.edited[1]),
+        "last_edited_by": _user_reference(shown.edited[1]),
         "parent": _parent(shown),
         "in_trash": shown.trashed,
         "is_locked": False,
         "icon": None,
         "cover": None,
         "properties": {
-            name: properties.shown(column, shown.values[name], lambda id_: user(workspace, id_))
+            name: properties.property_shape(column, shown.values[name], lambda id_: user(workspace, id_))
             for name, column in shown.columns.items()
         },
         "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
@@ -70,7 +73,7 @@ def database(shown: Database) -> Answer:
 
 
 def data_source(shown: Database) -> Answer:
-    """Return a data source object, with the schema."""
+    """Return a data source object with its schema."""
     return {
         "object": "data_source",
         "id": shown.source,
@@ -85,7 +88,7 @@ def data_source(shown: Database) -> Answer:
 
 
 def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
-    """Return a block object, without the blocks below it; the address of a file is good for an hour."""
+    """Return a block object without its children. The address of a file expires after an hour."""
     content = shown.content()
     if shown.file:
         content |= {"type": "file", "file": workspace.address(shown), "caption": []}
@@ -96,9 +99,9 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
         "id": shown.id,
         "parent": parent,
         "created_time": shown.created[0],
-        "created_by": _partial(shown.created[1]),
+        "created_by": _user_reference(shown.created[1]),
         "last_edited_time": shown.created[0],
-        "last_edited_by": _partial(shown.created[1]),
+        "last_edited_by": _user_reference(shown.created[1]),
         "has_children": bool(shown.children),
         "in_trash": False,
         "type": shown.type,
@@ -109,9 +112,9 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
 def comment(workspace: Workspace, shown: Comment) -> Answer:
     """Return a comment object."""
     by = workspace.user(shown.created[1])
-    parent: Answer = (
-        {"type": "block_id", "block_id": shown.block} if shown.block else {"type": "page_id", "page_id": shown.page}
-    )
+    parent: Answer = {"type": "page_id", "page_id": shown.page}
+    if shown.block:
+        parent = {"type": "block_id", "block_id": shown.block}
     return {
         "object": "comment",
         "id": shown.id,
@@ -119,12 +122,12 @@ def comment(workspace: Workspace, shown: Comment) -> Answer:
         "discussion_id": shown.discussion,
         "created_time": shown.created[0],
         "last_edited_time": shown.created[0],
-        "created_by": _partial(by.id),
+        "created_by": _user_reference(by.id),
         "rich_text": shown.texts,
         "display_name": {"type": "integration" if by.bot else "user", "resolved_name": by.name},
         "attachments": [],
     }
 
 
-def _partial(id_: str) -> Answer:
+def _user_reference(id_: str) -> Answer:
     return {"object": "user", "id": id_}

@@ -1,4 +1,4 @@
-"""The simulated Notion that tests, evals and the demo hold: workspace, API, people and deliveries."""
+"""The simulated Notion for tests, evals and the demo: workspace, API, people and deliveries."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,7 +15,7 @@ from gofer_simulators.notion.world import load_world
 
 
 class NotionSimulator(Vendor):
-    """One Notion workspace as a web app with state; use it inside a running event loop."""
+    """One Notion workspace as a web app with state. Use the simulator inside a running event loop."""
 
     def __init__(
         self,
@@ -33,49 +33,52 @@ class NotionSimulator(Vendor):
         self.faults = Faults()
         self.people = People(self.workspace)
         self._deliveries = Deliveries(self.workspace, http, secret, pace or Pace())
-        self.workspace.tell = self._deliveries.announce
+        self.workspace.announce = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
         super().__init__(self._deliveries, self._web_api.routes())
 
     @override
     def subscribe(self, url: str) -> None:
-        """Deliver events to this URL from now on, as if it had been verified before."""
+        """Deliver events to this URL from now on, without the step of verification."""
         self._deliveries.url = url
         self._deliveries.active = True
 
     async def register(self, url: str) -> int:
-        """Enter this URL in Notion: the verification token is sent there once; return the status.
+        """Enter this URL in Notion, which sends its verification token there; return the status.
 
-        No event is sent before `confirm`.
+        Notion sends no event before `confirm`.
         """
         self._deliveries.url = url
         self._deliveries.active = False
         return await self._deliveries.handshake()
 
     def confirm(self, verification_token: str) -> bool:
-        """Paste the verification token in Notion; return whether it is the right one."""
+        """Enter the verification token in Notion. Return whether the token is right."""
         self._deliveries.active = self._deliveries.confirms(verification_token)
         return self._deliveries.active
 
     @property
     def events(self) -> list[dict[str, object]]:
-        """Every event so far, as its first attempt said it."""
+        """The first attempt of every event so far."""
         return list(self._deliveries.sent)
 
     def keep_pace(self, pace: Pace) -> None:
-        """Notion is as patient as this from now on."""
+        """Set the times of Notion's deliveries from now on."""
         self._deliveries.pace = pace
 
     def hold(self) -> None:
-        """Send no events until `release`."""
+        """Hold events back until `release`."""
         self._deliveries.hold()
 
     def release(self, *, reverse: bool = False, times: int = 1) -> None:
-        """Send the events held back, newest first if wanted, each `times` times as if they had no answer."""
+        """Send the events that are held back, each `times` times, as if earlier attempts had no answer.
+
+        With `reverse`, send the newest event first.
+        """
         self._deliveries.release(reverse=reverse, times=times)
 
     async def deliver(self, event: JsonObject, *, attempt_number: int = 1) -> int:
-        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery and return the status. Raises httpx2.TransportError without an answer."""
         return await self._deliveries.send({**event, "attempt_number": attempt_number})
 
     @override
@@ -84,7 +87,6 @@ class NotionSimulator(Vendor):
 
     @override
     def state(self) -> dict[str, object]:
-        """Pages with properties, content and comments in plain JSON, for comparing worlds."""
         return self.workspace.state()
 
     @property

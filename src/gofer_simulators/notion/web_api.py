@@ -1,4 +1,4 @@
-"""The API of the simulated Notion over HTTP: token, version, capabilities, forms of errors, and files."""
+"""The API of the simulated Notion over HTTP: token, version, capabilities, error bodies and files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import gofer_simulators.notion.pages as pages
 from gofer_simulators.faults import Fault, Faults
 from gofer_simulators.http_server import METHODS, Resource, find, origin, resource, respond
 from gofer_simulators.json_values import is_object, parsed
-from gofer_simulators.notion.ask import STATUS, Answer, Ask, NotionRefusal
+from gofer_simulators.notion.api_request import STATUS, Answer, ApiRequest, NotionRefusal
 from gofer_simulators.notion.forms import BODY
 from gofer_simulators.notion.workspace import FILE_SECONDS, Workspace
 
@@ -22,14 +22,14 @@ VERSION = "2026-03-11"
 CAPABILITIES = frozenset(
     {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
 )
-"""What a connection may be allowed."""
+"""The capabilities that a connection can have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call does, and the capability that its connection needs."""
+    """The function of one call, and the capability that the call requires, if any."""
 
-    run: Callable[[Workspace, Ask], Answer]
+    run: Callable[[Workspace, ApiRequest], Answer]
     capability: str = ""
 
 
@@ -66,7 +66,7 @@ class WebApi:
         """Method and path of every request so far."""
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/v1/{rest:path}", self._answer, methods=METHODS),
             Route("/{space}/{block}/{name:path}", self._file, methods=["GET"]),
@@ -76,35 +76,35 @@ class WebApi:
         body = await request.body()
         self._workspace.origin = origin(request)
         self.log.append((request.method, request.url.path))
-        return await respond(self._faults, request, lambda: self._called(request, body), _failed)
+        return await respond(self._faults, request, lambda: self._call(request, body), _fault_response)
 
     async def _file(self, request: Request) -> Response:
-        """The storage behind Notion: it knows signatures and no tokens."""
+        """Answer for the storage of files, which accepts only the signature in the address and no token."""
         query = request.query_params
         block = request.path_params["block"]
         if "authorization" in request.headers:
-            return _storage(400, "InvalidArgument", "Only one auth mechanism allowed")
+            return _storage_error(400, "InvalidArgument", "Only one auth mechanism allowed")
         date = query.get("X-Amz-Date", "")
         if query.get("X-Amz-Signature") != self._workspace.signature(block, date):
-            return _storage(403, "SignatureDoesNotMatch", "The signature does not match.")
+            return _storage_error(403, "SignatureDoesNotMatch", "The signature does not match.")
         at = datetime.strptime(date, "%Y%m%dT%H%M%S%z").timestamp()
         if self._workspace.clock() > at + FILE_SECONDS:
-            return _storage(403, "AccessDenied", "Request has expired")
+            return _storage_error(403, "AccessDenied", "Request has expired")
         everywhere = (one for page in self._workspace.pages.values() for one in page.all_blocks())
         found = next((one for one in everywhere if one.id == block and one.file), None)
         if found is None or found.file is None:
-            return _storage(404, "NoSuchKey", "The specified key does not exist.")
+            return _storage_error(404, "NoSuchKey", "The specified key does not exist.")
         return Response(found.file[1], media_type="application/octet-stream")
 
-    async def _called(self, request: Request, raw: bytes) -> Response:
+    async def _call(self, request: Request, raw: bytes) -> Response:
         try:
-            call, path = self._admitted(request)
+            call, path = self._authorized_call(request)
             query = {name: request.query_params.getlist(name) for name in request.query_params}
-            return JSONResponse(call.run(self._workspace, Ask(path, query, _body(request, raw))))
+            return JSONResponse(call.run(self._workspace, ApiRequest(path, query, _body(request, raw))))
         except NotionRefusal as refusal:
-            return _refused(refusal.status, refusal.code, str(refusal))
+            return _refusal_response(refusal.status, refusal.code, str(refusal))
 
-    def _admitted(self, request: Request) -> tuple[Call, dict[str, str]]:
+    def _authorized_call(self, request: Request) -> tuple[Call, dict[str, str]]:
         if request.headers.get("authorization") != f"Bearer {self._token}":
             raise NotionRefusal("unauthorized", "API token is invalid.")
         version = request.headers.get("notion-version", "")
@@ -121,15 +121,15 @@ class WebApi:
         return call, path
 
 
-def _storage(status: int, code: str, message: str) -> Response:
+def _storage_error(status: int, code: str, message: str) -> Response:
     return Response(f"<Error><Code>{code}</Code><Message>{message}</Message></Error>", status, media_type="text/xml")
 
 
-def _failed(fault: Fault) -> Response:
+def _fault_response(fault: Fault) -> Response:
     if fault.kind == "expired_token":
-        return _refused(401, "unauthorized", "API token is invalid.")
+        return _refusal_response(401, "unauthorized", "API token is invalid.")
     code = next((name for name, status in STATUS.items() if status == fault.status), "")
-    return _refused(fault.status, code, "planned", dict(fault.headers))
+    return _refusal_response(fault.status, code, "planned", dict(fault.headers))
 
 
 def _body(request: Request, raw: bytes) -> dict[str, object]:
@@ -148,7 +148,7 @@ def _body(request: Request, raw: bytes) -> dict[str, object]:
     return body
 
 
-def _refused(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+def _refusal_response(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
     body: Answer = {"object": "error", "status": status, "code": code, "message": message, "request_id": "simulated"}
     if code in ("rate_limited", "service_overload"):
         body["additional_data"] = {"rate_limit_reason": "connection"}

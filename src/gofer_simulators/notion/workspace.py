@@ -1,4 +1,4 @@
-"""The state of the simulated Notion workspace, and the changes that people and the connection make."""
+"""The state of the simulated Notion workspace, and the changes by people and by the connection."""
 
 import hashlib
 from collections import Counter
@@ -9,7 +9,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import gofer_simulators.notion.rich_text as rich_text
-from gofer_simulators.notion.ask import Answer, invalid, not_found
+from gofer_simulators.notion.api_request import Answer, invalid, not_found
 from gofer_simulators.notion.blocks import Block, to_markdown
 from gofer_simulators.notion.properties import Property, empty
 
@@ -30,7 +30,7 @@ class Database:
 
     id: str
     source: str
-    """Id of the data source."""
+    """The id of the data source."""
     name: str
     columns: Mapping[str, Property]
     shared: bool = True
@@ -38,48 +38,49 @@ class Database:
 
 @dataclass(slots=True)
 class Page:
-    """A page: a row of a database, or one that stands by itself."""
+    """A page: a row of a database, or a page outside databases."""
 
     id: str
     database: Database | None
     values: dict[str, object]
-    """By the name of the property, in the form of a world file."""
+    """The values by property name, in the form of a world file."""
     blocks: list[Block]
     created: tuple[str, str]
-    """When and by whom; likewise `edited`."""
+    """Time of the creation, and id of the user."""
     edited: tuple[str, str]
+    """Time of the newest change, and id of the user."""
     parent: str = ""
-    """Id of the page it is below; empty for a row, and at the top of the workspace."""
+    """The id of the parent page; empty for a row and for a page at the top of the workspace."""
     shared: bool = True
     trashed: bool = False
 
     @property
     def columns(self) -> Mapping[str, Property]:
-        """Its properties."""
+        """The properties of the page, by name."""
         if self.database:
             return self.database.columns
         return _TITLE
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The title of the page."""
         return next((str(self.values[name]) for name, one in self.columns.items() if one.kind == "title"), "")
 
     def all_blocks(self) -> Iterator[Block]:
-        """Yield its blocks at every depth."""
+        """Yield the blocks of the page at every depth, in reading order."""
         for block in self.blocks:
             yield from block.walk()
 
 
 @dataclass(slots=True)
 class Comment:
-    """One comment of a discussion, which hangs on a page or on a block of it."""
+    """One comment of a discussion about a page or a block."""
 
     id: str
     discussion: str
     page: str
     block: str
-    """Empty for a discussion of the page itself."""
+    """The id of the block; empty for a discussion about the page itself."""
     texts: list[Answer]
     created: tuple[str, str]
     resolved: bool = False
@@ -87,11 +88,11 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that happened, as far as events tell it."""
+    """One change to a page or a comment, with the fields that events show."""
 
     type: str
     entity: tuple[str, str]
-    """Its id, and `page` or `comment`."""
+    """The id of the changed object, and `page` or `comment`."""
     author: User
     at: str
     parent: Answer
@@ -104,12 +105,12 @@ _TITLE = {"title": Property(id="title", name="title", kind="title", options={})}
 
 
 FILE_SECONDS = 3600
-"""How long the address of a file is good."""
+"""Seconds until the address of a file expires."""
 
 
 @dataclass(slots=True)
 class Workspace:
-    """One workspace and the connection that may look into it."""
+    """One workspace and the connection that has access to it."""
 
     id: str
     name: str
@@ -119,14 +120,14 @@ class Workspace:
     databases: dict[str, Database] = field(default_factory=dict[str, Database])
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     comments: dict[str, Comment] = field(default_factory=dict[str, Comment])
-    tell: Callable[[Change], None] = lambda _: None
+    announce: Callable[[Change], None] = lambda _: None
     origin: str = "https://prod-files-secure.s3.us-west-2.amazonaws.com"
-    """Where the content of files stands."""
+    """The origin of file addresses."""
     _ids: Counter[str] = field(default_factory=Counter[str])
     _last: int = 0
 
     def address(self, block: Block) -> Answer:
-        """Return the address of a file, which needs no token and is good for an hour."""
+        """Return the address of a file, which needs no token and expires after an hour."""
         name = block.file[0] if block.file else ""
         now = datetime.fromtimestamp(self.clock(), UTC)
         query = f"X-Amz-Date={now:%Y%m%dT%H%M%SZ}&X-Amz-Expires={FILE_SECONDS}"
@@ -137,17 +138,17 @@ class Workspace:
         return {"url": url, "expiry_time": f"{expires:%Y-%m-%dT%H:%M:%S}.000Z"}
 
     def signature(self, block: str, date: str) -> str:
-        """Return what an address of a file ends with that was made at this time."""
+        """Return the signature in the address of a file that was made at `date`."""
         return hashlib.sha256(f"{self.id}/{block}/{date}".encode()).hexdigest()
 
     def new_id(self, kind: str = "block") -> str:
-        """Return a fresh id: the same ids in the same order in every simulation, each kind by itself."""
+        """Return a new id. Every simulation makes the same sequence of ids for each kind."""
         self._ids[kind] += 1
         name = f"{self.id}/{kind}/{self._ids[kind]}"
         return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
 
     def now(self) -> str:
-        """Return the time as Notion writes it; no two moments are the same."""
+        """Return the time as Notion writes it; every call returns a later time."""
         self._last = max(self._last + 1, round(self.clock() * 1000))
         moment = datetime.fromtimestamp(self._last // 1000, UTC)
         return f"{moment:%Y-%m-%dT%H:%M:%S}.{self._last % 1000:03}Z"
@@ -159,7 +160,7 @@ class Workspace:
         return self.users[id_]
 
     def name_of(self, id_: str) -> str:
-        """Return the name of a user. Raises NotionRefusal."""
+        """Return the name of a user by id. Raises NotionRefusal."""
         if id_ not in self.users:
             raise invalid(f"Could not find user with ID: {id_}.")
         return self.users[id_].name
@@ -172,15 +173,15 @@ class Workspace:
         return page
 
     def block(self, id_: str) -> tuple[Page, Block]:
-        """Return a block and its page. Raises NotionRefusal."""
+        """Return the page of a block, and the block. Raises NotionRefusal unless the page is shared."""
         for page in self.pages.values():
-            for block in page.all_blocks() if page.shared else ():
-                if block.id == id_:
+            for block in page.all_blocks():
+                if page.shared and block.id == id_:
                     return page, block
         raise not_found("block", id_)
 
     def parent(self, page: Page) -> Answer:
-        """Return the parent of a page as events write it."""
+        """Return the parent of a page as events show it."""
         if page.database:
             return {"id": page.database.id, "type": "database", "data_source_id": page.database.source}
         if page.parent:
@@ -195,36 +196,41 @@ class Workspace:
         by: User,
         parent: str = "",
     ) -> Page:
-        """Create a new page."""
-        columns = database.columns if database else _TITLE
+        """Create a page, with its event."""
+        columns = _TITLE
+        if database:
+            columns = database.columns
         whole = {name: values.get(name, empty(column.kind)) for name, column in columns.items()}
         stamp = (self.now(), by.id)
         page = Page(self.new_id("page"), database, whole, self.stamped(blocks, stamp), stamp, stamp, parent)
         self.pages[page.id] = page
-        self._tell("page.created", page, by)
+        self._announce_page("page.created", page, by)
         return page
 
     def set_values(self, page: Page, values: Mapping[str, object], by: User) -> None:
-        """Set properties; what has that value already is no change."""
+        """Set properties, with an event if a value changed."""
         changed = {name: value for name, value in values.items() if page.values.get(name) != value}
         page.values.update(changed)
         if changed:
             ids = tuple(page.columns[name].id for name in changed)
-            self._tell("page.properties_updated", page, by, properties=ids)
+            self._announce_page("page.properties_updated", page, by, properties=ids)
 
-    def edited(self, page: Page, blocks: Sequence[Block], by: User) -> None:
-        """Blocks of a page were added or changed."""
-        self._tell("page.content_updated", page, by, blocks=tuple(block.id for block in blocks))
+    def content_changed(self, page: Page, blocks: Sequence[Block], by: User) -> None:
+        """Send the event for added, changed or removed blocks of a page."""
+        self._announce_page("page.content_updated", page, by, blocks=tuple(block.id for block in blocks))
 
     def trash(self, page: Page, by: User, *, trashed: bool) -> None:
-        """Put a page into the trash, or take it out."""
+        """Move a page into or out of the trash, with an event if this is a change."""
         if page.trashed != trashed:
             page.trashed = trashed
-            self._tell("page.deleted" if trashed else "page.undeleted", page, by)
+            if trashed:
+                self._announce_page("page.deleted", page, by)
+            else:
+                self._announce_page("page.undeleted", page, by)
 
     def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
-        """Create a new comment, in a discussion that goes on or in a new one."""
-        made = Comment(
+        """Create a comment in an existing or a new discussion, with its event."""
+        comment = Comment(
             id=self.new_id("comment"),
             discussion=discussion or self.new_id("discussion"),
             page=page.id,
@@ -232,36 +238,43 @@ class Workspace:
             texts=texts,
             created=(self.now(), by.id),
         )
-        self.comments[made.id] = made
-        parent: Answer = {"id": block or page.id, "type": "block" if block else "page"}
+        self.comments[comment.id] = comment
+        parent: Answer = {"id": page.id, "type": "page"}
+        if block:
+            parent = {"id": block, "type": "block"}
         if page.shared:
-            self.tell(Change("comment.created", (made.id, "comment"), by, made.created[0], parent, page=page.id))
-        return made
+            self.announce(
+                Change("comment.created", (comment.id, "comment"), by, comment.created[0], parent, page=page.id)
+            )
+        return comment
 
     def stamped(self, blocks: Sequence[Block], stamp: tuple[str, str]) -> list[Block]:
-        """Return blocks that carry when and by whom they were made."""
+        """Set time and user of blocks and of all blocks below them; return the blocks."""
         for block in blocks:
             for one in block.walk():
                 one.created = stamp
         return list(blocks)
 
-    def _tell(
+    def _announce_page(
         self, kind: str, page: Page, by: User, properties: tuple[str, ...] = (), blocks: tuple[str, ...] = ()
     ) -> None:
         page.edited = (self.now(), by.id)
         if page.shared:
             parent = self.parent(page)
-            self.tell(Change(kind, (page.id, "page"), by, page.edited[0], parent, properties, blocks, page.id))
+            self.announce(Change(kind, (page.id, "page"), by, page.edited[0], parent, properties, blocks, page.id))
 
     def state(self) -> dict[str, object]:
-        """Return pages, their properties, content and comments in plain JSON, under ids; for comparing worlds."""
+        """Return the pages by id with properties, content and comments, in plain JSON."""
         return {page.id: self._page_state(page) for page in self.pages.values()}
 
     def _page_state(self, page: Page) -> dict[str, object]:
         comments = [one for one in self.comments.values() if one.page == page.id]
+        database = None
+        if page.database:
+            database = page.database.name
         return {
             "title": page.title,
-            "database": page.database.name if page.database else None,
+            "database": database,
             "trashed": page.trashed,
             "properties": {name: page.values[name] for name, one in page.columns.items() if one.kind != "title"},
             "markdown": to_markdown(page.blocks),

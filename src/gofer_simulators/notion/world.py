@@ -17,7 +17,7 @@ _WITH_OPTIONS = ("select", "status", "multi_select")
 
 
 def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[Workspace, frozenset[str]]:
-    """Return the workspace, and what its connection is allowed. Raises ConfigError."""
+    """Return the workspace of a world and the capabilities of its connection. Raises ConfigError."""
     top = Place("notion", world).mapping(_TOP)
     space = top.at("workspace").mapping({"id", "name"})
     connection = top.at("connection").mapping({"id", "name", "capabilities"})
@@ -31,16 +31,19 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
     for place in top.items("pages"):
         _page(workspace, place.mapping(_PAGE | {"parent"}), None)
     given = connection.at("capabilities")
-    allowed = CAPABILITIES if given.value is None else frozenset(given.strings())
+    allowed = CAPABILITIES
+    if given.value is not None:
+        allowed = frozenset(given.strings())
     if unknown := allowed - CAPABILITIES:
-        raise given.wrong(f"has the unknown capability {min(unknown)!r}; there are {', '.join(sorted(CAPABILITIES))}")
+        known = ", ".join(sorted(CAPABILITIES))
+        raise given.wrong(f"has the unknown capability {min(unknown)!r}; known capabilities are {known}")
     return workspace, allowed
 
 
 def _user(workspace: Workspace, place: Place) -> None:
     user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""))
     if user.id in workspace.users:
-        raise place.wrong(f"has the id {user.id}, which somebody else has already")
+        raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user
 
 
@@ -57,18 +60,25 @@ def _database(workspace: Workspace, place: Place) -> None:
 
 
 def _column(workspace: Workspace, name: str, place: Place) -> Property:
-    """`Status: {type: status, options: [Draft, Done]}`, or only the kind: `Notes: rich_text`."""
-    kind = place.value if isinstance(place.value, str) else place.mapping({"id", "type", "options"}).text("type")
+    """Return a property of a line such as `Status: {type: status, options: [Draft, Done]}` or `Notes: rich_text`."""
+    if isinstance(place.value, str):
+        kind = place.value
+    else:
+        kind = place.mapping({"id", "type", "options"}).text("type")
     if kind not in KINDS:
-        raise place.wrong(f"has the kind {kind!r}; there are {', '.join(KINDS)}")
-    names = place.at("options").strings() if place.has("options") else []
+        raise place.wrong(f"has the unknown kind {kind!r}; known kinds are {', '.join(KINDS)}")
+    names: list[str] = []
+    if place.has("options"):
+        names = place.at("options").strings()
     if names and kind not in _WITH_OPTIONS:
         raise place.wrong(f"is a {kind}, which has no options")
-    # As Notion does: ids of properties have characters that are encoded in URLs, and stay so.
+    # Notion shows the ids of properties with URL encoding, so the simulator makes ids that need it.
     short = f"{workspace.new_id('property')[:3]}%3A"
-    own = place.text("id", short)
+    id_ = place.text("id", short)
+    if kind == "title":
+        id_ = "title"
     return Property(
-        id="title" if kind == "title" else own,
+        id=id_,
         name=name,
         kind=kind,
         options={one: workspace.new_id("option") for one in names},
@@ -76,17 +86,23 @@ def _column(workspace: Workspace, name: str, place: Place) -> Property:
 
 
 def _page(workspace: Workspace, place: Place, database: Database | None) -> None:
-    by = _person(workspace, place.at("created_by")) if place.has("created_by") else workspace.bot.id
+    by = workspace.bot.id
+    if place.has("created_by"):
+        by = _person(workspace, place.at("created_by"))
     stamp = (workspace.now(), by)
-    columns = database.columns if database else {"title": Property(id="title", name="title", kind="title", options={})}
+    columns: Mapping[str, Property] = {"title": Property(id="title", name="title", kind="title", options={})}
+    if database:
+        columns = database.columns
     values = {name: empty(column.kind) for name, column in columns.items()}
     values[next(name for name, one in columns.items() if one.kind == "title")] = place.text("title")
     for name, one in place.fields("properties"):
         if name not in columns or columns[name].kind == "title":
-            raise one.wrong(f"is no property of this database; it has {', '.join(columns)}")
+            raise one.wrong(f"is not a property of this database, which has {', '.join(columns)}")
         values[name] = _value(workspace, columns[name], one)
     blocks = workspace.stamped(_blocks(workspace, place), stamp)
-    parent = _id(place, "parent") if place.has("parent") else ""
+    parent = ""
+    if place.has("parent"):
+        parent = _id(place, "parent")
     page = Page(_id(place), database, values, blocks, stamp, stamp, parent, place.flag("shared", default=True))
     if page.id in workspace.pages:
         raise place.wrong(f"has the id {page.id}, which another page has already")
@@ -105,12 +121,12 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
     elif column.kind in _WITH_OPTIONS:
         names = (value,)
     if unknown := [name for name in names if name is not None and name not in column.options]:
-        raise place.wrong(f"has the option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
+        raise place.wrong(f"has the unknown option {unknown[0]!r}; {column.name} has {', '.join(column.options)}")
     return value
 
 
 def _blocks(workspace: Workspace, place: Place) -> list[Block]:
-    """Content as Markdown, or as a list of `{id, markdown}`, where tests need to know the ids."""
+    """Return the content of a page, from Markdown or from a list of `{id, markdown}` or `{id, file}`."""
     if place.has("markdown"):
         return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
     blocks: list[Block] = []
@@ -122,7 +138,8 @@ def _blocks(workspace: Workspace, place: Place) -> list[Block]:
         found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
         if len(found) != 1:
             raise one.wrong("must be one block of Markdown")
-        found[0].id = _id(one) if one.has("id") else found[0].id
+        if one.has("id"):
+            found[0].id = _id(one)
         blocks += found
     return blocks
 
@@ -130,7 +147,7 @@ def _blocks(workspace: Workspace, place: Place) -> list[Block]:
 def _file(workspace: Workspace, place: Place, file: Place) -> Block:
     kind = file.text("kind", "file")
     if kind not in _FILES:
-        raise file.wrong(f"has the kind {kind!r}; there are {', '.join(_FILES)}")
+        raise file.wrong(f"has the unknown kind {kind!r}; known kinds are {', '.join(_FILES)}")
     id_ = _id(place) if place.has("id") else workspace.new_id()
     return Block(id_, kind, file=(file.text("name"), file.text("text").encode()))
 
@@ -145,7 +162,7 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
         texts = rich_text.from_markdown(one.text("text"))
         stamp = (workspace.now(), _person(workspace, one.at("user")))
         resolved = place.flag("resolved")
-        made = Comment(
+        comment = Comment(
             id=workspace.new_id("comment"),
             discussion=discussion,
             page=page.id,
@@ -154,14 +171,14 @@ def _comment(workspace: Workspace, place: Place, page: Page) -> None:
             created=stamp,
             resolved=resolved,
         )
-        workspace.comments[made.id] = made
+        workspace.comments[comment.id] = comment
 
 
 def _person(workspace: Workspace, place: Place) -> str:
-    """Return the id of a user named by id or name."""
+    """Return the id of a user given by id or name. Raises ConfigError."""
     found = [user.id for user in workspace.users.values() if place.value in (user.id, user.name)]
     if len(found) != 1:
-        raise place.wrong(f"names {place.value!r}, who is not exactly one of the users")
+        raise place.wrong(f"names {place.value!r}, which is the id or the name of {len(found)} users; it must be one")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""The channel, people and message that a recorded event speaks of, added to a workspace that lacks them."""
+"""The setup of a workspace for a recorded event: the channel, the people and the message that the event names."""
 
 from dataclasses import replace
 
@@ -16,34 +16,34 @@ _KINDS: dict[str, ChannelKind] = {
 _KEPT = ("subtype", "files", "attachments", "username")
 
 
-def plant(workspace: Workspace, envelope: JsonObject) -> None:
-    """Add the channel, the people and the message an `event_callback` speaks of, where they are absent."""
+def add_recorded(workspace: Workspace, envelope: JsonObject) -> None:
+    """Add the channel, the people and the message of an `event_callback` if the workspace does not have them."""
     event = object_of(envelope, "event")
     inner = object_of(event, "message") or object_of(event, "previous_message") or event
     item = object_of(event, "item")
     channel_id = _channel_id(event) or text_of(item, "channel")
     people = [text_of(source, key) for source in (event, inner) for key in ("user", "item_user", "parent_user_id")]
     for person in dict.fromkeys(filter(None, people)):
-        _plant_user(workspace, person)
+        _add_user(workspace, person)
     if not channel_id:
         return
-    _plant_channel(workspace, channel_id, event, people)
+    _add_channel(workspace, channel_id, event, people)
     if item:
-        _plant_message(workspace, channel_id, {"ts": text_of(item, "ts"), "user": text_of(event, "item_user")})
+        _add_message(workspace, channel_id, {"ts": text_of(item, "ts"), "user": text_of(event, "item_user")})
     else:
-        _plant_message(workspace, channel_id, inner)
+        _add_message(workspace, channel_id, inner)
 
 
 def _channel_id(event: JsonObject) -> str:
     return text_of(event, "channel") or text_of(object_of(event, "channel"), "id")
 
 
-def _plant_user(workspace: Workspace, user_id: str) -> None:
+def _add_user(workspace: Workspace, user_id: str) -> None:
     if user_id not in workspace.users:
         workspace.users[user_id] = User(id=user_id, name=user_id, real_name=user_id)
 
 
-def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, people: list[str]) -> None:
+def _add_channel(workspace: Workspace, channel_id: str, event: JsonObject, people: list[str]) -> None:
     members = tuple(dict.fromkeys([workspace.bot.user, *filter(None, people)]))
     known = workspace.channels.get(channel_id)
     if known:
@@ -63,7 +63,7 @@ def _plant_channel(workspace: Workspace, channel_id: str, event: JsonObject, peo
     workspace.channels[channel_id] = Channel(channel_id, name, kind, members)
 
 
-def _plant_message(workspace: Workspace, channel_id: str, body: JsonObject) -> None:
+def _add_message(workspace: Workspace, channel_id: str, body: JsonObject) -> None:
     ts = text_of(body, "ts")
     thread_ts = text_of(body, "thread_ts") or None
     if micros(ts) is None or workspace.find(channel_id, ts):

@@ -1,6 +1,6 @@
 """The arguments of one call of the Web API.
 
-JSON and form bodies and the query string carry the same arguments; forms carry JSON inside text.
+JSON bodies, form bodies and the query string carry the same arguments. Forms carry JSON values as text.
 """
 
 import base64
@@ -14,16 +14,16 @@ from gofer_simulators.slack.timestamps import micros
 from gofer_simulators.slack.workspace import SlackRefusal
 
 MAX_LIMIT = 999
-"""The largest page of a list, in Slack's words an integer under 1000."""
+"""Most items on a page of a list; Slack documents "an integer under 1000"."""
 MAX_REPLIES = 1_000
-"""The largest page of a thread, which is also what a call gets that names none."""
+"""Most messages on a page of a thread, which is also the default."""
 _LONGEST_LIMIT = 9
 _CURSOR = "next:"
 _T = TypeVar("_T")
 
 
 def read_arguments(content_type: str, body: bytes, query: str) -> "Arguments":
-    """Return the arguments of one request."""
+    """Return the arguments of one request. Raises SlackRefusal for a body with a wrong form."""
     values: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/json" and body.strip():
@@ -31,7 +31,9 @@ def read_arguments(content_type: str, body: bytes, query: str) -> "Arguments":
     elif kind == "application/x-www-form-urlencoded":
         values |= dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     elif body.strip():
-        raise SlackRefusal("invalid_post_type" if kind else "missing_post_type", kind)
+        if not kind:
+            raise SlackRefusal("missing_post_type", kind)
+        raise SlackRefusal("invalid_post_type", kind)
     return Arguments(values)
 
 
@@ -47,30 +49,30 @@ def _json_body(body: bytes) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of one call, read by the kind of value they should have."""
+    """The arguments of one call, and the checks of their values."""
 
     values: JsonObject
 
     def text(self, key: str) -> str:
-        """Return text, or the empty string when it is absent."""
+        """Return a text, or the empty string if it is missing."""
         value = self.values.get(key)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return ""
         return str(value)
 
     def required(self, key: str) -> str:
-        """Return text that must be there."""
+        """Return a required text. Raises SlackRefusal if it is missing."""
         value = self.text(key)
         if not value:
             raise SlackRefusal("invalid_arguments", f"[ERROR] missing required field: {key}")
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a truth value in any of the ways Slack accepts."""
+        """Return a boolean in any form that Slack accepts."""
         return self.values.get(key) is True or self.text(key).lower() in {"true", "1"}
 
     def limit(self, default: int, most: int = MAX_LIMIT) -> int:
-        """Return the size of a page; raise SlackRefusal for more than `most`."""
+        """Return the size of a page. Raises SlackRefusal unless it is between 1 and `most`."""
         text = self.text("limit")
         if not text:
             return default
@@ -79,7 +81,7 @@ class Arguments:
         return int(text)
 
     def instant(self, key: str) -> int | None:
-        """Return a `ts` as microseconds; None when it is absent."""
+        """Return a `ts` as microseconds, or None if it is missing. Raises SlackRefusal for a text that is no `ts`."""
         text = self.text(key)
         if not text:
             return None
@@ -89,14 +91,14 @@ class Arguments:
         return instant
 
     def thread(self) -> str | None:
-        """Return the `ts` of the thread a message goes to; raise SlackRefusal for what is none."""
+        """Return `thread_ts`, or None if it is missing. Raises SlackRefusal for a text that is no `ts`."""
         text = self.text("thread_ts")
         if text and micros(text) is None:
             raise SlackRefusal("invalid_thread_ts")
         return text or None
 
     def json(self, key: str, refusal: str) -> object:
-        """Return a JSON value, given as such or as text; `refusal` is the error code for text that is none."""
+        """Return a JSON value, which a form carries as text. Raises SlackRefusal(`refusal`) for invalid JSON."""
         value = self.values.get(key)
         if not isinstance(value, str):
             return value
@@ -108,7 +110,7 @@ class Arguments:
             raise SlackRefusal(refusal) from error
 
     def blocks(self) -> list[dict[str, object]] | None:
-        """Return the blocks of a message; None when it has none."""
+        """Return the blocks of a message, or None if it has none. Raises SlackRefusal for a wrong form."""
         value = self.json("blocks", "invalid_blocks_format")
         if value is None:
             return None
@@ -117,15 +119,17 @@ class Arguments:
         return objects(value) or None
 
     def page(self, items: Sequence[_T], key: Callable[[_T], str], default: int = 100) -> tuple[list[_T], str]:
-        """Return one page and the cursor of the next one, which is empty at the end."""
+        """Return one page and the cursor of the next page, empty at the end. Raises SlackRefusal."""
         return self.page_of_size(items, key, self.limit(default))
 
     def page_of_size(self, items: Sequence[_T], key: Callable[[_T], str], size: int) -> tuple[list[_T], str]:
-        """Return as `page`, with the size decided by the caller."""
+        """Return one page of at most `size` items and the cursor of the next page, empty at the end."""
         start = self._start([key(item) for item in items])
         end = start + size
-        following = _cursor(key(items[end])) if end < len(items) else ""
-        return list(items[start:end]), following
+        page = list(items[start:end])
+        if end < len(items):
+            return page, _cursor(key(items[end]))
+        return page, ""
 
     def _start(self, keys: Sequence[str]) -> int:
         cursor = self.text("cursor")

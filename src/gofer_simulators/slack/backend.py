@@ -1,4 +1,4 @@
-"""The workspace and the deliveries that the methods of the Web API work on."""
+"""The workspace and the deliveries, as the methods of the Web API use them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from gofer_simulators.slack.delivery import Deliveries
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 Answer = dict[str, object]
-"""The fields beside `ok`."""
+"""The fields of an answer besides `ok`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method: what it does, and the scope its token needs."""
+    """One method: its function, and the scope that the token needs."""
 
     run: Callable[["Backend", Arguments], Answer]
     scope: str
@@ -21,29 +21,32 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What methods work on."""
+    """The workspace and the deliveries of one call."""
 
     workspace: Workspace
     deliveries: Deliveries
     origin: str = ""
-    """Where the caller reached this Slack, as `http://127.0.0.1:8001`."""
+    """The address at which the caller reached this Slack, such as `http://127.0.0.1:8001`."""
 
     def visible_channel(self, arguments: Arguments) -> Channel:
-        """Return the channel a call names, where the bot may know of it."""
-        asked = arguments.required("channel")
-        named = self.workspace.channel_named(asked) if asked.startswith("#") else None
-        channel = named or self.workspace.channel(asked)
+        """Return the channel of a call, given by id or by `#name`. Raises SlackRefusal if the bot cannot see it."""
+        name = arguments.required("channel")
+        channel = None
+        if name.startswith("#"):
+            channel = self.workspace.channel_named(name)
+        if channel is None:
+            channel = self.workspace.channel(name)
         if channel.kind != "channel" and self.workspace.bot.user not in channel.members:
-            raise SlackRefusal("channel_not_found", asked)
+            raise SlackRefusal("channel_not_found", name)
         return channel
 
     def joined_channel(self, arguments: Arguments) -> Channel:
-        """Return the channel a call names, where the bot is in it."""
+        """Return the channel of a call. Raises SlackRefusal if the bot is not a member."""
         channel = self.visible_channel(arguments)
         if self.workspace.bot.user not in channel.members:
             raise SlackRefusal("not_in_channel")
         return channel
 
     def message(self, arguments: Arguments, key: str) -> Message:
-        """Return the message a call names by its `ts` under `key`."""
+        """Return the message of a call; `key` names the argument with its `ts`. Raises SlackRefusal."""
         return self.workspace.message(self.joined_channel(arguments).id, arguments.required(key))

@@ -1,6 +1,6 @@
-"""The form of each block of a message after the Block Kit reference: keys, texts, lengths and ids.
+"""The check of blocks by the Block Kit reference: keys, texts, lengths and ids.
 
-Blocks that Gofer and its tests never send are known by their type alone.
+For types that Gofer and its tests never send, only the type and the block_id are checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "rich_text": frozenset({"elements"}),
     "section": frozenset({"text", "fields", "accessory", "expand"}),
 }
-"""What each block may have beside `type` and `block_id`."""
+"""The keys of each type of block besides `type` and `block_id`."""
 _OTHERS = frozenset(
     {
         "alert", "card", "carousel", "container", "context_actions", "data_table", "file", "input", "plan", "table",
@@ -50,11 +50,11 @@ _LEAVES: Mapping[str, frozenset[str]] = {
     "user": frozenset({"user_id"}),
     "usergroup": frozenset({"usergroup_id"}),
 }
-"""What each part of a rich text may have beside `type` and `style`."""
+"""The keys of each type of rich text part besides `type` and `style`."""
 
 
 def check_forms(blocks: Sequence[JsonObject]) -> None:
-    """Hold the blocks of a message against their forms; raise SlackRefusal for the first that is wrong."""
+    """Check the blocks of a message. Raises SlackRefusal for the first mistake."""
     for index, block in enumerate(blocks):
         _check_block(block, f"/blocks/{index}")
     ids = [text_of(block, "block_id") for block in blocks if block.get("block_id")]
@@ -62,7 +62,7 @@ def check_forms(blocks: Sequence[JsonObject]) -> None:
 
 
 def invalid(problem: str, place: str = "") -> SlackRefusal:
-    """Return the refusal of blocks that are not of the vendor's form."""
+    """Return the refusal of blocks with a mistake; `place` is the JSON pointer of the mistake."""
     if place:
         problem = f"{problem} [json-pointer:{place}]"
     return SlackRefusal("invalid_blocks", f"[ERROR] {problem}")
@@ -103,7 +103,7 @@ def _check_section(block: JsonObject, place: str) -> None:
     if "text" in block:
         _check_text(block["text"], MAX_TEXT, f"{place}/text")
     if "fields" in block:
-        for index, field in enumerate(_listed(block, "fields", MAX_FIELDS, place)):
+        for index, field in enumerate(_items(block, "fields", MAX_FIELDS, place)):
             _check_text(field, MAX_FIELD, f"{place}/fields/{index}")
     accessory = object_of(block, "accessory")
     if accessory.get("type") == "button":
@@ -119,7 +119,7 @@ def _check_image(image: JsonObject, place: str) -> None:
 
 
 def _check_context(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_listed(block, "elements", MAX_CONTEXT, place)):
+    for index, element in enumerate(_items(block, "elements", MAX_CONTEXT, place)):
         where = f"{place}/elements/{index}"
         if is_object(element) and element.get("type") == "image":
             _check_keys(element, {"type", "image_url", "slack_file", "alt_text"}, where)
@@ -129,7 +129,7 @@ def _check_context(block: JsonObject, place: str) -> None:
 
 
 def _check_actions(block: JsonObject, place: str) -> None:
-    elements = _listed(block, "elements", MAX_ACTIONS, place)
+    elements = _items(block, "elements", MAX_ACTIONS, place)
     for index, element in enumerate(objects(elements)):
         if element.get("type") == "button":
             _check_button(element, f"{place}/elements/{index}")
@@ -149,7 +149,7 @@ def _check_button(button: JsonObject, place: str) -> None:
 
 
 def _check_rich_text(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_listed(block, "elements", None, place)):
+    for index, element in enumerate(_items(block, "elements", None, place)):
         _check_rich_element(element, f"{place}/elements/{index}")
 
 
@@ -179,7 +179,7 @@ def _check_leaf(part: object, place: str) -> None:
 
 
 def _check_text(text: object, most: int, place: str, *, plain: bool = False) -> None:
-    """Hold a text object against its form."""
+    """Check a text object; `plain` allows only the type plain_text."""
     if not is_object(text):
         raise invalid("must provide an object", place)
     kind = text_of(text, "type")
@@ -211,7 +211,7 @@ def _check_unique(ids: Sequence[str], name: str, place: str) -> None:
             raise invalid(f"`{name}` {given!r} already exists", place)
 
 
-def _listed(block: JsonObject, name: str, most: int | None, place: str) -> list[object]:
+def _items(block: JsonObject, name: str, most: int | None, place: str) -> list[object]:
     items = block.get(name)
     if not is_array(items) or not items:
         raise invalid("no less than 1 items allowed", f"{place}/{name}")

@@ -1,4 +1,4 @@
-"""The content of a message: the vendor's limits on text, blocks and metadata; a draft becomes words or a refusal."""
+"""The content of a message, and the vendor's limits for text, blocks and metadata."""
 
 import html
 import re
@@ -9,20 +9,20 @@ from typing import cast
 from gofer_simulators.json_values import JsonObject, is_object, objects, text_of
 from gofer_simulators.slack.arguments import Arguments
 from gofer_simulators.slack.block_forms import check_forms, invalid
-from gofer_simulators.slack.markdown import PARSER, expanded, table_problem, units
+from gofer_simulators.slack.markdown import PARSER, block_count, mistake_in_tables, units
 from gofer_simulators.slack.shapes import escaped, fallback_text, stable_id
 from gofer_simulators.slack.workspace import SlackRefusal
 
 MAX_TEXT = 40_000
 MAX_EDITED_TEXT = 4_000
-"""UTF-8 bytes of the `text` of `chat.update`, also beside blocks."""
+"""Longest `text` of `chat.update` in UTF-8 bytes, also for a message with blocks."""
 MAX_MARKDOWN = 12_000
 MAX_BLOCKS = 50
 MAX_ALL_BLOCKS = 13_297
-"""Characters of all blocks of a message together. Slack documents no figure; this one was measured (slackapi/bolt-js
-issue 2509)."""
+"""Most characters in all blocks of a message together. Slack documents no figure; this figure was measured
+(slackapi/bolt-js issue 2509)."""
 BLOCK_SIZE = 125
-"""Characters that each block after the first takes besides its text, as measured there for a divider."""
+"""Characters that each block after the first counts besides its text, measured there for a divider."""
 
 _ENTITY = re.compile(r"<(!(?:channel|here|everyone|group)|!subteam\^\w+|@[UW]\w+)(?:\|[^<>]*)?>", re.IGNORECASE)
 _PLAIN = re.compile(r"(?<![A-Za-z0-9])@(channel|here|everyone)", re.IGNORECASE)
@@ -31,17 +31,17 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a message says."""
+    """The checked content of a message."""
 
     text: str
     blocks: tuple[JsonObject, ...]
     attachments: tuple[JsonObject, ...]
     mentions: frozenset[str] = frozenset()
-    """Everybody it pages."""
+    """The people and groups that the message pages, as `@U…`, `!here` or `!subteam^S…`."""
 
 
 def content_of(arguments: Arguments) -> Content:
-    """Return the content a caller gives; a refusal when Slack would not take it."""
+    """Return the content of a new message. Raises SlackRefusal for content that Slack refuses."""
     text = arguments.text("text")
     markdown = arguments.text("markdown_text")
     blocks = arguments.blocks()
@@ -55,14 +55,14 @@ def content_of(arguments: Arguments) -> Content:
     if units(text) > MAX_TEXT:
         raise SlackRefusal("msg_too_long", f"text has {units(text)} characters")
     checked = _checked(blocks or [])
-    words = text or fallback_text(checked)
+    fallback = text or fallback_text(checked)
     plain = arguments.flag("link_names") or arguments.text("parse") == "full"
-    paged = mentions(words, checked, plain=plain)
-    return Content(words, checked, tuple(objects(attachments)), paged)
+    paged = mentions(fallback, checked, plain=plain)
+    return Content(fallback, checked, tuple(objects(attachments)), paged)
 
 
 def edited_content_of(arguments: Arguments) -> Content:
-    """Return the content of an edit; raise SlackRefusal for a `text` of too many bytes."""
+    """Return the new content of a message. Raises SlackRefusal as for a new message, and for too many bytes."""
     size = len(arguments.text("text").encode("utf-8", "replace"))
     if size > MAX_EDITED_TEXT:
         raise SlackRefusal("msg_too_long", f"text has {size} bytes")
@@ -70,7 +70,7 @@ def edited_content_of(arguments: Arguments) -> Content:
 
 
 def metadata_of(arguments: Arguments) -> JsonObject | None:
-    """Return the metadata a caller gives."""
+    """Return the metadata of a message, or None if it has none. Raises SlackRefusal for a wrong form."""
     value = arguments.json("metadata", "invalid_metadata_format")
     if value is None:
         return None
@@ -80,10 +80,11 @@ def metadata_of(arguments: Arguments) -> JsonObject | None:
 
 
 def mentions(text: str, blocks: Iterable[JsonObject], *, plain: bool) -> frozenset[str]:
-    """Return everybody a message mentions, as `@U…`, `!here` or `!subteam^S…`; `plain` where names are looked for.
+    """Return the people and groups that a message mentions, as `@U…`, `!here` or `!subteam^S…`.
 
-    The strictest reading: an entity acts in text, in mrkdwn and anywhere in Markdown, code and links included, as it
-    stands and with the escapes of HTML and Markdown undone; a plain `@channel` acts where the message asks for it.
+    This is the strictest reading. An entity counts in text, in mrkdwn and everywhere in Markdown, also in code and
+    links, and also if it appears only after HTML and Markdown escapes are undone. `plain` also counts a plain
+    `@channel`, for messages that ask Slack to look for names.
     """
     marked, markdown = _texts(text, blocks)
     readings = [*marked, *markdown, *map(_unescaped, markdown)]
@@ -94,14 +95,17 @@ def mentions(text: str, blocks: Iterable[JsonObject], *, plain: bool) -> frozens
 
 
 def _texts(text: str, blocks: Iterable[JsonObject]) -> tuple[list[str], list[str]]:
-    """Return all texts of a message: those in mrkdwn, and those in Markdown."""
+    """Return the texts of a message in mrkdwn, and its texts in Markdown."""
     marked: list[str] = [text]
     markdown: list[str] = []
     waiting: list[JsonObject] = list(blocks)
     while waiting:
-        one = waiting.pop()
-        (markdown if one.get("type") == "markdown" else marked).append(text_of(one, "text"))
-        for value in one.values():
+        block = waiting.pop()
+        if block.get("type") == "markdown":
+            markdown.append(text_of(block, "text"))
+        else:
+            marked.append(text_of(block, "text"))
+        for value in block.values():
             waiting += objects(value) + objects([value])
     return marked, markdown
 
@@ -114,34 +118,37 @@ def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     if len(blocks) > MAX_BLOCKS:
         raise _too_many()
     check_forms(blocks)
-    own = _check_markdown([text_of(block, "text") for block in blocks if block.get("type") == "markdown"], len(blocks))
-    _check_size(blocks, own)
+    markdown = [text_of(block, "text") for block in blocks if block.get("type") == "markdown"]
+    _check_size(blocks, _checked_block_count(markdown, len(blocks)))
     return tuple(_with_id(block, index) for index, block in enumerate(blocks))
 
 
-def _check_markdown(texts: Sequence[str], blocks: int) -> int:
-    """Hold all markdown blocks of a message against their limits; return how many blocks Slack makes of `blocks`."""
+def _checked_block_count(texts: Sequence[str], blocks: int) -> int:
+    """Check the markdown blocks of a message with `blocks` blocks; return how many blocks Slack makes of the message.
+
+    Raises SlackRefusal.
+    """
     if (characters := sum(map(units, texts))) > MAX_MARKDOWN:
         raise SlackRefusal("msg_too_long", f"markdown blocks have {characters} characters")
     parsed = [PARSER.parse(text) for text in texts]
-    own = blocks - len(texts) + sum(map(expanded, parsed))
-    if own > MAX_BLOCKS:
+    slack_blocks = blocks - len(texts) + sum(map(block_count, parsed))
+    if slack_blocks > MAX_BLOCKS:
         raise _too_many()
-    if problem := table_problem([token for tokens in parsed for token in tokens]):
-        raise invalid(problem)
-    return own
+    if mistake := mistake_in_tables([token for tokens in parsed for token in tokens]):
+        raise invalid(mistake)
+    return slack_blocks
 
 
-def _check_size(blocks: Sequence[JsonObject], own: int) -> None:
-    """Hold the characters of all blocks, and what the `own` blocks take besides, against the limit of a message."""
+def _check_size(blocks: Sequence[JsonObject], slack_blocks: int) -> None:
+    """Raise SlackRefusal if the blocks have too many characters; Slack makes `slack_blocks` blocks of them."""
     parts = sum(len(objects(block.get("elements"))) for block in blocks if block.get("type") == "rich_text")
-    size = _characters(blocks) + BLOCK_SIZE * max(0, own + parts - 1)
+    size = _characters(blocks) + BLOCK_SIZE * max(0, slack_blocks + parts - 1)
     if size > MAX_ALL_BLOCKS:
         raise SlackRefusal("msg_blocks_too_long", f"all blocks have {size} characters")
 
 
 def _characters(value: object) -> int:
-    """Return the characters of every text in a JSON value, with `&`, `<` and `>` as entities."""
+    """Return the number of characters of every text in a JSON value, with `&`, `<` and `>` as entities."""
     if is_object(value):
         own = text_of(value, "text")
         below = sum(_characters(inner) for inner in value.values())
@@ -152,7 +159,7 @@ def _characters(value: object) -> int:
 
 
 def _with_id(block: JsonObject, index: int) -> JsonObject:
-    # Slack does not keep the block_id of markdown blocks and invents one for all others.
+    # Slack drops the block_id of a markdown block, and adds one to any other block that has none.
     if block.get("type") == "markdown":
         return {key: value for key, value in block.items() if key != "block_id"}
     return {"block_id": stable_id(str(index), str(block))[:5], **block}

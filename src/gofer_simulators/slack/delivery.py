@@ -1,7 +1,7 @@
-"""Deliveries of the simulated Slack: the Events API, up to four attempts for each envelope, signed over the raw bytes.
+"""Signed deliveries of the simulated Slack's Events API, with up to four attempts for each envelope.
 
-Envelopes are posted to a URL, or sent through a socket that the app opened. An app that was installed from a manifest
-gets only the events that it subscribed to.
+Slack posts envelopes to a URL, or sends them through a socket that the app opened. An app that was installed from a
+manifest gets only the events of its subscriptions.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from gofer_simulators.slack.socket_mode import SocketMode
 RETRY_GAPS = (0.0, 60.0, 300.0)
 """Seconds before each retry."""
 ANSWER_WITHIN = 3.0
-"""Seconds a receiver has to answer 2xx."""
+"""Seconds for which Slack waits for an answer."""
 _MESSAGES = {"channel": "message.channels", "group": "message.groups", "im": "message.im", "mpim": "message.mpim"}
-"""The subscription that brings messages, by the kind of their conversation."""
+"""The event that an app subscribes to for messages, by the kind of conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How patient Slack is; `gap_factor` 0 makes its retries follow at once."""
+    """The times of Slack's deliveries; with `gap_factor` 0, retries follow at once."""
 
     gap_factor: float = 1.0
     answer_within: float = ANSWER_WITHIN
@@ -39,33 +39,33 @@ def signature(signing_secret: str, timestamp: str, body: bytes) -> str:
 
 
 class Deliveries(Webhook):
-    """The subscribed URL of the app, or its open sockets."""
+    """The deliveries to the app's URL or sockets."""
 
     def __init__(
         self, clock: Callable[[], float], http: httpx2.AsyncClient, signing_secret: str, pace: Pace, sockets: SocketMode
     ) -> None:
         super().__init__("Slack", http)
         self.interactivity_url = ""
-        """Where presses of buttons go."""
+        """The URL for presses of buttons; empty without a subscription."""
         self.events: frozenset[str] | None = None
-        """What the app subscribed to; None: everything."""
+        """The events of the app's subscriptions, or None for all events."""
         self._sockets = sockets
         self._clock = clock
         self._secret = signing_secret
         self._pace = pace
 
     def announce(self, envelopes: Sequence[JsonObject]) -> None:
-        """Begin to deliver; without a subscription nothing is sent."""
+        """Start to deliver the subscribed events; without a URL or a socket, do nothing."""
         if self.url or self._sockets.enabled:
-            for one in filter(self._subscribed, envelopes):
-                self.begin(self._deliver(one))
+            for envelope in filter(self._subscribed, envelopes):
+                self.begin(self._deliver(envelope))
 
-    async def send(self, one: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
-        """Make one signed attempt; return the status. Raises httpx2.TransportError where there was no answer."""
-        return (await self._post(one, retry_num, retry_reason)).status_code
+    async def send(self, envelope: JsonObject, retry_num: int = 0, retry_reason: str | None = None) -> int:
+        """Make one signed attempt and return the status. Raises httpx2.TransportError without an answer."""
+        return (await self._post(envelope, retry_num, retry_reason)).status_code
 
     async def send_press(self, payload: JsonObject) -> bool:
-        """Send one press, once; return whether the app took it. The person sees an error when it did not."""
+        """Send one press, without retries. Return whether the app accepted it; if not, Slack shows an error."""
         if self._sockets.enabled:
             return await self._sockets.attempt(payload, self._pace.answer_within, 0, None, "interactive") is None
         if not self.interactivity_url:
@@ -76,23 +76,23 @@ class Deliveries(Webhook):
         response = await answer_within(self._pace.answer_within, sent)
         return response is not None and response.status_code == 200
 
-    async def _deliver(self, one: JsonObject) -> None:
+    async def _deliver(self, envelope: JsonObject) -> None:
         reason: str | None = None
 
         async def attempt(number: int) -> bool:
             nonlocal reason
-            reason = await self._attempt(one, number, reason)
+            reason = await self._attempt(envelope, number, reason)
             return reason is None
 
         await until_accepted(attempt, [gap * self._pace.gap_factor for gap in RETRY_GAPS])
 
-    async def _attempt(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
-        """Return why this attempt failed, in Slack's words, or None when no other one is to follow."""
+    async def _attempt(self, envelope: JsonObject, retry_num: int, retry_reason: str | None) -> str | None:
+        """Make one attempt. Return Slack's reason for a retry, or None if no retry should follow."""
         if self._sockets.enabled:
-            return await self._sockets.attempt(one, self._pace.answer_within, retry_num, retry_reason)
+            return await self._sockets.attempt(envelope, self._pace.answer_within, retry_num, retry_reason)
         try:
             async with asyncio.timeout(self._pace.answer_within):
-                response = await self._post(one, retry_num, retry_reason)
+                response = await self._post(envelope, retry_num, retry_reason)
         except (TimeoutError, httpx2.TimeoutException):
             return "http_timeout"
         except httpx2.TransportError:
@@ -101,8 +101,8 @@ class Deliveries(Webhook):
             return None
         return "http_error"
 
-    async def _post(self, one: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
-        body = compact(one)
+    async def _post(self, envelope: JsonObject, retry_num: int, retry_reason: str | None) -> httpx2.Response:
+        body = compact(envelope)
         headers = {**self._signed(body), "Content-Type": "application/json"}
         if retry_num:
             headers |= {
@@ -119,8 +119,8 @@ class Deliveries(Webhook):
             "X-Slack-Signature": signature(self._secret, timestamp, body),
         }
 
-    def _subscribed(self, one: JsonObject) -> bool:
-        event = object_of(one, "event")
+    def _subscribed(self, envelope: JsonObject) -> bool:
+        event = object_of(envelope, "event")
         name = text_of(event, "type")
         if name == "message":
             name = _MESSAGES.get(text_of(event, "channel_type"), name)

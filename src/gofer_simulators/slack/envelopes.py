@@ -9,15 +9,18 @@ from gofer_simulators.slack.workspace import Channel, Message, Workspace
 
 
 def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, object]]:
-    """Return the envelopes Slack sends for a new message: a mention where the bot reads along comes twice."""
+    """Return the envelopes for a new message.
+
+    For a mention in a channel of the bot, Slack sends two: `app_mention` and `message`.
+    """
     channel = workspace.channel(message.channel)
     member = workspace.bot.user in channel.members
-    own = message.bot_id == workspace.bot.bot_id
+    by_the_bot = message.bot_id == workspace.bot.bot_id
     body = message_body(workspace, message) | {"channel": channel.id, "event_ts": message.ts}
     if message.metadata:
         body["metadata"] = dict(message.metadata)
     events: list[dict[str, object]] = []
-    if _visible(workspace, channel) and not own and workspace.mentions_bot(message.text):
+    if _sends_app_mention(workspace, channel) and not by_the_bot and workspace.mentions_bot(message.text):
         events.append(body | {"type": "app_mention"})
     if member or channel.kind == "im":
         events.append(body | {"channel_type": channel.kind})
@@ -25,7 +28,7 @@ def message_envelopes(workspace: Workspace, message: Message) -> list[dict[str, 
 
 
 def change_envelopes(workspace: Workspace, before: Message, after: Message) -> list[dict[str, object]]:
-    """Return the envelope for an edited message."""
+    """Return the envelopes for an edited message, with an `app_mention` if the edit adds the mention."""
     channel = workspace.channel(after.channel)
     changed_at = after.edited_ts or after.ts
     event: dict[str, object] = {
@@ -39,20 +42,22 @@ def change_envelopes(workspace: Workspace, before: Message, after: Message) -> l
         "message": message_body(workspace, after),
         "previous_message": message_body(workspace, before),
     }
-    events = [event] if _reads_along(workspace, channel) else []
-    if _visible(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
+    events: list[dict[str, object]] = []
+    if _bot_receives(workspace, channel):
+        events.append(event)
+    if _sends_app_mention(workspace, channel) and not after.bot_id and _adds_mention(workspace, before, after):
         body = message_body(workspace, after) | {"channel": channel.id, "event_ts": changed_at}
         events.append(body | {"type": "app_mention"})
     return [envelope(workspace, event, changed_at) for event in events]
 
 
-def deletion_envelopes(workspace: Workspace, before: Message, left: Message | None) -> list[dict[str, object]]:
-    """Return the envelope for a deleted message; where replies stay, Slack leaves a tombstone in its place."""
+def deletion_envelopes(workspace: Workspace, before: Message, tombstone: Message | None) -> list[dict[str, object]]:
+    """Return the envelope for a deleted message; `left` is the tombstone of a message with replies."""
     channel = workspace.channel(before.channel)
     deleted_at = workspace.next_ts()
     event: dict[str, object] = {
         "type": "message",
-        "subtype": "message_changed" if left else "message_deleted",
+        "subtype": "message_deleted",
         "hidden": True,
         "channel": channel.id,
         "channel_type": channel.kind,
@@ -60,12 +65,15 @@ def deletion_envelopes(workspace: Workspace, before: Message, left: Message | No
         "event_ts": deleted_at,
         "previous_message": message_body(workspace, before),
     }
-    event |= {"message": message_body(workspace, left)} if left else {"deleted_ts": before.ts}
-    return _told(workspace, channel, event, deleted_at)
+    if tombstone:
+        event |= {"subtype": "message_changed", "message": message_body(workspace, tombstone)}
+    else:
+        event["deleted_ts"] = before.ts
+    return _if_received(workspace, channel, event, deleted_at)
 
 
 def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> list[dict[str, object]]:
-    """Return the envelope for a new channel, which only public ones have."""
+    """Return the envelope for a new public channel, and none for a private channel."""
     event_ts = workspace.next_ts()
     described = channel_shape(workspace, channel) | {"creator": creator, "created": order(event_ts) // 1_000_000}
     event: dict[str, object] = {"type": "channel_created", "channel": described, "event_ts": event_ts}
@@ -75,7 +83,7 @@ def created_envelopes(workspace: Workspace, channel: Channel, creator: str) -> l
 
 
 def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter: str) -> list[dict[str, object]]:
-    """Return the envelope for a person who came into a channel, or for the bot that was invited to it."""
+    """Return the envelope for a person or bot that joined a channel; `inviter` is empty without an invitation."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "member_joined_channel",
@@ -87,11 +95,11 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
     }
     if inviter:
         event["inviter"] = inviter
-    return _told(workspace, channel, event, event_ts)
+    return _if_received(workspace, channel, event, event_ts)
 
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
-    """Return the envelope for a person who pressed Stop in a session."""
+    """Return the envelope for a person who pressed Stop in a thread."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "agent_session_stopped",
@@ -107,7 +115,7 @@ def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[
 def reaction_envelopes(
     workspace: Workspace, message: Message, name: str, user: str, *, added: bool
 ) -> list[dict[str, object]]:
-    """Return the envelope for a reaction that came or went."""
+    """Return the envelope for a reaction that was added or removed."""
     event_ts = workspace.next_ts()
     event: dict[str, object] = {
         "type": "reaction_added" if added else "reaction_removed",
@@ -118,11 +126,11 @@ def reaction_envelopes(
     }
     if message.user and not message.bot_id:
         event["item_user"] = message.user
-    return _told(workspace, workspace.channel(message.channel), event, event_ts)
+    return _if_received(workspace, workspace.channel(message.channel), event, event_ts)
 
 
 def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str, object]:
-    """Return an `event_callback` around an event; the same event gets the same event_id."""
+    """Return the `event_callback` envelope of an event. The same event gets the same event_id."""
     team = workspace.team
     bot = workspace.bot
     identity = stable_id(team.id, json.dumps(event, sort_keys=True))
@@ -149,21 +157,21 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
     }
 
 
-def _told(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
-    """Return the envelope of an event where the bot reads along, none elsewhere."""
-    if _reads_along(workspace, channel):
+def _if_received(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:
+    """Return the envelope of an event in a conversation of the bot, and none for another conversation."""
+    if _bot_receives(workspace, channel):
         return [envelope(workspace, event, event_ts)]
     return []
 
 
-def _visible(workspace: Workspace, channel: Channel) -> bool:
-    """Return whether a mention there has an event: in a direct message no mention is needed."""
-    return channel.kind == "channel" or (channel.kind != "im" and _reads_along(workspace, channel))
+def _sends_app_mention(workspace: Workspace, channel: Channel) -> bool:
+    """Return whether Slack sends `app_mention` for a channel; for a direct message it sends only `message`."""
+    return channel.kind == "channel" or (channel.kind != "im" and _bot_receives(workspace, channel))
 
 
 def _adds_mention(workspace: Workspace, before: Message, after: Message) -> bool:
     return workspace.mentions_bot(after.text) and not workspace.mentions_bot(before.text)
 
 
-def _reads_along(workspace: Workspace, channel: Channel) -> bool:
+def _bot_receives(workspace: Workspace, channel: Channel) -> bool:
     return workspace.bot.user in channel.members or channel.kind == "im"

@@ -1,4 +1,4 @@
-"""The files of the simulated Slack: uploaded, completed, described and deleted."""
+"""The files of the simulated Slack: upload, description and deletion."""
 
 from dataclasses import replace
 from urllib.parse import quote
@@ -13,11 +13,11 @@ from gofer_simulators.slack.workspace import Channel, File, SlackRefusal, Worksp
 
 MAX_BYTES = 1_000_000_000
 FILES_AT = "https://files.slack.com"
-"""Where the content of files stands, as events and messages say it."""
+"""The origin of file addresses in events and messages."""
 
 
 def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.getUploadURLExternal`: an address for so many bytes under a name."""
+    """Answer `files.getUploadURLExternal` with an address for a file of the given name and length."""
     workspace = backend.workspace
     length = arguments.text("length")
     name = arguments.required("filename")
@@ -30,24 +30,26 @@ def get_upload_url(backend: Backend, arguments: Arguments) -> Answer:
     return {"upload_url": f"{backend.origin}/upload/v1/{file.id}", "file_id": file.id}
 
 
-def receive(workspace: Workspace, file_id: str, content: bytes) -> File:
-    """Receive the bytes of a file at its address, which needs no token."""
+def store_upload(workspace: Workspace, file_id: str, content: bytes) -> File:
+    """Store the bytes of an upload. Raises SlackRefusal for an unknown file or a wrong length."""
     file = workspace.files.get(file_id)
-    if file is None or len(content) != file.length:
-        raise SlackRefusal("file_not_found" if file is None else "length_mismatch")
+    if file is None:
+        raise SlackRefusal("file_not_found")
+    if len(content) != file.length:
+        raise SlackRefusal("length_mismatch")
     workspace.files[file_id] = replace(file, content=content)
     return workspace.files[file_id]
 
 
 def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.completeUploadExternal`: shares uploaded files in a channel or a thread, in one message."""
+    """Answer `files.completeUploadExternal`, which shares uploaded files in one message."""
     workspace = backend.workspace
-    wanted = objects(arguments.json("files", "invalid_arguments"))
-    if not wanted:
+    listed = objects(arguments.json("files", "invalid_arguments"))
+    if not listed:
         raise SlackRefusal("invalid_arguments", "[ERROR] missing required field: files")
     channel = _channel(backend, arguments)
     thread_ts = arguments.thread()
-    shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in wanted]
+    shown = [_completed(workspace, text_of(one, "id"), text_of(one, "title")) for one in listed]
     if channel:
         draft = workspace.own_draft(channel, arguments.text("initial_comment"), thread_ts)
         message = workspace.post(replace(draft, extra={"subtype": "file_share", "files": shown}))
@@ -56,10 +58,10 @@ def complete_upload(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
-    asked = arguments.text("channel_id")
-    if not asked:
+    channel_id = arguments.text("channel_id")
+    if not channel_id:
         return None
-    channel = backend.workspace.channels.get(asked)
+    channel = backend.workspace.channels.get(channel_id)
     if channel is None or (channel.kind != "channel" and backend.workspace.bot.user not in channel.members):
         raise SlackRefusal("invalid_channel")
     if backend.workspace.bot.user not in channel.members:
@@ -67,8 +69,10 @@ def _channel(backend: Backend, arguments: Arguments) -> Channel | None:
     return channel
 
 
-def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted") -> Answer:
-    """Return a file that a person shares; how messages show it."""
+def store_file(
+    workspace: Workspace, user: str, name: str, content: bytes, mimetype: str, mode: str = "hosted"
+) -> Answer:
+    """Store a file that a user shares. Return the file as messages show it."""
     created = order(workspace.next_ts()) // 1_000_000
     id_ = f"F{stable_id(name, str(len(workspace.files)))}"
     file = File(id_, name, len(content), content, shared=True, mimetype=mimetype, user=user, mode=mode, created=created)
@@ -76,19 +80,22 @@ def uploaded(workspace: Workspace, user: str, name: str, content: bytes, mimetyp
     return file_shape(workspace, file)
 
 
-def deleted(workspace: Workspace, file_id: str) -> None:
-    """A file is deleted: its bytes are gone, and messages show where it stood."""
+def delete_file(workspace: Workspace, file_id: str) -> None:
+    """Delete the bytes of a file; messages show a tombstone in its place."""
     file = workspace.files[file_id]
     workspace.files[file_id] = replace(file, mode="tombstone", content=None)
     for message in workspace.all_messages():
         shown = objects(message.extra.get("files"))
-        if any(one.get("id") == file_id for one in shown):
-            left = [{"id": file_id, "mode": "tombstone"} if one.get("id") == file_id else one for one in shown]
-            workspace.put(replace(message, extra={**message.extra, "files": left}))
+        places = [place for place, one in enumerate(shown) if one.get("id") == file_id]
+        if not places:
+            continue
+        for place in places:
+            shown[place] = {"id": file_id, "mode": "tombstone"}
+        workspace.put(replace(message, extra={**message.extra, "files": shown}))
 
 
 def info(backend: Backend, arguments: Arguments) -> Answer:
-    """`files.info`: what Slack knows of one file."""
+    """Answer `files.info` with the description of one file."""
     file = backend.workspace.files.get(arguments.required("file"))
     if file is None or not file.shared:
         raise SlackRefusal("file_not_found")
@@ -98,7 +105,7 @@ def info(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answer:
-    """Return how Slack describes a file; its content stands at `origin`."""
+    """Return the description of a file, with addresses at `origin`."""
     ending = file.name.rpartition(".")[2].lower()
     user = file.user or workspace.bot.user
     title = file.title or file.name
@@ -106,7 +113,11 @@ def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answ
         return {"id": file.id, "mode": file.mode, "name": file.name, "title": title, "user": user}
     at = f"{origin}/files-pri/{workspace.team.id}-{file.id}"
     external = file.mode == "external"
-    private = f"https://elsewhere.example/{quote(file.name)}" if external else f"{at}/{quote(file.name)}"
+    private = f"{at}/{quote(file.name)}"
+    external_type = ""
+    if external:
+        private = f"https://elsewhere.example/{quote(file.name)}"
+        external_type = "gdrive"
     shape: Answer = {
         "id": file.id,
         "created": file.created,
@@ -122,7 +133,7 @@ def file_shape(workspace: Workspace, file: File, origin: str = FILES_AT) -> Answ
         "size": file.length,
         "mode": file.mode,
         "is_external": external,
-        "external_type": "gdrive" if external else "",
+        "external_type": external_type,
         "is_public": True,
         "public_url_shared": False,
         "display_as_bot": False,

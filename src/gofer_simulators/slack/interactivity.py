@@ -1,4 +1,4 @@
-"""Presses of buttons, and messages that the app shows to one person only."""
+"""Presses of buttons, and messages that only one person sees."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from gofer_simulators.slack.workspace import Message, SlackRefusal, Workspace
 
 
 def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
-    """`chat.postEphemeral`: a message that one member of the channel sees."""
+    """Answer `chat.postEphemeral`, which shows a message to one member of the channel."""
     workspace = backend.workspace
     channel = backend.joined_channel(arguments)
     user = arguments.required("user")
@@ -28,7 +28,10 @@ def post_ephemeral(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def press_payload(workspace: Workspace, message: Message, action_id: str, user_id: str) -> JsonObject:
-    """The `block_actions` of a press. Refuses a button that is not there, or a message that the person cannot see."""
+    """Return the `block_actions` payload of a press.
+
+    Raises SlackRefusal for a missing button, or for a message that the person cannot see.
+    """
     user = workspace.users.get(user_id)
     if user is None:
         raise SlackRefusal("user_not_found", user_id)
@@ -47,6 +50,9 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
         container = {**container, "thread_ts": message.thread_ts}
     team = workspace.team
     channel = workspace.channel(message.channel)
+    channel_name = "privategroup"
+    if channel.kind == "channel":
+        channel_name = channel.name
     payload: dict[str, object] = {
         "type": "block_actions",
         "user": {"id": user.id, "username": user.name.lower(), "name": user.name.lower(), "team_id": team.id},
@@ -57,12 +63,12 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
         "team": {"id": team.id, "domain": team.domain},
         "enterprise": None,
         "is_enterprise_install": False,
-        "channel": {"id": channel.id, "name": channel.name if channel.kind == "channel" else "privategroup"},
+        "channel": {"id": channel.id, "name": channel_name},
         "state": {"values": {}},
         "response_url": "https://hooks.slack.com/actions/simulated",
         "actions": [action],
     }
-    # What only one person sees is not kept, and so not sent along.
+    # Slack does not store an ephemeral message, so the payload cannot contain it.
     if message.only_for:
         return payload
     return {**payload, "message": message_body(workspace, message)}
@@ -70,7 +76,7 @@ def press_payload(workspace: Workspace, message: Message, action_id: str, user_i
 
 def _button(message: Message, action_id: str) -> tuple[JsonObject, JsonObject]:
     for block in message.blocks:
-        for element in objects(block.get("elements")) if block.get("type") == "actions" else []:
-            if element.get("action_id") == action_id:
+        for element in objects(block.get("elements")):
+            if block.get("type") == "actions" and element.get("action_id") == action_id:
                 return block, element
     raise SlackRefusal("action_not_found", action_id)

@@ -1,7 +1,7 @@
-"""The app that a manifest describes, refused as Slack refuses it: unknown keys, scopes and events, and what they need.
+"""The app of a manifest, and Slack's checks of manifests: keys, scopes, events and their requirements.
 
-An event needs its scope and a way to be delivered. An agent needs its scope, its direct messages, and a messages tab
-in which people may write.
+An event requires a scope and a way of delivery. An agent requires a scope, the event for direct messages, and a
+messages tab in which people can write.
 """
 
 import re
@@ -19,33 +19,33 @@ _TERMS: JsonObject = yaml.load(
     files("gofer_simulators.slack").joinpath("manifest_terms.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader
 )
 FIELDS = {path: frozenset(texts(keys)) for path, keys in object_of(_TERMS, "fields").items()}
-"""The keys of each mapping, by its path."""
+"""The known keys of each mapping, by the path of the mapping."""
 SWITCHES = texts(_TERMS["switches"])
-"""The paths of what is true or false."""
+"""The paths of boolean values."""
 SCOPES = frozenset(text_of(_TERMS, "scopes").split())
-"""Scopes that a bot may have."""
+"""The scopes that a bot can have."""
 EVENTS = {event: frozenset(texts(scopes)) for event, scopes in object_of(_TERMS, "events").items()}
-"""Events that a bot may subscribe to, with scopes of which the app needs one; an event without scopes needs none."""
+"""The events that a bot can subscribe to, each with scopes of which the app needs one; an empty set needs none."""
 OF_AGENTS = frozenset(texts(_TERMS["of_agents"]))
-"""Events that only an app with `agent_view` gets."""
+"""The events that only an app with `agent_view` can subscribe to."""
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 _VIEWS = {"agent_view": "agent_description", "assistant_view": "assistant_description"}
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app as it is installed."""
+    """An installed app."""
 
     name: str
-    """Of its bot user."""
+    """The display name of the bot user."""
     scopes: frozenset[str]
     events: frozenset[str]
     messages: MessagesTab
-    """What people can do in its messages tab, which holds their direct messages with it."""
+    """Whether people can write in the app's messages tab, which shows their direct messages with the app."""
 
 
 def read_manifest(manifest: object) -> App:
-    """Return the app of a manifest that was read from YAML or JSON. Raises ConfigError with its first mistake."""
+    """Return the app of a parsed manifest. Raises ConfigError with the first mistake."""
     if not is_object(manifest):
         raise _invalid("it is not a mapping")
     for problem in _problems(manifest):
@@ -101,14 +101,14 @@ def _permissions(manifest: JsonObject) -> Iterator[str]:
     if not 0 < len(scopes) <= 255:
         yield "oauth_config.scopes.bot must list 1 to 255 scopes"
     for scope in sorted(scopes - SCOPES):
-        yield f"oauth_config.scopes.bot lists what is no scope: {scope}"
+        yield f"oauth_config.scopes.bot lists the unknown scope {scope}"
     for url in texts(_at(manifest, "oauth_config").get("redirect_urls")):
         if not url.startswith("https://"):
-            yield f"oauth_config.redirect_urls must be https URLs, and {url} is none"
+            yield f"oauth_config.redirect_urls must be https URLs, but {url} is not"
     events = texts(_at(manifest, "settings.event_subscriptions").get("bot_events"))
     for event in events:
         if event not in EVENTS:
-            yield f"settings.event_subscriptions.bot_events lists what is no event: {event}"
+            yield f"settings.event_subscriptions.bot_events lists the unknown event {event}"
         elif EVENTS[event] and not EVENTS[event] & scopes:
             yield f"the event {event} needs the scope {' or '.join(sorted(EVENTS[event]))}"
 
@@ -131,12 +131,12 @@ def _delivery(settings: JsonObject) -> Iterator[str]:
 
 
 def _views(manifest: JsonObject) -> Iterator[str]:
-    """Yield what an agent, or an assistant of the older kind, lacks."""
+    """Yield the missing requirements of an agent, or of an assistant of the older kind."""
     features = _at(manifest, "features")
     views = sorted(features.keys() & _VIEWS)
     events = set(texts(_at(manifest, "settings.event_subscriptions").get("bot_events")))
     if len(views) > 1:
-        yield "features has agent_view and assistant_view; agent_view takes the place of the other"
+        yield "features has agent_view and assistant_view; agent_view replaces assistant_view, so remove the latter"
     if "assistant:write" in _scopes(manifest) and not views:
         yield "the scope assistant:write needs features.agent_view"
     for event in sorted(events & OF_AGENTS):
@@ -160,7 +160,7 @@ def _view(manifest: JsonObject, view: str, events: set[str]) -> Iterator[str]:
     if view == "assistant_view" and "assistant_thread_started" not in events:
         yield "features.assistant_view needs the event assistant_thread_started"
     if view == "agent_view" and "assistant_thread_started" in events:
-        yield "features.agent_view has no event assistant_thread_started; app_home_opened takes its place"
+        yield "features.agent_view does not allow the event assistant_thread_started; use app_home_opened"
     if _messages(manifest) != "open":
         yield f"features.{view} needs features.app_home with messages_tab_enabled, and not read-only"
 

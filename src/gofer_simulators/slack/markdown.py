@@ -1,4 +1,4 @@
-"""The Markdown of a message: the blocks that Slack makes of it, the limits of its tables, and its form in HTML."""
+"""The Markdown of a message: how many blocks Slack makes of it, the limits of its tables, and its HTML."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -20,12 +20,18 @@ _OWN = frozenset({"heading_open", "table_open", "hr", "fence"})
 
 
 def units(text: str) -> int:
-    """The length of a text as JavaScript counts it; Slack does not say how it counts, and this is the stricter way."""
+    """Return the length of a text as JavaScript counts it.
+
+    Slack does not document how it counts; this is the stricter way.
+    """
     return len(text.encode("utf-16-le", "replace")) // 2
 
 
-def expanded(tokens: Sequence[Token]) -> int:
-    """How many blocks Slack makes of one markdown block: each heading, table, rule and fence is one of its own."""
+def block_count(tokens: Sequence[Token]) -> int:
+    """Return how many blocks Slack makes of one markdown block.
+
+    Each heading, table, rule and fence becomes a block, and so does each run of other content between them.
+    """
     count = 0
     flowing = False
     for token in tokens:
@@ -38,8 +44,8 @@ def expanded(tokens: Sequence[Token]) -> int:
     return count
 
 
-def table_problem(tokens: Sequence[Token]) -> str:
-    """Return what is wrong with the tables of a message, in the vendor's manner; empty when nothing is."""
+def mistake_in_tables(tokens: Sequence[Token]) -> str:
+    """Return the first mistake in the tables of a message, or the empty string."""
     rows = columns = cells = 0
     for place, token in enumerate(tokens):
         match token.type:
@@ -61,15 +67,15 @@ def table_problem(tokens: Sequence[Token]) -> str:
 
 
 class MarkdownHtml:
-    """Turns Markdown into HTML; how words and links look is given."""
+    """A writer of Markdown as HTML; its callers give the HTML of plain text and of links."""
 
     def __init__(self, words: Callable[[str], str], anchor: Callable[[str], str]) -> None:
         self._words = words
         self._anchor = anchor
-        """The opening tag of a link; empty for an address nobody should follow."""
+        """Returns the opening tag of a link, empty for an address that must not become a link."""
 
     def document(self, text: str) -> str:
-        """Return a whole text."""
+        """Return the HTML of a Markdown text."""
         return self._all(PARSER.parse(text))
 
     def _all(self, tokens: Sequence[Token]) -> str:
@@ -92,10 +98,10 @@ class MarkdownHtml:
         return "".join(pieces)
 
     def _inline(self, token: Token, *, in_item: bool) -> str:
-        """Return the words of one block; those of a list item may begin with a box."""
+        """Return the HTML of one inline token, with a box for a task at the beginning of a list item."""
         children = token.children or []
-        box = _TASKS.get(token.content[:4], "") if in_item else ""
-        if box:
+        box = _TASKS.get(token.content[:4])
+        if in_item and box:
             return box + self._words(children[0].content[4:]) + self._all(children[1:])
         return self._all(children)
 
@@ -118,15 +124,17 @@ class MarkdownHtml:
                 return self._tag(token, kind.removesuffix("_open").removesuffix("_close"))
 
     def _tag(self, token: Token, kind: str) -> str:
-        tag = "" if token.hidden else _TAGS.get(kind, "")
-        if not tag or token.nesting < 0:
-            if tag:
-                return f"</{tag}>"
+        tag = _TAGS.get(kind)
+        if token.hidden or not tag:
             return ""
-        start = f' start="{token.attrs["start"]}"' if "start" in token.attrs else ""
-        aligned = str(token.attrs.get("style", "")).removeprefix("text-align:")
-        side = f' class="{escape(aligned)}"' if aligned else ""
-        return f"<{tag}{start}{side}>"
+        if token.nesting < 0:
+            return f"</{tag}>"
+        opening = f"<{tag}"
+        if "start" in token.attrs:
+            opening += f' start="{token.attrs["start"]}"'
+        if alignment := str(token.attrs.get("style", "")).removeprefix("text-align:"):
+            opening += f' class="{escape(alignment)}"'
+        return f"{opening}>"
 
 
 def _is_task(after: Sequence[Token]) -> bool:

@@ -1,6 +1,7 @@
 """The methods of the Web API.
 
-A method takes arguments and returns the fields beside `ok`, or refuses with the vendor's error code.
+A method takes arguments and returns the fields of the answer besides `ok`. It raises SlackRefusal with the vendor's
+error code.
 """
 
 import re
@@ -26,7 +27,7 @@ from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 _EMOJI = frozenset(files("gofer_simulators.slack").joinpath("emoji.txt").read_text("utf-8").split())
-"""The emoji of every workspace but the flags of countries."""
+"""The emoji of every workspace, without the flags of countries."""
 _FLAG = re.compile(r"flag-[a-z]{2}")
 _TONE = re.compile(r"::skin-tone-[2-6]$")
 _TYPES = frozenset({"public_channel", "private_channel", "mpim", "im"})
@@ -65,7 +66,7 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
         replace(draft, blocks=content.blocks, metadata=metadata, extra=extra, paged=content.mentions)
     )
     backend.deliveries.announce(message_envelopes(workspace, message))
-    return {"channel": channel.id, "ts": message.ts, "message": _written(workspace, message)}
+    return {"channel": channel.id, "ts": message.ts, "message": _wire_message(workspace, message)}
 
 
 def _update(backend: Backend, arguments: Arguments) -> Answer:
@@ -85,8 +86,8 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
         )
     )
     backend.deliveries.announce(change_envelopes(workspace, before, after))
-    written = _written(workspace, after)
-    return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": written}
+    shape = _wire_message(workspace, after)
+    return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": shape}
 
 
 def _delete(backend: Backend, arguments: Arguments) -> Answer:
@@ -98,20 +99,20 @@ def _delete(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def remove(backend: Backend, message: Message) -> None:
-    """Take a message away, or leave a tombstone above its replies, and tell the subscriber."""
+    """Delete a message, or replace a message with replies by a tombstone; start to deliver the event."""
     workspace = backend.workspace
-    left = None
+    tombstone = None
     if not message.is_reply and workspace.replies(message):
         extra = {"subtype": "tombstone", "hidden": True}
-        words = "This message was deleted."
-        left = workspace.put(
+        text = "This message was deleted."
+        tombstone = workspace.put(
             Message(
-                channel=message.channel, ts=message.ts, user="USLACKBOT", text=words, thread_ts=message.ts, extra=extra
+                channel=message.channel, ts=message.ts, user="USLACKBOT", text=text, thread_ts=message.ts, extra=extra
             )
         )
     else:
         workspace.remove(message)
-    backend.deliveries.announce(deletion_envelopes(workspace, message, left))
+    backend.deliveries.announce(deletion_envelopes(workspace, message, tombstone))
 
 
 def _join(backend: Backend, arguments: Arguments) -> Answer:
@@ -127,8 +128,8 @@ def _join(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _open(backend: Backend, arguments: Arguments) -> Answer:
-    asked = arguments.required("users")
-    user = backend.workspace.users.get(asked)
+    user_id = arguments.required("users")
+    user = backend.workspace.users.get(user_id)
     if user is None:
         raise SlackRefusal("user_not_found")
     if user.bot:
@@ -142,7 +143,7 @@ def _usergroups_list(backend: Backend, arguments: Arguments) -> Answer:
     return {"usergroups": [group_shape(workspace, group, with_users=with_users) for group in workspace.groups.values()]}
 
 
-def _written(workspace: Workspace, message: Message) -> Answer:
+def _wire_message(workspace: Workspace, message: Message) -> Answer:
     body = message_body(workspace, message)
     if message.metadata:
         return body | {"metadata": dict(message.metadata)}
@@ -174,16 +175,19 @@ def _react(backend: Backend, arguments: Arguments, *, added: bool) -> Answer:
 
 
 def _is_emoji(name: str, custom: frozenset[str]) -> bool:
-    """Return whether a name, with or without a skin tone, is one of Slack's emoji or of the workspace's own."""
+    """Return whether a name, with or without a skin tone, is an emoji of Slack or of the workspace."""
     plain = _TONE.sub("", name)
     return plain in custom or plain in _EMOJI or bool(_FLAG.fullmatch(plain))
 
 
 def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
-    """Add or take away a reaction, the bot's own unless a user is named, and tell the subscriber."""
+    """Add or remove a reaction of a user, by default of the bot; start to deliver the event."""
     workspace = backend.workspace
     who = user or workspace.bot.user
-    after = workspace.react(message, name, who) if added else workspace.unreact(message, name, who)
+    if added:
+        after = workspace.react(message, name, who)
+    else:
+        after = workspace.unreact(message, name, who)
     backend.deliveries.announce(reaction_envelopes(workspace, after, name, who, added=added))
     return after
 
@@ -195,9 +199,9 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
     if found is None:
         raise SlackRefusal("thread_not_found")
     parent = workspace.parent(found)
-    inside = _inside(arguments)
+    inside = _in_time_range(arguments)
     replies = [reply for reply in workspace.replies(parent) if inside(reply)]
-    # The parent takes a place on every page; a page of one must still get on.
+    # The parent takes one place on every page. A page of size 1 still needs a reply, or paging would never end.
     size = max(1, arguments.limit(MAX_REPLIES, MAX_REPLIES) - 1)
     page, cursor = arguments.page_of_size(replies, lambda reply: reply.ts, size)
     return _messages(backend, arguments, [parent, *page], cursor)
@@ -205,7 +209,7 @@ def _replies(backend: Backend, arguments: Arguments) -> Answer:
 
 def _history(backend: Backend, arguments: Arguments) -> Answer:
     channel = backend.joined_channel(arguments)
-    inside = _inside(arguments)
+    inside = _in_time_range(arguments)
     newest_first = [message for message in reversed(backend.workspace.timeline(channel.id)) if inside(message)]
     page, cursor = arguments.page(newest_first, lambda message: message.ts)
     return _messages(backend, arguments, page, cursor) | {"pin_count": 0}
@@ -217,7 +221,7 @@ def _messages(backend: Backend, arguments: Arguments, page: list[Message], curso
     return {"messages": shown, "has_more": bool(cursor), "response_metadata": {"next_cursor": cursor}}
 
 
-def _inside(arguments: Arguments) -> Callable[[Message], bool]:
+def _in_time_range(arguments: Arguments) -> Callable[[Message], bool]:
     oldest = arguments.instant("oldest")
     latest = arguments.instant("latest")
     inclusive = arguments.flag("inclusive")
@@ -247,7 +251,7 @@ def _conversations_list(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _channels_seen(workspace: Workspace, arguments: Arguments) -> list[Channel]:
-    """Return the channels of the kinds that are asked for; private ones only where the bot is a member."""
+    """Return the channels of the requested kinds, without private channels in which the bot is not a member."""
     types = set(filter(None, (arguments.text("types") or "public_channel").replace(" ", "").split(",")))
     if types - _TYPES:
         raise SlackRefusal("invalid_types")
@@ -267,7 +271,7 @@ def _conversations_members(backend: Backend, arguments: Arguments) -> Answer:
 
 
 def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
-    """Return the conversations of a person; private ones only where the bot is a member too."""
+    """Return the conversations of a user, without private ones in which the bot is not a member."""
     workspace = backend.workspace
     user = arguments.text("user") or workspace.bot.user
     if user not in workspace.users:

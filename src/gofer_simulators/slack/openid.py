@@ -1,6 +1,6 @@
 """Sign in with Slack: the OpenID Connect endpoints authorize, token, keys and discovery.
 
-The page of `authorize` lists the people of the workspace, and the parameter `as` picks one.
+The page of `authorize` lists the people of the workspace. The parameter `as` chooses one of them.
 """
 
 import base64
@@ -44,14 +44,14 @@ class OpenId:
     client_id: str
     client_secret: str
     redirect_urls: set[str] = field(default_factory=set[str])
-    """Where the app may send people back to, as its settings list them."""
+    """The redirect URLs in the settings of the app."""
     altered: dict[str, object] = field(default_factory=dict[str, object])
-    """Claims that the next id_token has in place of the right ones, as a liar's would; None leaves one out."""
+    """False claims for the next id_token, which replace the right ones; None leaves a claim out."""
     _grants: dict[str, _Grant] = field(default_factory=dict[str, _Grant])
     _used: set[str] = field(default_factory=set[str])
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/.well-known/openid-configuration", self._discover, methods=["GET"]),
             Route("/openid/connect/authorize", self._authorize, methods=["GET"]),
@@ -61,7 +61,7 @@ class OpenId:
 
     @cached_property
     def _key(self) -> rsa.RSAPrivateKey:
-        # Made when it is first asked for: that takes a while, and hardly anybody signs in.
+        # A key takes a while to make, and few tests sign in. So the first request for it makes it.
         return rsa.generate_private_key(65537, 2048)
 
     async def _discover(self, request: Request) -> Response:
@@ -87,11 +87,11 @@ class OpenId:
         return JSONResponse({"keys": [key]})
 
     async def _authorize(self, request: Request) -> Response:
-        asked = Arguments(dict(request.query_params))
-        if wrong := self._refusal(asked):
+        arguments = Arguments(dict(request.query_params))
+        if wrong := self._refusal(arguments):
             return HTMLResponse(f"<h1>Something went wrong</h1><p>{wrong}", 400)
-        redirect_uri = asked.text("redirect_uri")
-        state = asked.text("state")
+        redirect_uri = arguments.text("redirect_uri")
+        state = arguments.text("state")
         if request.query_params.get("denied"):
             return RedirectResponse(f"{redirect_uri}?{urlencode({'error': 'access_denied', 'state': state})}", 302)
         user = self.workspace.users.get(request.query_params.get("as", ""))
@@ -99,21 +99,21 @@ class OpenId:
             return HTMLResponse(self._people(request))
         code = f"{len(self._grants) + 1}.{stable_id(user.id, str(len(self._grants)), state)}"
         self._grants[code] = _Grant(
-            user=user.id, redirect_uri=redirect_uri, nonce=asked.text("nonce"), until=self.clock() + CODE_SECONDS
+            user=user.id, redirect_uri=redirect_uri, nonce=arguments.text("nonce"), until=self.clock() + CODE_SECONDS
         )
         return RedirectResponse(f"{redirect_uri}?{urlencode({'code': code, 'state': state})}", 302)
 
-    def _refusal(self, asked: Arguments) -> str:
-        if asked.text("client_id") != self.client_id:
+    def _refusal(self, arguments: Arguments) -> str:
+        if arguments.text("client_id") != self.client_id:
             return "invalid_client_id"
-        if asked.text("redirect_uri") not in self.redirect_urls:
+        if arguments.text("redirect_uri") not in self.redirect_urls:
             return "bad_redirect_uri"
-        if asked.text("response_type") != "code":
+        if arguments.text("response_type") != "code":
             return "invalid_response_type"
-        scopes = set(asked.text("scope").split())
+        scopes = set(arguments.text("scope").split())
         if "openid" not in scopes or scopes - {"openid", "profile", "email"}:
             return "invalid_scope"
-        team = asked.text("team")
+        team = arguments.text("team")
         if team and team != self.workspace.team.id:
             return "invalid_team"
         return ""
@@ -129,31 +129,31 @@ class OpenId:
     async def _exchange(self, request: Request) -> Response:
         body = await request.body()
         try:
-            asked = read_arguments(request.headers.get("content-type", ""), body, request.url.query)
-            grant = self._redeemed(asked)
+            arguments = read_arguments(request.headers.get("content-type", ""), body, request.url.query)
+            grant = self._redeem(arguments)
         except SlackRefusal as refusal:
             return JSONResponse({"ok": False, "error": refusal.code})
         claims = self._claims(self.workspace.users[grant.user], grant, origin(request)) | self.altered
-        told = {name: value for name, value in claims.items() if value is not None}
-        token = jwt.encode(told, self._key, algorithm="RS256", headers={"kid": _KEY_ID})
+        sent = {name: value for name, value in claims.items() if value is not None}
+        token = jwt.encode(sent, self._key, algorithm="RS256", headers={"kid": _KEY_ID})
         self.altered.clear()
         access = f"xoxp-{stable_id(grant.user, 'openid')}"
         return JSONResponse({"ok": True, "access_token": access, "token_type": "Bearer", "id_token": token})
 
-    def _redeemed(self, asked: Arguments) -> _Grant:
-        code = asked.text("code")
-        if asked.text("client_id") != self.client_id:
+    def _redeem(self, arguments: Arguments) -> _Grant:
+        code = arguments.text("code")
+        if arguments.text("client_id") != self.client_id:
             raise SlackRefusal("invalid_client_id")
-        if asked.text("client_secret") != self.client_secret:
+        if arguments.text("client_secret") != self.client_secret:
             raise SlackRefusal("bad_client_secret")
-        if asked.text("grant_type") not in ("", "authorization_code"):
+        if arguments.text("grant_type") not in ("", "authorization_code"):
             raise SlackRefusal("invalid_grant_type")
         if code in self._used:
             raise SlackRefusal("code_already_used")
         grant = self._grants.get(code)
         if grant is None or grant.until <= self.clock():
             raise SlackRefusal("invalid_code")
-        if asked.text("redirect_uri") != grant.redirect_uri:
+        if arguments.text("redirect_uri") != grant.redirect_uri:
             raise SlackRefusal("bad_redirect_uri")
         self._used.add(code)
         return grant

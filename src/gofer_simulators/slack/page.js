@@ -1,14 +1,14 @@
 "use strict";
-const EVERY = 1500;
+const REFRESH_MS = 1500;
 const status = document.getElementById("status");
-const FRESH = "Simulated Slack · live";
+const LIVE = "Simulated Slack · live";
 let quietUntil = 0;
 const atBottom = (pane) => pane.scrollHeight - pane.scrollTop - pane.clientHeight < 60;
 
-function tell(words, holdFor = 0) {
+function showStatus(text, holdFor = 0) {
   if (!holdFor && Date.now() < quietUntil) return;
   quietUntil = Date.now() + holdFor;
-  status.textContent = words;
+  status.textContent = text;
 }
 
 async function refresh() {
@@ -24,17 +24,17 @@ async function refresh() {
   }
 }
 
-async function keepFresh() {
+async function refreshForever() {
   try {
     if (!document.hidden) await refresh();
-    tell(FRESH);
+    showStatus(LIVE);
   } catch {
-    tell("No answer from the simulator · trying again");
+    showStatus("The simulator does not answer · trying again");
   }
-  setTimeout(keepFresh, EVERY);
+  setTimeout(refreshForever, REFRESH_MS);
 }
 
-function speaker(form) {
+function chosenUser(form) {
   const column = form.closest(".column");
   const chosen = (column || document).querySelector("select[name=user]");
   return chosen ? chosen.value : null;
@@ -45,17 +45,17 @@ document.addEventListener("submit", async (event) => {
   const area = form.querySelector("textarea");
   event.preventDefault();
   const fields = new URLSearchParams(new FormData(form, event.submitter));
-  if (!area && speaker(form)) fields.set("user", speaker(form));
-  const written = area ? area.value : "";
+  if (!area && chosenUser(form)) fields.set("user", chosenUser(form));
+  const typed = area ? area.value : "";
   if (area) area.value = "";
   try {
     const response = await fetch(form.action, { method: "POST", body: fields, redirect: "manual" });
     if (response.status >= 400) throw new Error(await response.text());
     await refresh();
     if (area) form.closest(".column").querySelector("[data-live]").scrollTop = 1e9;
-  } catch (problem) {
-    if (area && !area.value) area.value = written;
-    tell("Not sent: " + problem.message, 8000);
+  } catch (error) {
+    if (area && !area.value) area.value = typed;
+    showStatus("Not sent: " + error.message, 8000);
   }
 });
 
@@ -66,5 +66,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (!location.hash) for (const pane of document.querySelectorAll(".scroll")) pane.scrollTop = pane.scrollHeight;
-tell(FRESH);
-setTimeout(keepFresh, EVERY);
+showStatus(LIVE);
+setTimeout(refreshForever, REFRESH_MS);

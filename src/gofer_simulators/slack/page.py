@@ -1,6 +1,6 @@
 """The page on which people read and write in the simulated Slack.
 
-The page can be read without JavaScript. With it, the page refreshes itself around the text that a person types.
+The page works without JavaScript. With JavaScript, the page refreshes itself and keeps the text that a person types.
 """
 
 import base64
@@ -19,35 +19,35 @@ from gofer_simulators.slack.view import View
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
 
-class Hands(Protocol):
-    """What the people of the page can do."""
+class Actions(Protocol):
+    """The actions of people on the page."""
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
-        """Write a message."""
+        """Write a message. Raises SlackRefusal."""
         ...
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
-        """Add or take away an emoji."""
+        """Add or remove a reaction. Raises SlackRefusal."""
         ...
 
     async def press(self, message: Message, action_id: str, user_id: str) -> bool:
-        """Press a button."""
+        """Press a button. Return whether the app accepted the press. Raises SlackRefusal."""
         ...
 
 
 class Page:
     """The page of one workspace."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], hands: Hands) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], actions: Actions) -> None:
         self._workspace = workspace
-        self._hands = hands
+        self._actions = actions
         self._view = View(workspace, clock)
         folder = files("gofer_simulators.slack")
         self._css = folder.joinpath("page.css").read_text("utf-8")
         self._js = folder.joinpath("page.js").read_text("utf-8")
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/", self._show, methods=["GET"]),
             Route("/post", self._post, methods=["POST"]),
@@ -56,15 +56,17 @@ class Page:
         ]
 
     async def _show(self, request: Request) -> Response:
-        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._busiest()
-        found = self._workspace.find(channel.id, request.query_params.get("thread", "")) if channel else None
-        parent = self._workspace.parent(found) if found else None
+        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._latest_channel()
+        parent = self._open_thread(channel, request.query_params.get("thread", ""))
         columns = self._view.columns(channel, parent)
+        layout = "plain"
+        if parent:
+            layout = "split"
         html = (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{self._view.title(channel)}</title><style>{self._css}</style></head>"
-            f'<body><main class="{"split" if parent else "plain"}">{columns}</main>'
+            f'<body><main class="{layout}">{columns}</main>'
             f"<script>{self._js}</script></body></html>"
         )
         headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
@@ -82,14 +84,14 @@ class Page:
         form = await _form(request)
         text = form.get("text", "").strip()
         if not text:
-            return PlainTextResponse("Write a text first.", 400)
+            return PlainTextResponse("The message is empty. Type a text first.", 400)
         wire = typed(self._workspace, text)
         thread_ts = form.get("thread_ts") or None
 
         async def write() -> Message:
-            return await self._hands.say(form.get("user", ""), form.get("channel", ""), wire, thread_ts)
+            return await self._actions.say(form.get("user", ""), form.get("channel", ""), wire, thread_ts)
 
-        return await self._acted(request, form, write)
+        return await self._perform(request, form, write)
 
     async def _react(self, request: Request) -> Response:
         form = await _form(request)
@@ -100,39 +102,50 @@ class Page:
         async def toggle() -> Message:
             message = self._workspace.message(channel, form.get("ts", ""))
             added = user not in message.reactions.get(name, ())
-            return await self._hands.react(user, channel, message.ts, name, added=added)
+            return await self._actions.react(user, channel, message.ts, name, added=added)
 
-        return await self._acted(request, form, toggle)
+        return await self._perform(request, form, toggle)
 
     async def _press(self, request: Request) -> Response:
         form = await _form(request)
 
         async def press() -> Message:
             message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
-            # What only one person sees only that person can press.
-            if not await self._hands.press(
+            # Only the person who sees an ephemeral message can press its buttons.
+            if not await self._actions.press(
                 message, form.get("action_id", ""), message.only_for or form.get("user", "")
             ):
-                raise SlackRefusal("the app did not take it")
+                raise SlackRefusal("the app did not accept the press")
             return message
 
-        return await self._acted(request, form, press)
+        return await self._perform(request, form, press)
 
-    async def _acted(
-        self, request: Request, form: Mapping[str, str], act: Callable[[], Awaitable[Message]]
+    async def _perform(
+        self, request: Request, form: Mapping[str, str], action: Callable[[], Awaitable[Message]]
     ) -> Response:
         origin = request.headers.get("origin")
-        # A page of another site must not be able to speak here.
+        # A page of another site must not be able to post messages here.
         if origin and urlsplit(origin).netloc != request.headers.get("host"):
-            return PlainTextResponse("This form belongs to another site.", 403)
+            return PlainTextResponse("This form comes from a page of another site. Use the page of this Slack.", 403)
         try:
-            message = await act()
+            message = await action()
         except SlackRefusal as refusal:
             return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
-        view = {"channel": message.channel} | ({"thread": form["thread_ts"]} if form.get("thread_ts") else {})
+        view = {"channel": message.channel}
+        if thread_ts := form.get("thread_ts"):
+            view["thread"] = thread_ts
         return RedirectResponse("/?" + urlencode(view), 303)
 
-    def _busiest(self) -> Channel | None:
+    def _open_thread(self, channel: Channel | None, ts: str) -> Message | None:
+        """Return the parent of the thread with the message `ts`, or None without a channel or such a message."""
+        if channel is None:
+            return None
+        message = self._workspace.find(channel.id, ts)
+        if message is None:
+            return None
+        return self._workspace.parent(message)
+
+    def _latest_channel(self) -> Channel | None:
         channels = self._workspace.channels
         latest = self._workspace.all_messages()[-1:]
         if latest:

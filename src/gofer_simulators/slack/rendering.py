@@ -1,6 +1,6 @@
-"""The text of a message as HTML.
+"""The text of a message as escaped HTML.
 
-Two dialects: Slack's mrkdwn in `text`, sections and contexts; Markdown in markdown blocks. All is escaped.
+There are two dialects: Slack's mrkdwn in `text`, sections and contexts, and Markdown in markdown blocks.
 """
 
 import re
@@ -38,17 +38,17 @@ _LINES = (
 
 
 def emoji(name: str) -> str:
-    """Return the sign of an emoji, or its name between colons."""
+    """Return the character of an emoji, or the name between colons if the character is unknown."""
     return _EMOJI.get(name.partition("::")[0], f":{name}:")
 
 
 def hidden(fields: Mapping[str, str]) -> str:
-    """Return the hidden inputs of a form."""
+    """Return hidden inputs of a form, one for each field."""
     return "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
 
 
 class Renderer:
-    """Turns messages into HTML; it knows the names behind ids."""
+    """A writer of messages as HTML, with the names of people, channels and groups for their ids."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -58,21 +58,25 @@ class Renderer:
         )
 
     def message(self, message: Message) -> str:
-        """Return the body of a message: its blocks or its text, and the files under it."""
+        """Return the body of a message: its blocks or else its text, then its files."""
         files = "".join(self._file(file) for file in objects(message.extra.get("files")))
         if message.blocks:
             return "".join(self.block(block, message) for block in message.blocks) + files
-        return (self.mrkdwn(message.text) if message.text else "") + files
+        if message.text:
+            return self.mrkdwn(message.text) + files
+        return files
 
     def _file(self, file: JsonObject) -> str:
         name = text_of(file, "name")
-        here = self._workspace.files.get(text_of(file, "id"))
-        words = (here.content or b"").decode("utf-8", "replace") if here else ""
-        title = f"<summary>📄 {escape(name)} <small>{len(words.encode()):,} bytes</small></summary>"
-        return f'<details class="file">{title}<pre>{escape(words)}</pre></details>'
+        stored = self._workspace.files.get(text_of(file, "id"))
+        text = ""
+        if stored and stored.content:
+            text = stored.content.decode("utf-8", "replace")
+        title = f"<summary>📄 {escape(name)} <small>{len(text.encode()):,} bytes</small></summary>"
+        return f'<details class="file">{title}<pre>{escape(text)}</pre></details>'
 
     def block(self, block: JsonObject, message: Message) -> str:
-        """Return one block, as readable as it can be without Slack."""
+        """Return one block; an unknown block becomes its type and its text."""
         match text_of(block, "type"):
             case "markdown":
                 return self.markdown(text_of(block, "text"))
@@ -94,20 +98,25 @@ class Renderer:
                 return f'<p class="context">[{escape(kind)}] {escape(block_text(block))}</p>'
 
     def mrkdwn(self, text: str) -> str:
-        """Slack's own dialect."""
-        pieces = _FENCE.split(text)
-        return "".join(
-            f"<pre>{escape(unescaped(piece.rstrip()))}</pre>" if position % 2 else self._flow(piece)
-            for position, piece in enumerate(pieces)
-        )
+        """Return the HTML of a text in mrkdwn, Slack's own dialect."""
+        pieces: list[str] = []
+        for position, piece in enumerate(_FENCE.split(text)):
+            fenced = position % 2 == 1
+            if fenced:
+                pieces.append(f"<pre>{escape(unescaped(piece.rstrip()))}</pre>")
+            else:
+                pieces.append(self._flow(piece))
+        return "".join(pieces)
 
     def markdown(self, text: str) -> str:
-        """Standard Markdown."""
-        return MarkdownHtml(self._words, self._anchor).document(text)
+        """Return the HTML of a text in standard Markdown."""
+        return MarkdownHtml(self._plain_text, self._anchor).document(text)
 
     def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
-        fields = {"user": message.only_for or _first_person(self._workspace), "channel": message.channel}
-        fields |= {"ts": message.ts} | ({"thread_ts": message.thread_ts} if message.thread_ts else {})
+        user = message.only_for or _first_person(self._workspace)
+        fields = {"user": user, "channel": message.channel, "ts": message.ts}
+        if message.thread_ts:
+            fields["thread_ts"] = message.thread_ts
         buttons = "".join(
             f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
             f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
@@ -116,7 +125,7 @@ class Renderer:
         return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
 
     def _rich(self, element: JsonObject) -> str:
-        """Typed text: nothing in it is read as anything but what its type says."""
+        """Return the HTML of a rich text element; its texts are plain and contain no markup."""
         words = "".join(map(self._leaf, objects(element.get("elements"))))
         if element.get("type") == "rich_text_preformatted":
             return f"<pre>{words}</pre>"
@@ -127,8 +136,10 @@ class Renderer:
             case "user":
                 return f'<span class="mention">@{escape(self._workspace.name_of(text_of(leaf, "user_id")))}</span>'
             case "usergroup":
-                group = self._workspace.groups.get(text_of(leaf, "usergroup_id"))
-                return f'<span class="mention">@{escape(group.handle if group else "unknown-group")}</span>'
+                handle = "unknown-group"
+                if group := self._workspace.groups.get(text_of(leaf, "usergroup_id")):
+                    handle = group.handle
+                return f'<span class="mention">@{escape(handle)}</span>'
             case _:
                 words = escape(text_of(leaf, "text"))
                 if object_of(leaf, "style").get("bold") is True:
@@ -157,8 +168,8 @@ class Renderer:
     def _inline(self, text: str) -> str:
         return self._tokens(text, _MRKDWN, lambda words: escape(unescaped(words)))
 
-    def _words(self, text: str) -> str:
-        """Return words of Markdown: its parser has dealt with all but what is Slack's own."""
+    def _plain_text(self, text: str) -> str:
+        """Return the HTML of a plain text in Markdown, with Slack's own entities, emoji and addresses."""
         return self._tokens(text, _WORDS, escape)
 
     def _tokens(self, text: str, dialect: re.Pattern[str], plain: Callable[[str], str]) -> str:
@@ -189,11 +200,15 @@ class Renderer:
         target, _, label = inner.partition("|")
         if target.startswith("@"):
             name = self._workspace.name_of(target[1:])
-            own = " own" if target[1:] == self._workspace.bot.user else ""
-            return f'<span class="mention{own}">@{escape(name)}</span>'
+            css_class = "mention"
+            if target[1:] == self._workspace.bot.user:
+                css_class = "mention own"
+            return f'<span class="{css_class}">@{escape(name)}</span>'
         if target.startswith("#"):
-            channel = self._workspace.channels.get(target[1:])
-            return f'<span class="mention">#{escape(channel.name if channel else label or target[1:])}</span>'
+            name = label or target[1:]
+            if channel := self._workspace.channels.get(target[1:]):
+                name = channel.name
+            return f'<span class="mention">#{escape(name)}</span>'
         if target.startswith("!"):
             word = label or "@" + target[1:].partition("^")[0]
             return f'<span class="mention">{escape(unescaped(word))}</span>'
@@ -203,16 +218,19 @@ class Renderer:
 
     def _link(self, address: str, label: str) -> str:
         opening = self._anchor(unescaped(address))
-        return f"{opening}{escape(unescaped(label))}{'</a>' if opening else ''}"
+        text = escape(unescaped(label))
+        if opening:
+            return f"{opening}{text}</a>"
+        return text
 
     def _anchor(self, address: str) -> str:
-        """Return the opening tag of a link; empty for what is no address of the web or of mail."""
+        """Return the opening tag of a link; empty for an address that is neither http(s) nor mailto."""
         if not re.match(r"https?://|mailto:", address):
             return ""
-        here = self._permalink.fullmatch(address)
-        if here:
-            ts = f"{here[2]}.{here[3]}"
-            return f'<a href="/?channel={here[1]}&amp;thread={here[4] or ts}#m{ts}">'
+        stored = self._permalink.fullmatch(address)
+        if stored:
+            ts = f"{stored[2]}.{stored[3]}"
+            return f'<a href="/?channel={stored[1]}&amp;thread={stored[4] or ts}#m{ts}">'
         return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
 
 

@@ -1,4 +1,4 @@
-"""Messages, users and channels in JSON, and the text of a message in wire form."""
+"""Slack's messages, users and channels as JSON, and the wire form of texts."""
 
 import hashlib
 import re
@@ -14,24 +14,24 @@ _NAMED_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 def stable_id(*parts: str) -> str:
-    """Return ten characters that are the same for the same parts."""
+    """Return ten characters computed from the parts: the same parts give the same characters."""
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:10].upper()
 
 
 def unescaped(text: str) -> str:
-    """Return wire text with its three entities read back."""
+    """Return a text in wire form with its three entities as characters."""
     for written, meant in _NAMED_ENTITIES:
         text = text.replace(written, meant)
     return text
 
 
 def escaped(text: str) -> str:
-    """Return text with the three characters written as entities that Slack escapes."""
+    """Return a text with `&`, `<` and `>` as entities, the only characters that Slack escapes."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def typed(workspace: Workspace, text: str) -> str:
-    """Return the wire form of typed words: escaped, `@Name` a mention, `#name` a channel, addresses as links."""
+    """Return the wire form of a typed text: escaped, with mentions for `@Name`, channels for `#name`, and links."""
     people = {escaped(user.name).casefold(): user.id for user in workspace.users.values()}
     channels = {channel.name.casefold(): channel for channel in workspace.channels.values()}
     special = re.compile(
@@ -51,7 +51,7 @@ def typed(workspace: Workspace, text: str) -> str:
 
 
 def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
-    """Return the fields of a message that events and the Web API share."""
+    """Return a message with the fields that events and the Web API share."""
     body: dict[str, object] = {"type": "message", "ts": message.ts, "text": message.text}
     if message.user:
         body |= {"user": message.user, "team": workspace.team.id}
@@ -68,9 +68,11 @@ def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
 
 
 def stored_message(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, object]:
-    """Return a message as the reading methods return it: with its reactions and the counts of its thread."""
+    """Return a message as the reading methods show it, with its reactions and the counts of its thread."""
     body = message_body(workspace, message)
-    replies = [] if message.is_reply else workspace.replies(message)
+    replies: list[Message] = []
+    if not message.is_reply:
+        replies = workspace.replies(message)
     if replies:
         users = list(dict.fromkeys(reply.user for reply in replies if reply.user))
         body |= {
@@ -92,11 +94,14 @@ def stored_message(workspace: Workspace, message: Message, *, with_metadata: boo
 
 
 def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
-    """Return a member of the workspace; the bot's own user looks like the others."""
+    """Return a user of the workspace."""
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")
+    team_id = workspace.team.id
+    if user.external:
+        team_id = "T0ELSEWH0"
     return {
         "id": user.id,
-        "team_id": "T0ELSEWH0" if user.external else workspace.team.id,
+        "team_id": team_id,
         "name": handle,
         "deleted": user.deactivated,
         "real_name": user.real_name,
@@ -116,7 +121,7 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
 
 
 def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
-    """Return a conversation, from the bot's point of view."""
+    """Return a conversation as the bot sees it."""
     kind = channel.kind
     shape: dict[str, object] = {
         "id": channel.id,
@@ -163,7 +168,7 @@ def group_shape(workspace: Workspace, group: Group, *, with_users: bool) -> dict
 
 
 def rich_text(message: Message) -> list[dict[str, object]]:
-    """Return the block Slack's own composer makes of what a person types."""
+    """Return the blocks that Slack's editor makes of a person's text; none for a message of a bot."""
     if not message.text or message.bot_id:
         return []
     elements: list[dict[str, object]] = []
@@ -177,12 +182,12 @@ def rich_text(message: Message) -> list[dict[str, object]]:
 
 
 def fallback_text(blocks: Sequence[JsonObject]) -> str:
-    """Return the text of a message that was given as blocks only."""
+    """Return the text of a message that has only blocks."""
     return "\n".join(filter(None, map(block_text, blocks)))
 
 
 def block_text(block: JsonObject) -> str:
-    """Return the words of one block."""
+    """Return the plain text of one block."""
     inner = block.get("text")
     if isinstance(inner, str):
         return inner
@@ -235,5 +240,5 @@ def _thread_fields(workspace: Workspace, message: Message) -> dict[str, object]:
 
 
 def _any(names: Iterable[str]) -> str:
-    # Longest first: "@Release Captain" is not "@Release".
+    # The longest name comes first, so that "@Release Captain" is not read as "@Release".
     return "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"(?!)"

@@ -1,4 +1,4 @@
-"""The simulated Slack that tests, evals and the demo hold: workspace, Web API, deliveries and page."""
+"""The simulated Slack for tests, evals and the demo: workspace, Web API, deliveries and page."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
-from gofer_simulators.slack.adopt import plant
+from gofer_simulators.slack.adopt import add_recorded
 from gofer_simulators.slack.backend import Backend
 from gofer_simulators.slack.delivery import Deliveries, Pace
 from gofer_simulators.slack.envelopes import (
@@ -19,7 +19,7 @@ from gofer_simulators.slack.envelopes import (
     message_envelopes,
     stopped_envelopes,
 )
-from gofer_simulators.slack.files import deleted, uploaded
+from gofer_simulators.slack.files import delete_file, store_file
 from gofer_simulators.slack.interactivity import press_payload
 from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
@@ -33,7 +33,7 @@ from gofer_simulators.slack.world import bot_id_of, load_workspace
 
 
 class SlackSimulator(Vendor):
-    """One Slack workspace as a web app with state; use it inside a running event loop."""
+    """One Slack workspace as a web app with state. Use the simulator inside a running event loop."""
 
     def __init__(
         self,
@@ -61,22 +61,20 @@ class SlackSimulator(Vendor):
         super().__init__(self._deliveries, routes)
 
     def install(self, manifest: object) -> None:
-        """The app becomes what a manifest describes: its scopes, events and messages tab. Raises ConfigError."""
-        wanted = read_manifest(manifest)
-        self.workspace.bot = replace(
-            self.workspace.bot, name=wanted.name, scopes=wanted.scopes, messages=wanted.messages
-        )
-        self._deliveries.events = wanted.events
+        """Install the app of a manifest: its name, scopes, events and messages tab. Raises ConfigError."""
+        app = read_manifest(manifest)
+        self.workspace.bot = replace(self.workspace.bot, name=app.name, scopes=app.scopes, messages=app.messages)
+        self._deliveries.events = app.events
         self._web_api.scopes_used.clear()
 
     @override
     def subscribe(self, url: str) -> None:
-        """Deliver events to this URL from now on, and presses of buttons to `/interactivity` beside it."""
+        """Deliver events to this URL from now on, and presses of buttons to `/interactivity` in the same folder."""
         self._deliveries.url = url
         self._deliveries.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
 
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
-        """A user writes a message, in wire form (`<@U…>` mentions); its events begin to be delivered."""
+        """Write a message as a user; `text` is in wire form, with mentions as `<@U…>`. Raises SlackRefusal."""
         return self._write(Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts))
 
     async def upload(
@@ -90,22 +88,22 @@ class SlackSimulator(Vendor):
         mimetype: str = "text/plain",
         mode: str = "hosted",
     ) -> Message:
-        """A user shares a file, with a text or without one; `mode` as Slack has it, such as `external`."""
-        shown = uploaded(self.workspace, user_id, name, content, mimetype, mode)
+        """Share a file as a user, with or without a text; `mode` is Slack's, such as `external`."""
+        shown = store_file(self.workspace, user_id, name, content, mimetype, mode)
         extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
         return self._write(
             Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts, extra=extra)
         )
 
     async def edit(self, user_id: str, channel_id: str, ts: str, text: str) -> Message:
-        """A user changes what they wrote."""
+        """Edit a user's own message. Raises SlackRefusal."""
         before = self._own(user_id, channel_id, ts)
         after = self.workspace.put(replace(before, text=text, edited_ts=self.workspace.next_ts()))
         self._deliveries.announce(change_envelopes(self.workspace, before, after))
         return after
 
     async def unfurl(self, channel_id: str, ts: str) -> Message:
-        """Slack adds the preview of a link to a message, and leaves its text."""
+        """Add the preview of a link to a message, as Slack does by itself; the text stays the same."""
         before = self.workspace.message(channel_id, ts)
         preview = {"attachments": [{"id": 1, "title": "A page", "from_url": "https://example.com"}]}
         after = self.workspace.put(replace(before, extra={**before.extra, **preview}))
@@ -113,39 +111,39 @@ class SlackSimulator(Vendor):
         return after
 
     async def delete(self, user_id: str, channel_id: str, ts: str) -> None:
-        """A user deletes what they wrote."""
+        """Delete a user's own message. Raises SlackRefusal."""
         remove(self._backend, self._own(user_id, channel_id, ts))
 
     async def delete_file(self, file_id: str) -> None:
-        """A user deletes a file; the messages that show it stay."""
-        deleted(self.workspace, file_id)
+        """Delete a file; the messages that show it stay."""
+        delete_file(self.workspace, file_id)
 
     async def create_channel(self, user_id: str, name: str) -> Channel:
-        """A user creates a public channel and is in it."""
+        """Create a public channel with the user as its member. Raises SlackRefusal."""
         if self.workspace.channel_named(name):
             raise SlackRefusal("name_taken", name)
         channel = Channel(f"C{stable_id('channel', name)}", name, members=(self._known(user_id),))
-        self.workspace.enter(channel)
+        self.workspace.put_channel(channel)
         self._deliveries.announce(created_envelopes(self.workspace, channel, user_id))
         return channel
 
     async def join(self, user_id: str, channel_id: str, inviter: str = "") -> Channel:
-        """A user, or the bot, comes into a channel, by themselves or invited."""
+        """Add a user or the bot to a channel; `inviter` is the user who invited them, if any."""
         channel = self.workspace.join(self.workspace.channel(channel_id), self._known(user_id))
         self._deliveries.announce(joined_envelopes(self.workspace, channel, user_id, inviter))
         return channel
 
     def direct(self, user_id: str) -> Channel:
-        """Return the conversation of a user with the bot, opened where it was not."""
+        """Return the direct conversation of a user with the bot; open it if there is none."""
         return self.workspace.direct(self._known(user_id))
 
     async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
-        """A user presses Stop while the bot is at work in a thread."""
+        """Press Stop in a thread, as a user may while the bot works there."""
         parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
         self._deliveries.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
-        """A user adds or takes away an emoji; the event begins to be delivered."""
+        """Add or remove a user's reaction. Raises SlackRefusal."""
         message = self.workspace.message(channel_id, ts)
         return change_reaction(self._backend, message, emoji.strip(":"), self._known(user_id), added=added)
 
@@ -170,30 +168,32 @@ class SlackSimulator(Vendor):
         return user_id
 
     async def press(self, message: Message, action_id: str, user_id: str) -> bool:
-        """A person presses a button; whether the app took it. Refuses one that is not there any more."""
-        now = message if message.only_for else self.workspace.message(message.channel, message.ts)
-        payload = press_payload(self.workspace, now, action_id, user_id)
+        """Press a button. Return whether the app accepted the press. Raises SlackRefusal for a missing button."""
+        current = message
+        if not message.only_for:
+            current = self.workspace.message(message.channel, message.ts)
+        payload = press_payload(self.workspace, current, action_id, user_id)
         return await self._deliveries.send_press(payload)
 
     def whispers(self, user_id: str) -> list[Message]:
-        """Return what only this person was shown, oldest first."""
+        """Return the messages that only this person saw, oldest first."""
         return [message for message in self.workspace.whispers if message.only_for == user_id]
 
     def typed(self, text: str) -> str:
-        """Return the wire form of what a person types: escaped, `@Gofer` a mention, addresses as links."""
+        """Return the wire form of a typed text: escaped, with a mention for `@Gofer`, and with links."""
         return typed(self.workspace, text)
 
     def envelopes(self, message: Message) -> list[dict[str, object]]:
-        """Return the envelopes Slack sends for this message; the same message gets the same event ids."""
+        """Return the envelopes for a new message. The same message gets the same event ids."""
         return message_envelopes(self.workspace, message)
 
     async def deliver(self, envelope: JsonObject, *, retry_num: int = 0, retry_reason: str | None = None) -> int:
-        """Make one signed delivery; return the status. Raises httpx2.TransportError where there was no answer."""
+        """Make one signed delivery and return the status. Raises httpx2.TransportError without an answer."""
         return await self._deliveries.send(envelope, retry_num, retry_reason)
 
     def adopt(self, envelope: JsonObject) -> None:
-        """Plant what a recorded `event_callback` speaks of, where it is absent."""
-        plant(self.workspace, envelope)
+        """Add the channel, the people and the message of a recorded `event_callback` if they are missing."""
+        add_recorded(self.workspace, envelope)
 
     @override
     def settings(self, url: str) -> Mapping[str, str]:
@@ -201,21 +201,20 @@ class SlackSimulator(Vendor):
 
     @override
     def state(self) -> dict[str, object]:
-        """Return channels, messages and reactions in plain JSON."""
         return self.workspace.state()
 
     @property
     def scopes_used(self) -> frozenset[str]:
-        """The scopes that the app's calls needed since it was installed."""
+        """The scopes that the app's calls have needed since the last installation."""
         return frozenset(self._web_api.scopes_used)
 
     def hold_next(self, method: str) -> asyncio.Event:
-        """Let the next call of a Web API method do its work and never be answered; the event is set when it has."""
+        """Hold the next call of a Web API method: Slack does the work, sets the returned event and never answers."""
         return self._web_api.hold_next(method)
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
-        """Let the next calls of a Web API method fail: an error code or a status, one a call.
+        """Let the next calls of a Web API method fail, each with one error code or HTTP status.
 
-        With `after_effect` the call does its work and only the answer is lost.
+        With `after_effect`, Slack does the work of the call before it answers with the failure.
         """
         self._web_api.fail_next(method, *failures, after_effect=after_effect)

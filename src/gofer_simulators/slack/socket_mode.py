@@ -1,7 +1,7 @@
-"""Socket Mode: envelopes sent over WebSockets that the app opened.
+"""Socket Mode: deliveries over WebSockets that the app opens.
 
-`apps.connections.open` gives a ticket for one connection. Each envelope goes to one of the open connections and counts
-as delivered when it is acknowledged on that connection.
+`apps.connections.open` returns a ticket for one connection. Slack sends each envelope over one of the open connections,
+and the app acknowledges the envelope on the same connection.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gofer_simulators.json_values import JsonObject, is_object, parsed, text_of
 from gofer_simulators.slack.shapes import stable_id
 
 LIFETIME_SECONDS = 18_060
-"""What Slack says about how long a connection lasts."""
+"""Approximate lifetime of a connection, as Slack announces it; the simulator does not end connections."""
 
 
 class SocketMode:
@@ -31,14 +31,14 @@ class SocketMode:
         self._connected = asyncio.Event()
         self._count = 0
         self.enabled = False
-        """Whether the app ever asked for a connection; its events come this way from then on."""
+        """Whether the app has asked for a connection. From then on, Slack sends events only over sockets."""
         self.acknowledged: list[str] = []
-        """Event ids in the order of their acknowledgements."""
+        """The ids of acknowledged events, in the order of the acknowledgements."""
         self.refusals = 0
-        """How many of the next connections fail; a ticket that was tried is used up."""
+        """How many of the next connections Slack refuses; a refused connection uses up its ticket."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/api/apps.connections.open", self._open, methods=["POST"]),
             WebSocketRoute("/link/", self._serve, name="link"),
@@ -46,36 +46,36 @@ class SocketMode:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._links)
 
     async def attempt(
-        self, one: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
+        self, envelope: JsonObject, answer_within: float, retry_num: int, reason: str | None, kind: str = "events_api"
     ) -> str | None:
-        """Send an envelope to one connection; return why it was not acknowledged in time, or None when it was."""
+        """Send an envelope over one connection. Return Slack's reason for a retry, or None if it was acknowledged."""
         try:
             async with asyncio.timeout(answer_within):
                 while not self._links:
                     await self._connected.wait()
-                # Each connection in its turn.
+                # The connections take turns.
                 link = self._links.pop(0)
                 self._links.append(link)
-                await link.deliver(self._frame(kind, one, retry_num, reason))
+                await link.deliver(self._frame(kind, envelope, retry_num, reason))
         except TimeoutError:
             return "timeout"
         except ConnectionError:
             return "connection_failed"
         if kind == "events_api":
-            self.acknowledged.append(text_of(one, "event_id"))
+            self.acknowledged.append(text_of(envelope, "event_id"))
         return None
 
     async def disconnect(self, reason: str) -> None:
-        """Tell every connection that it will end soon: `warning`, `refresh_requested` or `link_disabled`."""
+        """Announce the end of every connection; `reason` is `warning`, `refresh_requested` or `link_disabled`."""
         for link in list(self._links):
-            await link.say({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
+            await link.send({"type": "disconnect", "reason": reason, "debug_info": {"host": "simulated"}})
 
     async def cut(self) -> None:
-        """End every connection without a word."""
+        """Close every connection without an announcement."""
         for link in list(self._links):
             await link.socket.close(1011)
 
@@ -84,7 +84,9 @@ class SocketMode:
         if kind.lower() != "bearer" or not bearer:
             return JSONResponse({"ok": False, "error": "not_authed"})
         if bearer != self._token:
-            code = "not_allowed_token_type" if bearer.startswith("xoxb-") else "invalid_auth"
+            code = "invalid_auth"
+            if bearer.startswith("xoxb-"):
+                code = "not_allowed_token_type"
             return JSONResponse({"ok": False, "error": code})
         self.enabled = True
         ticket = stable_id("ticket", str(self._next()))
@@ -102,17 +104,17 @@ class SocketMode:
             return
         await socket.accept()
         link = _Link(socket)
-        await link.say(self._hello())
+        await link.send(self._hello())
         self._links.append(link)
         self._connected.set()
         try:
             async for text in socket.iter_text():
-                link.hear(text)
+                link.receive(text)
         finally:
             self._links.remove(link)
             if not self._links:
                 self._connected.clear()
-            link.lose()
+            link.fail_waiting()
 
     def _hello(self) -> dict[str, object]:
         debug = {"host": "simulated", "build_number": 1, "approximate_connection_time": LIFETIME_SECONDS}
@@ -123,11 +125,11 @@ class SocketMode:
             "debug_info": debug,
         }
 
-    def _frame(self, kind: str, one: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
+    def _frame(self, kind: str, envelope: JsonObject, retry_num: int, reason: str | None) -> dict[str, object]:
         return {
             "envelope_id": stable_id("envelope", str(self._next())),
             "type": kind,
-            "payload": dict(one),
+            "payload": dict(envelope),
             "accepts_response_payload": False,
             "retry_attempt": retry_num,
             "retry_reason": reason or "",
@@ -139,13 +141,13 @@ class SocketMode:
 
 
 class _Link:
-    """One connection and what waits for an acknowledgement on it."""
+    """One connection, and the frames that wait for an acknowledgement."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
-    async def say(self, frame: JsonObject) -> None:
+    async def send(self, frame: JsonObject) -> None:
         """Send a frame. Raises ConnectionError when the connection has ended."""
         try:
             await self.socket.send_text(json.dumps(frame, ensure_ascii=False))
@@ -153,22 +155,24 @@ class _Link:
             raise ConnectionError("the connection ended") from error
 
     async def deliver(self, frame: JsonObject) -> None:
-        """Return when the frame is acknowledged. Raises ConnectionError when the connection ends before."""
+        """Send a frame and wait for its acknowledgement. Raises ConnectionError if the connection ends first."""
         envelope_id = text_of(frame, "envelope_id")
         acknowledged = self._waiting[envelope_id] = asyncio.get_running_loop().create_future()
         try:
-            await self.say(frame)
+            await self.send(frame)
             await acknowledged
         finally:
             del self._waiting[envelope_id]
 
-    def hear(self, text: str) -> None:
+    def receive(self, text: str) -> None:
         frame = parsed(text)
-        waiting = self._waiting.get(text_of(frame, "envelope_id")) if is_object(frame) else None
+        if not is_object(frame):
+            return
+        waiting = self._waiting.get(text_of(frame, "envelope_id"))
         if waiting and not waiting.done():
             waiting.set_result(None)
 
-    def lose(self) -> None:
+    def fail_waiting(self) -> None:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(ConnectionError("the connection ended"))

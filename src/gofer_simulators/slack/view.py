@@ -13,7 +13,7 @@ _COLOURS = 8
 
 
 class View:
-    """The columns of the page, drawn from the newest state."""
+    """The columns of the page, rendered from the current state."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
         self._workspace = workspace
@@ -22,13 +22,19 @@ class View:
 
     def title(self, channel: Channel | None) -> str:
         """Return the title of the window."""
-        place = f"{_title(channel)} · " if channel else ""
-        return escape(f"{place}{self._workspace.team.name} · simulated Slack")
+        title = f"{self._workspace.team.name} · simulated Slack"
+        if channel:
+            title = f"{_title(channel)} · {title}"
+        return escape(title)
 
     def columns(self, channel: Channel | None, parent: Message | None) -> str:
-        """Places, the channel, and the thread where one is open."""
-        columns = self._sidebar(channel) + (self._timeline(channel) if channel else "")
-        return columns + (self._thread(channel, parent) if channel and parent else "")
+        """Return the sidebar, the open channel if any, and the open thread if any."""
+        columns = [self._sidebar(channel)]
+        if channel:
+            columns.append(self._timeline(channel))
+        if channel and parent:
+            columns.append(self._thread(channel, parent))
+        return "".join(columns)
 
     def _sidebar(self, here: Channel | None) -> str:
         channels = "".join(
@@ -37,21 +43,21 @@ class View:
             for channel in self._workspace.channels.values()
         )
         people = "".join(
-            f'<div class="person">{self._face(user.id)}{escape(user.name)}</div>'
+            f'<div class="person">{self._avatar(user.id)}{escape(user.name)}</div>'
             for user in self._workspace.users.values()
         )
         return (
             f'<nav class="column"><div class="bar">{escape(self._workspace.team.name)}</div>'
             '<div class="scroll" id="places" data-live>'
             f"<h2>Channels</h2>{channels}<h2>People</h2>{people}</div>"
-            '<div id="status">Simulated Slack · reload for news</div></nav>'
+            '<div id="status">Simulated Slack · reload the page for new messages</div></nav>'
         )
 
     def _timeline(self, channel: Channel) -> str:
         whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
         listed = sorted([*self._workspace.timeline(channel.id), *whispers], key=lambda one: order(one.ts))
         messages = [self._message(message) for message in listed]
-        shown = "".join(messages) or '<p class="empty">Nothing has been said here yet.</p>'
+        shown = "".join(messages) or '<p class="empty">No messages yet.</p>'
         notes = [f"{len(channel.members)} members"]
         notes += ["private"] * (channel.kind != "channel") + ["archived"] * channel.archived
         return (
@@ -63,7 +69,9 @@ class View:
 
     def _thread(self, channel: Channel, parent: Message) -> str:
         replies = self._workspace.replies(parent)
-        count = f'<div class="count">{_count(len(replies), "reply", "replies")}</div>' if replies else ""
+        count = ""
+        if replies:
+            count = f'<div class="count">{_counted(len(replies), "reply", "replies")}</div>'
         whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
         listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
         shown = "".join(self._message(reply, in_thread=True) for reply in listed)
@@ -76,18 +84,27 @@ class View:
         )
 
     def _message(self, message: Message, *, in_thread: bool = False) -> str:
-        edited = '<span class="edited">(edited)</span>' if message.edited_ts else ""
-        # The same message stands in both columns; an id may stand only once in a page.
-        anchor = "" if message.is_reply != in_thread else f' id="m{message.ts}"'
-        # Slack does not keep what only one person sees: there is nothing to react or answer to.
-        kept = not message.only_for
+        edited = ""
+        if message.edited_ts:
+            edited = '<span class="edited">(edited)</span>'
+        # Both columns can show the same message, and an id may occur only once in a page.
+        anchor = ""
+        if message.is_reply == in_thread:
+            anchor = f' id="m{message.ts}"'
+        # Slack does not store an ephemeral message, so people cannot react or reply to it.
+        stored = not message.only_for
+        thread_link = ""
+        if stored and not in_thread:
+            thread_link = self._thread_link(message)
+        quick_reactions = ""
+        if stored:
+            quick_reactions = self._quick_reactions(message)
         return (
-            f'<article class="message"{anchor}>{self._face(message.user)}<div>'
+            f'<article class="message"{anchor}>{self._avatar(message.user)}<div>'
             f'<div class="who"><b>{escape(self._workspace.name_of(message.user) or "Integration")}</b>'
             f"{self._badge(message)}{self._time(message.ts)}{edited}</div>"
             f'<div class="body">{self._renderer.message(message)}</div>'
-            f"{self._chips(message)}{'' if in_thread or not kept else self._thread_link(message)}</div>"
-            f"{self._quick(message) if kept else ''}</article>"
+            f"{self._reactions(message)}{thread_link}</div>{quick_reactions}</article>"
         )
 
     def _thread_link(self, message: Message) -> str:
@@ -97,10 +114,10 @@ class View:
         if not replies:
             return f'<a class="threadlink" href="{address}"><span>Reply in thread</span></a>'
         last = self._clock_time(replies[-1].ts)
-        count = _count(len(replies), "reply", "replies")
+        count = _counted(len(replies), "reply", "replies")
         return f'<a class="threadlink" href="{address}">{count} <span>· last {last}</span></a>'
 
-    def _chips(self, message: Message) -> str:
+    def _reactions(self, message: Message) -> str:
         chips = "".join(
             f'<button name="name" value="{escape(name)}"'
             f' title="{escape(self._names(users))} · :{escape(name)}:">'
@@ -108,25 +125,30 @@ class View:
             for name, users in message.reactions.items()
         )
         if chips:
-            return f'<form class="chips" method="post" action="/react">{self._about(message)}{chips}</form>'
+            return f'<form class="chips" method="post" action="/react">{self._message_fields(message)}{chips}</form>'
         return ""
 
-    def _quick(self, message: Message) -> str:
+    def _quick_reactions(self, message: Message) -> str:
         buttons = "".join(
             f'<button name="name" value="{name}" title=":{name}:">{emoji(name)}</button>' for name in _QUICK
         )
-        return f'<form class="quick" method="post" action="/react">{self._about(message)}{buttons}</form>'
+        return f'<form class="quick" method="post" action="/react">{self._message_fields(message)}{buttons}</form>'
 
-    def _about(self, message: Message) -> str:
-        people = self._people()
-        fields = {"user": people[0].id if people else "", "channel": message.channel, "ts": message.ts}
-        return hidden(fields | ({"thread_ts": message.thread_ts} if message.is_reply and message.thread_ts else {}))
+    def _message_fields(self, message: Message) -> str:
+        first_person = next((user.id for user in self._people()), "")
+        fields = {"user": first_person, "channel": message.channel, "ts": message.ts}
+        if message.is_reply and message.thread_ts:
+            fields["thread_ts"] = message.thread_ts
+        return hidden(fields)
 
     def _composer(self, channel: Channel, parent: Message | None) -> str:
         options = "".join(f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people())
-        place = "Reply" if parent else f"Message {_title(channel)}"
+        place = f"Message {_title(channel)}"
+        fields = {"channel": channel.id}
+        if parent:
+            place = "Reply"
+            fields["thread_ts"] = parent.ts
         hint = f"{place}. @{self._workspace.bot.name} asks the agent."
-        fields = {"channel": channel.id} | ({"thread_ts": parent.ts} if parent else {})
         return (
             f'<form class="composer" method="post" action="/post">{hidden(fields)}'
             f'<textarea name="text" required aria-label="{escape(place)}" placeholder="{escape(hint)}">'
@@ -140,12 +162,13 @@ class View:
     def _names(self, users: Sequence[str]) -> str:
         return ", ".join(map(self._workspace.name_of, users))
 
-    def _face(self, user: str) -> str:
+    def _avatar(self, user: str) -> str:
         words = (self._workspace.name_of(user) or "?").replace("-", " ").split()
         initials = "".join(word[0] for word in words[:2]).upper()
-        known = list(self._workspace.users)
-        number = known.index(user) if user in known else len(known)
-        colour = "own" if user == self._workspace.bot.user else f"c{number % _COLOURS}"
+        users = [*self._workspace.users, user]
+        colour = f"c{users.index(user) % _COLOURS}"
+        if user == self._workspace.bot.user:
+            colour = "own"
         return f'<span class="face {colour}" aria-hidden="true">{escape(initials)}</span>'
 
     def _badge(self, message: Message) -> str:
@@ -183,8 +206,10 @@ def _title(channel: Channel) -> str:
     return channel.name
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _counted(number: int, one: str, many: str) -> str:
+    if number == 1:
+        return f"{number} {one}"
+    return f"{number} {many}"
 
 
 def _moment(ts: str) -> datetime:

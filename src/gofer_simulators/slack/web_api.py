@@ -1,6 +1,6 @@
-"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures, and files.
+"""The Web API of the simulated Slack over HTTP: token, scopes, planned failures and files.
 
-The door of `/api/<method>`: token, scopes, planned failures; what each method does is in `methods`.
+The functions behind `/api/<method>` are in `methods`.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from starlette.routing import Route
 from gofer_simulators.http_server import disconnected, origin
 from gofer_simulators.slack.arguments import Arguments, read_arguments
 from gofer_simulators.slack.backend import Backend, Method
-from gofer_simulators.slack.files import receive
+from gofer_simulators.slack.files import store_upload
 from gofer_simulators.slack.methods import METHODS
 from gofer_simulators.slack.workspace import SlackRefusal
 
@@ -34,10 +34,10 @@ class WebApi:
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
         self._held: dict[str, asyncio.Event] = {}
         self.scopes_used: set[str] = set()
-        """What the calls so far needed."""
+        """The scopes that the calls so far needed."""
 
     def routes(self) -> list[Route]:
-        """Return the routes of an app that serves this."""
+        """Return the routes of the app."""
         return [
             Route("/api/{method:path}", self._call, methods=["GET", "POST"]),
             Route("/upload/v1/{file}", self._upload, methods=["POST"]),
@@ -46,13 +46,17 @@ class WebApi:
         ]
 
     def fail_next(self, method: str, *failures: Failure, after_effect: bool = False) -> None:
-        """Let the next calls of a method fail, one failure a call; `after_effect` loses only the answer."""
+        """Let the next calls of a method fail, each with one failure.
+
+        With `after_effect`, Slack does the work of the call before it answers with the failure. Raises ValueError for
+        an unknown method.
+        """
         if method not in METHODS:
             raise ValueError(f"The simulated Slack has no method {method!r}; it has {', '.join(METHODS)}.")
         self._failures[method].extend((failure, after_effect) for failure in failures)
 
     def hold_next(self, method: str) -> asyncio.Event:
-        """Let the next call of a method do its work and never be answered; gives what is set when it has."""
+        """Hold the next call of a method: Slack does the work, sets the returned event and never answers."""
         return self._held.setdefault(method, asyncio.Event())
 
     async def _call(self, request: Request) -> Response:
@@ -61,29 +65,31 @@ class WebApi:
         content_type = request.headers.get("content-type", "")
         try:
             arguments = read_arguments(content_type, body, request.url.query)
-            method = self._admitted(name, request.headers.get("authorization", ""), arguments)
+            method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
-            return _refused(refusal)
-        planned = self._failures[name].popleft() if self._failures.get(name) else None
+            return _refusal_response(refusal)
+        planned = None
+        if self._failures[name]:
+            planned = self._failures[name].popleft()
         if planned and not planned[1]:
-            return self._failed(planned[0], method)
-        answer = self._answered(method, arguments, origin(request))
+            return self._failure_response(planned[0], method)
+        answer = self._answer(method, arguments, origin(request))
         if held := self._held.pop(name, None):
             held.set()
             await disconnected(request)
         if planned:
-            return self._failed(planned[0], method)
+            return self._failure_response(planned[0], method)
         return answer
 
     async def _upload(self, request: Request) -> Response:
         try:
-            file = receive(self._backend.workspace, request.path_params["file"], await request.body())
+            file = store_upload(self._backend.workspace, request.path_params["file"], await request.body())
         except SlackRefusal as refusal:
             return PlainTextResponse(refusal.code, 400)
         return PlainTextResponse(f"OK - {len(file.content or b'')}")
 
     async def _download(self, request: Request) -> Response:
-        """Answer with the bytes of a file; a caller without the right is sent to the login page, as browsers are."""
+        """Answer with the bytes of a file. Redirect a caller without access to the login page, as Slack does."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         scopes = self._backend.workspace.bot.scopes
         if kind != "Bearer" or token != self._token or (scopes is not None and "files:read" not in scopes):
@@ -94,7 +100,7 @@ class WebApi:
         self.scopes_used.add("files:read")
         return Response(file.content, media_type=file.mimetype)
 
-    def _admitted(self, name: str, authorization: str, arguments: Arguments) -> Method:
+    def _authorized_call(self, name: str, authorization: str, arguments: Arguments) -> Method:
         kind, _, bearer = authorization.partition(" ")
         token = bearer.strip() if kind.lower() == "bearer" else arguments.text("token")
         if not token:
@@ -112,23 +118,27 @@ class WebApi:
         return method
 
     def _needed(self, method: Method, arguments: Arguments) -> str:
-        """Return the scope of a call: what is `channels:read` in a public channel is `groups:read` in a private one."""
+        """Return the scope of a call: `channels:read` becomes `groups:read` for a private channel, and so on."""
         family, _, verb = method.scope.partition(":")
         channel = self._backend.workspace.channels.get(arguments.text("channel"))
         if family != "channels" or channel is None or channel.kind == "channel":
             return method.scope
-        return f"{'groups' if channel.kind == 'group' else channel.kind}:{verb}"
+        if channel.kind == "group":
+            return f"groups:{verb}"
+        return f"{channel.kind}:{verb}"
 
-    def _answered(self, method: Method, arguments: Arguments, origin: str) -> Response:
+    def _answer(self, method: Method, arguments: Arguments, origin: str) -> Response:
         scopes = self._backend.workspace.bot.scopes
-        granted = {} if scopes is None else {"X-OAuth-Scopes": ",".join(sorted(scopes))}
+        headers: dict[str, str] = {}
+        if scopes is not None:
+            headers["X-OAuth-Scopes"] = ",".join(sorted(scopes))
         try:
             fields = method.run(replace(self._backend, origin=origin), arguments)
-            return JSONResponse({"ok": True} | fields, headers=granted)
+            return JSONResponse({"ok": True} | fields, headers=headers)
         except SlackRefusal as refusal:
-            return _refused(refusal)
+            return _refusal_response(refusal)
 
-    def _failed(self, failure: Failure, method: Method) -> Response:
+    def _failure_response(self, failure: Failure, method: Method) -> Response:
         match failure:
             case 429:
                 return JSONResponse(
@@ -137,14 +147,14 @@ class WebApi:
             case int():
                 return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
             case str():
-                return _refused(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
+                return _refusal_response(SlackRefusal(failure, method.scope if failure == "missing_scope" else ""))
 
 
 async def _login(_: Request) -> Response:
     return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
 
 
-def _refused(refusal: SlackRefusal) -> Response:
+def _refusal_response(refusal: SlackRefusal) -> Response:
     body: dict[str, object] = {"ok": False, "error": refusal.code}
     if refusal.code == "missing_scope":
         body |= {"needed": refusal.hint, "provided": "none"}

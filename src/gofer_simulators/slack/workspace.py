@@ -1,7 +1,4 @@
-"""The state of the simulated workspace.
-
-Values are frozen and replaced.
-"""
+"""The state of the simulated Slack workspace, as frozen values that changes replace."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,11 +10,11 @@ from gofer_simulators.slack.timestamps import STEP, order, rounded, written
 MAX_REACTIONS_PER_USER = 23
 ChannelKind = Literal["channel", "group", "im", "mpim"]
 MessagesTab = Literal["open", "read-only", "off"]
-"""The tab of an app in which people and the app write to each other."""
+"""Whether people can write in the messages tab of an app, can only read it, or do not have it."""
 
 
 class SlackRefusal(Exception):
-    """Slack says no: `code` is the vendor's error code."""
+    """A refusal of Slack; `code` is the vendor's error code."""
 
     def __init__(self, code: str, hint: str = "") -> None:
         super().__init__(f"{code}: {hint}" if hint else code)
@@ -27,7 +24,7 @@ class SlackRefusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The workspace as a customer."""
+    """The id, domain and name of a workspace."""
 
     id: str
     domain: str
@@ -43,7 +40,7 @@ class Bot:
     name: str
     app_id: str
     scopes: frozenset[str] | None = None
-    """None: all of them."""
+    """The scopes of the token, or None for all scopes."""
     messages: MessagesTab = "open"
 
 
@@ -56,12 +53,12 @@ class User:
     real_name: str
     bot: bool = False
     restricted: bool = False
-    """A guest."""
+    """Whether the person is a guest."""
     title: str = ""
     tz: str = "Etc/UTC"
     deactivated: bool = False
     external: bool = False
-    """Of another company, in a shared channel."""
+    """Whether the person belongs to another company and is here through a shared channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class Message:
     channel: str
     ts: str
     user: str
-    """Empty for what a nameless integration wrote."""
+    """The id of the author; empty for an integration without a user."""
     text: str
     thread_ts: str | None = None
     bot_id: str | None = None
@@ -101,26 +98,26 @@ class Message:
     reactions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     edited_ts: str | None = None
     extra: JsonObject = field(default_factory=dict[str, object])
-    """Fields kept as they came: subtype, files, attachments."""
+    """Further fields in wire form, such as subtype, files and attachments."""
     paged: frozenset[str] = frozenset()
-    """Everybody the app's own words mention, as `@U…`, `!here` or `!subteam^S…`."""
+    """The people and groups that the app's message pages, as `@U…`, `!here` or `!subteam^S…`."""
     only_for: str = ""
-    """The one person who sees it; empty for everybody. Slack shows such a message and does not keep it."""
+    """The only person who sees the message; empty for a message to all. Slack does not store such a message."""
 
     @property
     def is_reply(self) -> bool:
-        """Whether it is a message inside a thread and not its parent."""
+        """Whether the message is a reply in a thread, and not its parent."""
         return self.thread_ts is not None and self.thread_ts != self.ts
 
     @property
     def in_timeline(self) -> bool:
-        """Whether it is shown in the channel itself."""
+        """Whether the channel itself shows the message."""
         return not self.is_reply or self.extra.get("subtype") == "thread_broadcast"
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file; `content` is None until it was uploaded, `shared` says whether an upload was completed."""
+    """A file; `content` is None before the upload and after a deletion, `shared` says whether messages can show it."""
 
     id: str
     name: str
@@ -129,9 +126,9 @@ class File:
     shared: bool = False
     mimetype: str = "text/plain"
     user: str = ""
-    """Empty for the app's own."""
+    """The id of the owner; empty for a file of the app."""
     mode: str = "hosted"
-    """`hosted`, `external`, `hidden_by_limit`, `tombstone` for one that was deleted."""
+    """`hosted`, `external`, `hidden_by_limit`, or `tombstone` for a deleted file."""
     title: str = ""
     created: int = 0
 
@@ -146,29 +143,29 @@ class Workspace:
         self.groups: dict[str, Group] = {}
         self.channels: dict[str, Channel] = {}
         self.whispers: list[Message] = []
-        """What only one person was shown, oldest first."""
+        """The messages that only one person saw, oldest first."""
         self.files: dict[str, File] = {}
         self.emoji: frozenset[str] = frozenset()
-        """Names of the workspace's own emoji."""
+        """The names of the workspace's own emoji."""
         self._clock = clock
         self._messages: dict[tuple[str, str], Message] = {}
         self._instants: set[int] = set()
         self._latest = 0
 
     def next_ts(self) -> str:
-        """Return a `ts` for now: later than every one before it."""
+        """Return a `ts` for now that is later than all others in the workspace."""
         self._latest = max(rounded(self._clock()), self._latest + STEP)
         return written(self._latest)
 
     def past_ts(self, minutes_ago: float) -> str:
-        """Return a free `ts` at that distance from now."""
+        """Return the first unused `ts` from `minutes_ago` on."""
         instant = rounded(self._clock() - minutes_ago * 60)
         while instant in self._instants:
             instant += STEP
         return written(instant)
 
     def put(self, message: Message) -> Message:
-        """Store a message as it is, in place of an older state of it."""
+        """Store a message, and replace its earlier state if there is one."""
         instant = order(message.ts)
         self._instants.add(instant)
         self._latest = max(self._latest, instant)
@@ -176,34 +173,34 @@ class Workspace:
         return message
 
     def find(self, channel: str, ts: str) -> Message | None:
-        """Return the message with this identity."""
+        """Return the message with this channel and `ts`, or None."""
         return self._messages.get((channel, ts))
 
     def message(self, channel: str, ts: str) -> Message:
-        """Return the message with this identity; message_not_found when there is none."""
+        """Return the message with this channel and `ts`. Raises SlackRefusal(message_not_found)."""
         found = self.find(channel, ts)
         if found is None:
             raise SlackRefusal("message_not_found")
         return found
 
     def shown(self, channel: str, ts: str) -> Message:
-        """Return the message with this identity, also one that only one person sees."""
+        """Return the message with this channel and `ts`, also if only one person sees it. Raises SlackRefusal."""
         whispered = (one for one in self.whispers if (one.channel, one.ts) == (channel, ts))
         return next(whispered, None) or self.message(channel, ts)
 
     def channel(self, channel: str) -> Channel:
-        """Return the channel with this id; channel_not_found when there is none."""
+        """Return the channel with this id. Raises SlackRefusal(channel_not_found)."""
         found = self.channels.get(channel)
         if found is None:
             raise SlackRefusal("channel_not_found", channel)
         return found
 
     def channel_named(self, name: str) -> Channel | None:
-        """Return the channel with this name, written with or without its #."""
+        """Return the channel with this name, given with or without `#`, or None."""
         return next((channel for channel in self.channels.values() if channel.name == name.removeprefix("#")), None)
 
     def timeline(self, channel: str) -> list[Message]:
-        """Return what the channel itself shows, oldest first."""
+        """Return the messages that the channel itself shows, oldest first."""
         return [message for message in self._in(channel) if message.in_timeline]
 
     def replies(self, parent: Message) -> list[Message]:
@@ -211,7 +208,7 @@ class Workspace:
         return [message for message in self._in(parent.channel) if message.is_reply and message.thread_ts == parent.ts]
 
     def parent(self, message: Message) -> Message:
-        """Return the first message of the thread this one is in: itself when it is no reply."""
+        """Return the first message of a message's thread; for a message that is no reply, the message itself."""
         if not message.is_reply or message.thread_ts is None:
             return message
         return self.find(message.channel, message.thread_ts) or message
@@ -221,7 +218,10 @@ class Workspace:
         return sorted(self._messages.values(), key=lambda message: order(message.ts))
 
     def post(self, draft: Message) -> Message:
-        """Add a new message; its `ts` is given here, its thread is the one of the message it answers."""
+        """Store a draft as a new message with a `ts`. Raises SlackRefusal.
+
+        If `thread_ts` names a reply, the new message goes into the thread of that reply.
+        """
         channel = self.channel(draft.channel)
         if channel.archived:
             raise SlackRefusal("is_archived")
@@ -234,39 +234,42 @@ class Workspace:
         return self.put(replace(draft, ts=self.next_ts(), thread_ts=thread_ts))
 
     def remove(self, message: Message) -> None:
-        """Take a message away; what follows in its thread stays."""
+        """Remove a message; the replies in its thread stay."""
         del self._messages[message.channel, message.ts]
 
     def join(self, channel: Channel, user: str) -> Channel:
-        """Make a user a member of a channel."""
+        """Add a user to a channel. Raises SlackRefusal for an archived channel."""
         if channel.archived:
             raise SlackRefusal("is_archived")
-        members = channel.members if user in channel.members else (*channel.members, user)
-        return self.enter(replace(channel, members=members))
+        if user in channel.members:
+            return self.put_channel(channel)
+        return self.put_channel(replace(channel, members=(*channel.members, user)))
 
-    def enter(self, channel: Channel) -> Channel:
-        """Store a channel, in place of an older state of it."""
+    def put_channel(self, channel: Channel) -> Channel:
+        """Store a channel, and replace its earlier state if there is one."""
         self.channels[channel.id] = channel
         return channel
 
     def direct(self, user: str) -> Channel:
-        """Return the conversation of the bot with one person."""
-        found = (one for one in self.channels.values() if one.kind == "im" and user in one.members)
-        return next(found, None) or self.enter(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
+        """Return the direct conversation of the bot with a user; open it if there is none."""
+        for channel in self.channels.values():
+            if channel.kind == "im" and user in channel.members:
+                return channel
+        return self.put_channel(Channel(f"D{user[1:]}", self.name_of(user), "im", (self.bot.user, user)))
 
     def own_draft(self, channel: Channel, text: str, thread_ts: str | None) -> Message:
-        """Return a message of the app that is not posted yet."""
+        """Return a message of the bot that is not posted yet."""
         bot = self.bot
         return Message(channel.id, ts="", user=bot.user, text=text, thread_ts=thread_ts, bot_id=bot.bot_id)
 
     def whisper(self, draft: Message) -> Message:
-        """Show a message to the one person it is for."""
+        """Store a message that only one person sees."""
         message = replace(draft, ts=self.next_ts())
         self.whispers.append(message)
         return message
 
     def react(self, message: Message, name: str, user: str) -> Message:
-        """Add a user's reaction."""
+        """Add a user's reaction. Raises SlackRefusal."""
         users = message.reactions.get(name, ())
         if user in users:
             raise SlackRefusal("already_reacted")
@@ -275,16 +278,18 @@ class Workspace:
         return self.put(replace(message, reactions={**message.reactions, name: (*users, user)}))
 
     def unreact(self, message: Message, name: str, user: str) -> Message:
-        """Take a user's reaction away."""
+        """Remove a user's reaction. Raises SlackRefusal."""
         users = message.reactions.get(name, ())
         if user not in users:
             raise SlackRefusal("no_reaction")
         left = tuple(other for other in users if other != user)
-        others = {key: value for key, value in message.reactions.items() if key != name}
-        return self.put(replace(message, reactions={**message.reactions, name: left} if left else others))
+        reactions = {**message.reactions, name: left}
+        if not left:
+            del reactions[name]
+        return self.put(replace(message, reactions=reactions))
 
     def permalink(self, message: Message) -> str:
-        """Return the address of a message, the way Slack writes it."""
+        """Return the address of a message as Slack writes it."""
         place = f"https://{self.team.domain}.slack.com/archives/{message.channel}"
         link = f"{place}/p{message.ts.replace('.', '')}"
         if message.is_reply:
@@ -292,7 +297,7 @@ class Workspace:
         return link
 
     def name_of(self, user: str) -> str:
-        """Return the display name of a user id; the id itself for a stranger."""
+        """Return the display name of a user, or the id of an unknown user."""
         if user == self.bot.user:
             return self.bot.name
         known = self.users.get(user)
@@ -301,11 +306,11 @@ class Workspace:
         return user
 
     def mentions_bot(self, text: str) -> bool:
-        """Return whether a text, as it is on the wire, mentions the bot."""
+        """Return whether a text in wire form mentions the bot."""
         return f"<@{self.bot.user}>" in text or f"<@{self.bot.user}|" in text
 
     def state(self) -> dict[str, object]:
-        """Return everything in plain JSON, in a stable order: for comparing the world afterwards."""
+        """Return channels, messages and reactions in plain JSON, in a stable order."""
         return {
             "team": self.team.id,
             "channels": {channel.name: self._channel_state(channel) for channel in self.channels.values()},

@@ -4,7 +4,7 @@ from base64 import b64decode
 from collections.abc import Callable
 
 from gofer_simulators.json_values import JsonObject
-from gofer_simulators.slack.files import uploaded
+from gofer_simulators.slack.files import store_file
 from gofer_simulators.slack.timestamps import micros
 from gofer_simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 from gofer_simulators.world_file import Place
@@ -14,12 +14,14 @@ _REPLY = frozenset({"user", "text", "minutes_ago", "ts", "reactions", "files"})
 
 
 def load_workspace(world: JsonObject, clock: Callable[[], float]) -> Workspace:
-    """Return the workspace under the key `slack` of a world."""
+    """Return the workspace under the key `slack` of a world. Raises ConfigError."""
     top = Place("slack", world.get("slack")).mapping(_TOP)
     team = top.at("team").mapping({"id", "domain", "name"})
     app = top.at("app").mapping({"id"})
     bot = top.at("bot").mapping({"user", "bot_id", "name", "scopes"})
-    scopes = frozenset(bot.at("scopes").strings()) if bot.has("scopes") else None
+    scopes = None
+    if bot.has("scopes"):
+        scopes = frozenset(bot.at("scopes").strings())
     workspace = Workspace(
         Team(id=team.text("id"), domain=team.text("domain"), name=team.text("name")),
         Bot(
@@ -68,7 +70,7 @@ def _user(workspace: Workspace, place: Place) -> None:
 def _group(workspace: Workspace, place: Place) -> None:
     place = place.mapping({"id", "handle", "name", "users"})
     handle = place.text("handle").removeprefix("@")
-    users = _people(workspace, place.at("users"), "has the user")
+    users = _user_ids(workspace, place.at("users"), "has the user")
     name = place.text("name", handle)
     workspace.groups[place.text("id")] = Group(id=place.text("id"), handle=handle, name=name, users=users)
 
@@ -79,7 +81,7 @@ def _channel(workspace: Workspace, place: Place) -> None:
     name = place.text("name").removeprefix("#")
     if channel_id in workspace.channels or workspace.channel_named(name):
         raise place.wrong(f"repeats the id or the name of another channel ({channel_id}, {name})")
-    members = _people(workspace, place.at("members"), "has the member")
+    members = _user_ids(workspace, place.at("members"), "has the member")
     kind = "group" if place.flag("private") else "channel"
     workspace.channels[channel_id] = Channel(channel_id, name, kind, members, place.flag("archived"))
 
@@ -100,18 +102,23 @@ def _message(workspace: Workspace, place: Place, channel: Channel, thread_ts: st
     user_id = place.text("user")
     if user_id not in workspace.users:
         raise place.wrong(f"is by {user_id!r}, who is not among the users")
-    ts = place.text("ts") if place.has("ts") else workspace.past_ts(place.number("minutes_ago"))
+    if place.has("ts"):
+        ts = place.text("ts")
+    else:
+        ts = workspace.past_ts(place.number("minutes_ago"))
     if "." not in ts or micros(ts) is None:
         raise place.wrong(f"has the ts {ts!r}; write it like '1763709120.000100', in quotes")
     if workspace.find(channel.id, ts):
         raise place.wrong(f"has the ts {ts}, which another message of the channel has already")
     if thread_ts is not None and (micros(ts) or 0) <= (micros(thread_ts) or 0):
         raise place.wrong("is a reply older than the message it answers")
-    reactions = {name: _people(workspace, users, "names") for name, users in place.fields("reactions")}
+    reactions = {name: _user_ids(workspace, users, "names") for name, users in place.fields("reactions")}
     bot_id = bot_id_of(workspace, user_id)
     text = place.text("text").strip()
     files = [_file(workspace, file, user_id) for file in place.items("files")]
-    extra = {"subtype": "file_share", "files": files} if files else {}
+    extra: dict[str, object] = {}
+    if files:
+        extra = {"subtype": "file_share", "files": files}
     return workspace.put(
         Message(
             channel=channel.id,
@@ -130,24 +137,27 @@ def _file(workspace: Workspace, place: Place, user: str) -> JsonObject:
     place = place.mapping({"name", "mimetype", "text", "base64"})
     mimetype = place.text("mimetype", "text/plain")
     try:
-        content = b64decode(place.text("base64"), validate=True) if place.has("base64") else place.text("text").encode()
+        if place.has("base64"):
+            content = b64decode(place.text("base64"), validate=True)
+        else:
+            content = place.text("text").encode()
     except ValueError as error:
-        raise place.wrong("has a content that is no base64") from error
-    return uploaded(workspace, user, place.text("name"), content, mimetype)
+        raise place.wrong("has content that is not valid base64") from error
+    return store_file(workspace, user, place.text("name"), content, mimetype)
 
 
-def _people(workspace: Workspace, place: Place, said: str) -> tuple[str, ...]:
+def _user_ids(workspace: Workspace, place: Place, problem: str) -> tuple[str, ...]:
     if place.value is None:
         return ()
     users = place.strings()
     for user in users:
         if user not in workspace.users:
-            raise place.wrong(f"{said} {user!r}, who is not among the users")
+            raise place.wrong(f"{problem} {user!r}, who is not among the users")
     return tuple(users)
 
 
 def bot_id_of(workspace: Workspace, user_id: str) -> str | None:
-    """Return the bot id a user posts under; None for a person."""
+    """Return the bot id of a user's messages, or None for a person."""
     if user_id == workspace.bot.user:
         return workspace.bot.bot_id
     user = workspace.users.get(user_id)

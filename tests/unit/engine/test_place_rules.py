@@ -114,8 +114,8 @@ async def _asked(call: Call, **said: Any) -> tuple[ToolResult, list[str], list[b
 
 def test_lookup_of_a_hidden_channel_is_indistinguishable_from_an_unknown_channel() -> None:
     async def story(simulator: SlackSimulator, call: Call) -> None:
-        simulator.workspace.enter(Channel("C0000009", "secret", "group", (BOT,)))
-        simulator.workspace.enter(Channel("C0000008", "others", "group", ("U0000002",)))
+        simulator.workspace.put_channel(Channel("C0000009", "secret", "group", (BOT,)))
+        simulator.workspace.put_channel(Channel("C0000008", "others", "group", ("U0000002",)))
         hidden = await _asked(call, channel="C0000009", asker=ADA)
         for other in ("C0000008", "C0000077"):
             found, urls, contents = await _asked(call, channel=other, asker=ADA)
@@ -129,7 +129,7 @@ def test_lookup_of_a_hidden_channel_is_indistinguishable_from_an_unknown_channel
 def test_channel_lookup_reveals_only_facts_open_to_requester_or_workflow() -> None:
     async def story(simulator: SlackSimulator, call: Call) -> None:
         workspace = simulator.workspace
-        workspace.enter(Channel("C0000009", "secret", "group", (BOT, ADA)))
+        workspace.put_channel(Channel("C0000009", "secret", "group", (BOT, ADA)))
 
         async def known(channel: str, asker: str = ADA, *listed: str) -> dict[str, object]:
             found, _, _ = await _asked(call, channel=channel, asker=asker, listed=listed)

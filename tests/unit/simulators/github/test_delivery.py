@@ -56,7 +56,7 @@ def act(github: GitHubSimulator) -> None:
     people.comment(pull, "ada", "Nice")
     people.comment(pull, "ada", "Nice")
     people.comment(issue, "ada", "Why?")
-    people.request(pull, "sam", ["ada", "gofer[bot]"], ["core"])
+    people.request_reviews(pull, "sam", ["ada", "gofer[bot]"], ["core"])
     people.review(pull, "ada", "APPROVED")
     people.push("acme/app", "sam", "More", {"b.txt": "2\n"}, branch="topic")
     people.push("acme/app", "sam", "Less", {"b.txt": None}, branch="topic")

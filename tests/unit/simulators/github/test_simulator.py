@@ -335,7 +335,7 @@ def test_simulated_github_delivers_each_act_of_people() -> None:
         people.label(pull, "sam", "money")
         people.edit(pull, "sam", "Newer")
         people.comment(pull, "ada", "Nice")
-        people.request(pull, "sam", ["ada"], ["core"])
+        people.request_reviews(pull, "sam", ["ada"], ["core"])
         people.review(pull, "ada", "APPROVED")
         people.push("acme/app", "sam", "More", {"b.txt": "2\n"}, branch="topic")
         people.close(pull, "sam")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gofer_simulators.jira.adf import problem
+from gofer_simulators.jira.adf import mistake_in_document
 from gofer_simulators.jira.people import NewIssue
 from support.vendors.jira import ADA, BEN, Room, document, paragraph, play
 
@@ -135,7 +135,7 @@ HEADING = {"type": "heading", "attrs": {"level": 1}}
     ],
 )
 def test_simulated_jira_accepts_valid_documents(content: list[object]) -> None:
-    assert problem(document(*content)) == ""
+    assert mistake_in_document(document(*content)) == ""
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ def test_simulated_jira_accepts_valid_documents(content: list[object]) -> None:
     ],
 )
 def test_simulated_jira_refuses_invalid_documents(content: list[object]) -> None:
-    assert problem(document(*content)) != ""
+    assert mistake_in_document(document(*content)) != ""
 
 
 def test_simulated_jira_refuses_values_that_are_no_document() -> None:
     for value in ("text", None, {}, {"type": "doc"}, document() | {"version": 2}, document() | {"extra": 1}):
-        assert problem(value) != ""
+        assert mistake_in_document(value) != ""

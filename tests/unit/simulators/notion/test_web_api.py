@@ -279,9 +279,9 @@ def test_simulated_notion_faults_hit_the_matching_requests() -> None:
         ({"colour": 1}, "unknown key 'colour'"),
         ({"connection": {"id": BOT, "name": "Gofer", "capabilities": ["fly"]}}, "unknown capability 'fly'"),
         ({"databases": [{"id": RFCS, "name": "R", "properties": {}}]}, "exactly one property of the kind title"),
-        ({"databases": [{"id": RFCS, "name": "R", "properties": {"N": "colour"}}]}, "has the kind 'colour'"),
+        ({"databases": [{"id": RFCS, "name": "R", "properties": {"N": "colour"}}]}, "has the unknown kind 'colour'"),
         ({"pages": [{"id": CACHE, "title": "x", "comments": [{"user": "Bo", "text": "x"}]}]}, "names 'Bo'"),
-        ({"pages": [{"id": CACHE, "title": "x", "properties": {"Status": "x"}}]}, "no property of this database"),
+        ({"pages": [{"id": CACHE, "title": "x", "properties": {"Status": "x"}}]}, "not a property of this database"),
     ],
 )
 def test_simulated_notion_world_with_a_mistake_is_refused_at_the_place(change: dict[str, Any], words: str) -> None:

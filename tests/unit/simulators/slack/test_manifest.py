@@ -90,9 +90,9 @@ def test_simulated_slack_accepts_a_complete_manifest() -> None:
         ({"display_information__background_color": "blue"}, "must be a color"),
         ({"features__bot_user": GONE}, "features.bot_user.display_name must have 1 to 80 characters"),
         ({BOT: GONE}, "must list 1 to 255 scopes"),
-        ({BOT: ["chat:write", "chat:read"]}, "lists what is no scope: chat:read"),
+        ({BOT: ["chat:write", "chat:read"]}, "lists the unknown scope chat:read"),
         ({"oauth_config__redirect_urls": ["http://gofer.example.com"]}, "redirect_urls must be https URLs"),
-        ({EVENTS: ["app_mentioned"]}, "lists what is no event: app_mentioned"),
+        ({EVENTS: ["app_mentioned"]}, "lists the unknown event app_mentioned"),
         ({EVENTS: ["reaction_added"]}, "the event reaction_added needs the scope reactions:read"),
         (
             {EVENTS: ["member_joined_channel"]},
@@ -106,7 +106,7 @@ def test_simulated_slack_accepts_a_complete_manifest() -> None:
         ),
         ({"settings__interactivity__request_url": GONE}, "interactivity needs a request URL or Socket Mode"),
         ({"settings__interactivity__request_url": "http://x"}, "interactivity.request_url must be an https URL"),
-        ({"features__assistant_view": ASSISTANT}, "agent_view takes the place of the other"),
+        ({"features__assistant_view": ASSISTANT}, "agent_view replaces assistant_view"),
         ({AGENT: GONE, EVENTS: ["message.im"]}, "the scope assistant:write needs features.agent_view"),
         (
             {AGENT: GONE, BOT: ["chat:write", "im:history"], EVENTS: ["agent_session_stopped"]},
@@ -117,7 +117,7 @@ def test_simulated_slack_accepts_a_complete_manifest() -> None:
         ({f"{AGENT}__suggested_prompts": [{"title": "Help"}]}, "suggested_prompts must have a title and a message"),
         ({BOT: ["app_mentions:read", "im:history"]}, "features.agent_view needs the scope assistant:write"),
         ({EVENTS: ["app_mention"]}, "features.agent_view needs the event message.im"),
-        ({EVENTS: ["assistant_thread_started", "message.im"]}, "app_home_opened takes its place"),
+        ({EVENTS: ["assistant_thread_started", "message.im"]}, "use app_home_opened"),
         (
             {AGENT: GONE, "features__assistant_view": ASSISTANT, EVENTS: ["message.im"]},
             "features.assistant_view needs the event assistant_thread_started",

@@ -64,7 +64,7 @@ def test_simulated_slack_page_shows_channels_threads_and_reactions() -> None:
         thread = (await http.get(f"/?channel=C1&thread={ROOT}")).text
         assert 'id="thread"' in thread
         assert "a reply" in thread
-        assert "Nothing has been said here yet." in (await http.get("/?channel=C2")).text
+        assert "No messages yet." in (await http.get("/?channel=C2")).text
 
     play(story)
 

@@ -54,7 +54,7 @@ def test_simulated_slack_world_counts_minutes_ago_and_gives_each_message_a_ts() 
     ("slack", "expected"),
     [
         (None, "slack: it must be a mapping"),
-        (world(team={"id": "T1", "domain": "a"}), "slack.team.name: it must be text"),
+        (world(team={"id": "T1", "domain": "a"}), "slack.team.name: it must be a text"),
         (world(emojis=[]), "slack: it has the unknown key 'emojis'"),
         (
             world(users=[{"id": "U1", "name": "a"}, {"id": "U1", "name": "b"}]),

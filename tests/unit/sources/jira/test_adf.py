@@ -11,7 +11,7 @@ from gofer.sources.jira.adf import TEXT_LIMIT, document
 from gofer.sources.jira.adf_text import adf_text
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
-from gofer_simulators.jira.adf import problem
+from gofer_simulators.jira.adf import mistake_in_document
 
 NOWHERE = Provenance("w", "", "run1", None)
 FROM = Provenance("file-ticket", "https://g.example/p", "0123456789abcdef", "https://g.example/r")
@@ -54,7 +54,7 @@ after a break.
 
 def test_adf_document_of_every_markdown_form_is_valid() -> None:
     made = document(ALL, FROM)
-    assert problem(made) == ""
+    assert mistake_in_document(made) == ""
     kinds = [block["type"] for block in made["content"]]  # type: ignore[union-attr, index]
     assert kinds[:2] == ["heading", "paragraph"]
     assert {"blockquote", "orderedList", "bulletList", "table", "rule"} <= set(kinds)
@@ -86,7 +86,7 @@ def test_adf_document_links_bare_addresses_outside_code() -> None:
 
 @pytest.mark.parametrize("bit", ["[a](", "[a](" * 300 + ")", "![", "> ", "**_"])
 def test_adf_document_of_unclosed_markdown_is_built_in_linear_time(bit: str) -> None:
-    assert problem(document((bit * 30_000)[:30_000], NOWHERE)) == ""
+    assert mistake_in_document(document((bit * 30_000)[:30_000], NOWHERE)) == ""
     # A parser that searches for the end of each open link would take minutes.
     with pytest.raises(ToolError, match="longer than Jira accepts"):
         document((bit * 100_000)[:100_000], NOWHERE)
@@ -136,7 +136,7 @@ def test_adf_document_of_any_markdown_is_valid(text: str) -> None:
     except ToolError as told:
         assert "text is empty" in told.message_to_model  # noqa: PT017
         return
-    assert problem(json.loads(json.dumps(made))) == ""
+    assert mistake_in_document(json.loads(json.dumps(made))) == ""
     json.dumps(made, ensure_ascii=False).encode()
 
 

@@ -14,7 +14,7 @@ from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
 from gofer_simulators.notion import NotionSimulator, Pace
-from gofer_simulators.notion.ask import Ask
+from gofer_simulators.notion.api_request import ApiRequest
 from gofer_simulators.notion.pages import get_page as page_object
 from support.stand_ins import NOON
 from support.vendors.notion import ADA, CACHE, INTRO, RFCS, SAM, SOURCE, SPACE, with_receiver
@@ -48,7 +48,7 @@ class Gofer:
     def _admit(self, event: Event) -> None:
         self.identities.add(event.identity)
         assert self.notion
-        page = details(page_object(self.notion.workspace, Ask({"id": event.place["page"]}, {}, {})))
+        page = details(page_object(self.notion.workspace, ApiRequest({"id": event.place["page"]}, {}, {})))
         status = page["properties"]["Status"]
         listed = event.facts.get("properties", [])
         verdict = judge(self.seen, listed, status["id"], status["value"], by_bot=event.actor.kind == "bot")

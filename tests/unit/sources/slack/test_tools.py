@@ -63,7 +63,7 @@ def _messages(details: Mapping[str, object]) -> list[Any]:
 
 def test_slack_private_channel_is_unreadable_from_another_channel() -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
-        slack.workspace.enter(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
+        slack.workspace.put_channel(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
         secret = (await slack.say(ADA, "G0000009", "Our plan.")).ts
         for channel in ("G0000009", "G0000077"):
             with pytest.raises(ToolError, match=r"conversations\.info \(channel_not_found\)"):
@@ -83,7 +83,7 @@ def test_slack_join_takes_public_channels_only_and_joins_once() -> None:
             joined = await slack_join_channel.act(API, call, JoinChannel(channel="#random"))
             assert joined.details == {"channel": "C0000002", "name": "random"}
         assert slack.workspace.channel("C0000002").members.count("UBOT0000") == 1
-        slack.workspace.enter(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
+        slack.workspace.put_channel(Channel("G0000009", "secret", "group", ("UBOT0000", ADA)))
         with pytest.raises(SlackRefusal, match="public channels only"):
             await slack_join_channel.act(API, call, JoinChannel(channel="G0000009"))
 

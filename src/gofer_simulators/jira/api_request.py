@@ -1,6 +1,6 @@
-"""One request to the simulated Jira: its fields, read by the form that they should have.
+"""One request to the simulated Jira, and the checks of its fields.
 
-Unknown names in a body are refused. A missing value has the vendor's own default.
+An unknown name in a body is refused. A missing value has the vendor's default.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request, admitted."""
+    """One request with valid credentials."""
 
     site: Site
     people: People
@@ -26,23 +26,23 @@ class ApiRequest:
     body: object
 
     def fields(self, *names: str) -> JsonObject:
-        """Return the body, which may have these names and no other. Raises JiraRefusal(400)."""
+        """Return the body. Raises JiraRefusal(400) for a name that is not among `names`."""
         if not is_object(self.body) or not set(self.body) <= set(names):
             raise JiraRefusal(400, INVALID)
         return self.body
 
     def listed(self, name: str) -> Sequence[str]:
-        """Return a list in the query: names with commas between them."""
+        """Return the names of a comma-separated list in the query."""
         return [part for part in self.query.get(name, "").split(",") if part]
 
     def page(self, items: Sequence[_T], default: int, most: int) -> tuple[Sequence[_T], dict[str, object]]:
-        """Return the items that `startAt` and `maxResults` of the query name, and the fields that describe the page."""
+        """Return the page that `startAt` and `maxResults` of the query ask for, and the fields that describe it."""
         start = self.number("startAt", 0)
         size = min(most, self.number("maxResults", default))
         return items[start : start + size], {"startAt": start, "maxResults": size, "total": len(items)}
 
     def number(self, name: str, default: int) -> int:
-        """Return a number of the query. Raises JiraRefusal(400)."""
+        """Return a number of the query. Raises JiraRefusal(400) for a text that is no number."""
         value = self.query.get(name, str(default))
         if not value.isascii() or not value.isdecimal():
             raise JiraRefusal(400, f"{name} must be a number.")

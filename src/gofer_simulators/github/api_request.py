@@ -1,4 +1,4 @@
-"""One request to the simulated GitHub: its fields, read by the form that they should have."""
+"""One request to the simulated GitHub, and the checks of its fields."""
 
 import json
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from gofer_simulators.github.repositories import GitHubRefusal, Hub, Issue, Pull
 from gofer_simulators.json_values import is_array, objects, text_of, texts
 
 BODY_LIMIT = 65_536
-"""Characters of the text of an issue or comment."""
+"""Longest text of an issue or comment, in characters."""
 TITLE_LIMIT = 256
-"""Characters of the title of an issue."""
+"""Longest title of an issue, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request, read."""
+    """One request with its parsed path, query and body."""
 
     hub: Hub
     people: People
@@ -28,7 +28,7 @@ class ApiRequest:
 
     @property
     def repository(self) -> str:
-        """Full name of the repository in the path."""
+        """The full name of the repository in the path."""
         return f"{self.path['owner']}/{self.path['name']}"
 
     @property
@@ -38,16 +38,16 @@ class ApiRequest:
 
     @property
     def pull(self) -> tuple[Issue, Pull]:
-        """The pull request in the path, both halves. Raises GitHubRefusal(404)."""
+        """The pull request in the path: its issue and its pull. Raises GitHubRefusal(404)."""
         return self.hub.pull(self.repository, int(self.path["number"]))
 
     def permit(self, *names: str) -> None:
-        """Raise GitHubRefusal(422) for a field this resource does not have."""
+        """Raise GitHubRefusal(422) for a field of the body that is not among `names`."""
         for name in self.body.keys() - set(names):
             raise GitHubRefusal(422, f'Invalid request.\n\n"{name}" is not a permitted key.')
 
     def text(self, resource: str, field: str) -> str:
-        """Return a text that must be there. Raises GitHubRefusal(422)."""
+        """Return a required text. Raises GitHubRefusal(422) if the text is missing, empty or too long."""
         value = self.body.get(field)
         if not isinstance(value, str) or not value.strip():
             missing = {"resource": resource, "code": "missing_field", "field": field}
@@ -55,13 +55,16 @@ class ApiRequest:
         return self.short(resource, value)
 
     def short(self, resource: str, text: str) -> str:
-        """Return the text. Raises GitHubRefusal(422) for one that is too long."""
+        """Return the text. Raises GitHubRefusal(422) if the text is too long."""
         if len(text) > BODY_LIMIT:
             raise too_long(resource, "body", BODY_LIMIT)
         return text
 
     def names(self, field: str, key: str) -> list[str]:
-        """Return a list of texts, or of objects with one; raise GitHubRefusal(422) for anything else."""
+        """Return the names in a list of texts or of objects with a text under `key`.
+
+        Raises GitHubRefusal(422) for anything else.
+        """
         value = self.body.get(field, [])
         if not is_array(value):
             raise GitHubRefusal(
@@ -73,7 +76,10 @@ class ApiRequest:
         return found
 
     def moment(self, name: str) -> float | None:
-        """Return the Unix seconds of a time in the query, None without one; raise GitHubRefusal(422)."""
+        """Return a time of the query as Unix seconds, or None if the query has no such time.
+
+        Raises GitHubRefusal(422) for a text that is no time.
+        """
         given = self.query.get(name)
         if given is None:
             return None
@@ -83,7 +89,7 @@ class ApiRequest:
             raise GitHubRefusal(422, "Validation Failed") from error
 
     def one_of(self, name: str, *allowed: str) -> str:
-        """Return one of the allowed values, the first when left out. Raises GitHubRefusal(422)."""
+        """Return a parameter of the query; its default is the first allowed value. Raises GitHubRefusal(422)."""
         value = self.query.get(name, allowed[0])
         if value not in allowed:
             raise GitHubRefusal(422, "Validation Failed")
@@ -91,7 +97,7 @@ class ApiRequest:
 
 
 def too_long(resource: str, field: str, most: int) -> GitHubRefusal:
-    """Return the refusal of a text of more than `most` characters."""
+    """Return the refusal for a text with more than `most` characters."""
     sentence = f"{field} is too long (maximum is {most} characters)"
     wrong = {"resource": resource, "code": "custom", "field": field, "message": sentence}
     return GitHubRefusal(422, "Validation Failed", (wrong,))

@@ -1,4 +1,4 @@
-"""One request to the simulated Notion, its refusals, and the pages of a list."""
+"""One request to the simulated Notion, its refusals, and the pages of lists."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Answer = dict[str, object]
 
 
 class NotionRefusal(Exception):
-    """A request is refused with one of the codes of STATUS."""
+    """A refusal of Notion, with one of the codes of `STATUS`."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -38,12 +38,12 @@ class NotionRefusal(Exception):
 
 
 def invalid(message: str) -> NotionRefusal:
-    """Return the refusal of a request that is not of the vendor's form."""
+    """Return the refusal of a request with a wrong form."""
     return NotionRefusal("validation_error", message)
 
 
 def not_found(kind: str, id_: str) -> NotionRefusal:
-    """Return the refusal for what does not exist, or is not shared."""
+    """Return the refusal for an object that does not exist or is not shared."""
     return NotionRefusal(
         "object_not_found",
         f"Could not find {kind} with ID: {id_}. Make sure the relevant pages and databases are shared with your "
@@ -52,7 +52,7 @@ def not_found(kind: str, id_: str) -> NotionRefusal:
 
 
 def id_of(text: object) -> str:
-    """Return an id with dashes, from either spelling."""
+    """Return an id with dashes, from an id with or without them. Raises NotionRefusal."""
     try:
         return str(UUID(str(text)))
     except ValueError:
@@ -60,33 +60,33 @@ def id_of(text: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """One request: what stands in its path, its query and its body."""
+class ApiRequest:
+    """One request with its parsed path, query and body."""
 
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: JsonObject
 
-    def only(self, *, body: str = "", query: str = "") -> None:
-        """Refuse what the call does not know; names with spaces between them."""
+    def permit(self, *, body: str = "", query: str = "") -> None:
+        """Raise NotionRefusal for an unknown name; `body` and `query` are the known names, separated by spaces."""
         for known, given, where in ((body, self.body, "body"), (query, self.query, "query")):
             for name in given:
                 if name not in known.split():
                     raise invalid(f"{where} failed validation: {where}.{name} should be not present")
 
     def id(self, name: str = "id") -> str:
-        """Return an id in the path."""
+        """Return an id of the path. Raises NotionRefusal for a text that is no id."""
         return id_of(self.path[name])
 
-    def one(self, name: str) -> str | None:
-        """Return a parameter of the query that stands there at most once."""
+    def parameter(self, name: str) -> str | None:
+        """Return the first value of a parameter of the query, or None."""
         return next(iter(self.query.get(name, ())), None)
 
 
-def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
-    """Return one page of a list, as `page_size` and `start_cursor` ask for it, wherever they stand."""
-    size = _size(ask.body.get("page_size", ask.one("page_size")))
-    cursor = ask.body.get("start_cursor", ask.one("start_cursor"))
+def listed(items: Sequence[Answer], request: ApiRequest, kind: str) -> Answer:
+    """Return the page of a list for `page_size` and `start_cursor`, from the body or else from the query."""
+    size = _size(request.body.get("page_size", request.parameter("page_size")))
+    cursor = request.body.get("start_cursor", request.parameter("start_cursor"))
     start = 0
     if cursor is not None:
         places = [index for index, item in enumerate(items) if item["id"] == cursor]
@@ -95,10 +95,13 @@ def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
         start = places[0]
     page = items[start : start + size]
     rest = items[start + size :]
+    next_cursor = None
+    if rest:
+        next_cursor = rest[0]["id"]
     return {
         "object": "list",
         "results": list(page),
-        "next_cursor": rest[0]["id"] if rest else None,
+        "next_cursor": next_cursor,
         "has_more": bool(rest),
         "type": kind,
         kind: {},
@@ -106,8 +109,10 @@ def listed(items: Sequence[Answer], ask: Ask, kind: str) -> Answer:
 
 
 def _size(given: object) -> int:
+    if given is None:
+        return LARGEST_PAGE
     try:
-        size = LARGEST_PAGE if given is None else int(str(given))
+        size = int(str(given))
     except ValueError:
         size = 0
     if not 1 <= size <= LARGEST_PAGE:
