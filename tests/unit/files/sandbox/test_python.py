@@ -203,7 +203,10 @@ async def test_sandbox_stops_endless_output(hurried: Children) -> None:
         ("'é' * 60_000_000", "memory"),
         ("'a' * 6_000_000", "The last value has 6,000,000 characters; give a part of it."),
         ("def f(n):\n    return f(n + 1)\nf(0)", "Line 2: calls are nested more than 200 deep; use a loop"),
-        ("import json\na = []\nfor i in range(10_000):\n    a = [a]\njson.dumps(a)", "Line 5: calls are nested more than"),
+        (
+            "import json\na = []\nfor i in range(10_000):\n    a = [a]\njson.dumps(a)",
+            "Line 5: calls are nested more than",
+        ),
     ],
 )
 async def test_sandbox_refuses_results_that_are_too_large_or_too_deep(children: Children, code: str, said: str) -> None:
