@@ -17,26 +17,26 @@ from plain_words import measures
 ROOT = Path(__file__).parents[2]
 
 PER_1000_LINES = {
-    measures.PARALLEL: 0.4,
-    measures.CONDITIONAL: 10.5,
+    measures.PARALLEL: 0.2,
+    measures.CONDITIONAL: 4,
     measures.NESTED: 0,
     measures.REFERENCE: 0,
     measures.QUESTION: 0,
 }
 """Occurrences in `src/` per 1,000 lines. `a, b = x, y` is a parallel assignment."""
-PRONOUNS_PER_1000_WORDS = 0.8
+PRONOUNS_PER_1000_WORDS = 0.4
 """Indefinite pronouns in docstrings."""
-UNCLEAR_TEST_NAMES = 1_680
+UNCLEAR_TEST_NAMES = 0
 """Names of tests in which a pronoun takes the place of the feature."""
 
 WORD_CEILINGS = {
-    "doorbell": 21,
+    "doorbell": 0,
     "shelf": 0,
-    "aside": 9,
+    "aside": 1,
     "surroundings": 0,
     "occasion": 0,
-    "given up": 24,
-    "put off": 20,
+    "given up": 0,
+    "put off": 0,
 }
 """Occurrences in code, documents and data files. None of these words has an ordinary meaning here."""
 

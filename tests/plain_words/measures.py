@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 PRONOUNS = re.compile(r"\b(?:whoever|whatever|whichever|somebody|nobody|anybody|whose)\b", re.IGNORECASE)
 UNCLEAR_NAME = re.compile(
-    r"_(?:what|who|whoever|whatever|whichever|whose|somebody|nobody|anybody|nothing|something|it|its|them|they|that_is|those_of|one_that)(?=_|$)"
+    r"_(?:what|who|whoever|whatever|whichever|whose|somebody|nobody|anybody|nothing|something|it|them|they|that_is|those_of|one_that)(?=_|$)"
 )
 """Words in the name of a test that do not say which feature it is about."""
 SHORT_MODULE = 50

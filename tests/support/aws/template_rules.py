@@ -168,7 +168,7 @@ def asynchronous_work_has_a_dead_letter_destination(template: Json) -> list[str]
         function = functions(template)[spelled(mapping["FunctionName"])]
         redrive = queue.get("RedrivePolicy", {})
         if redrive.get("maxReceiveCount") != 5 or spelled(redrive.get("deadLetterTargetArn")) != "DeadLetters.Arn":
-            found.append(f"{name} never gives up")
+            found.append(f"{name} has no limit of attempts")
         if queue.get("VisibilityTimeout", 30) < 6 * function["Timeout"]:
             found.append(f"{name} delivers again what is still at work")
         if mapping.get("FunctionResponseTypes") != ["ReportBatchItemFailures"]:
@@ -178,7 +178,7 @@ def asynchronous_work_has_a_dead_letter_destination(template: Json) -> list[str]
         if mapping.get("MaximumBatchingWindowInSeconds", 0) < 1:
             found.append(f"{name} pays for each conversation apart")
         if queues["DeadLetters"].get("MessageRetentionPeriod", 345600) <= queue["MessageRetentionPeriod"]:
-            found.append(f"{name} forgets what it gave up")
+            found.append(f"{name} drops abandoned invocations")
     asynchronous = {spelled(s["Target"]["Arn"]) for s in of_type(template, "AWS::Scheduler::Schedule").values()}
     configured = of_type(template, "AWS::Lambda::EventInvokeConfig").values()
     given = {f"{spelled(one['FunctionName'])}.Arn" for one in configured if "OnFailure" in json.dumps(one)}

@@ -148,7 +148,7 @@ async def test_rate_limited_or_unanswered_call_happens_once_or_is_unknown(effect
             await step.commit()
             break
     else:
-        pytest.fail("it was put off without end")
+        pytest.fail("the run was parked without end")
     match outcome:
         case e.ToolResult(status="ok"):
             assert system.times == 1
