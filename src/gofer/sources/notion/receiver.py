@@ -37,7 +37,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "page.created": ("notion.page_created", "A page was created."),
     "page.properties_updated": ("notion.properties_updated", "Properties of a page were set."),
     "page.content_updated": ("notion.content_updated", "The content of a page changed."),
-    "comment.created": ("notion.commented", "Somebody commented on a page."),
+    "comment.created": ("notion.commented", "Someone commented on a page."),
 }
 _COUNTS_FOR_BOTS = "page.properties_updated"
 """The only type of event by bots that counts: it records the status before a person's next change."""
