@@ -15,10 +15,10 @@ help: ## show this list
 
 install: .venv/.dev ## make .venv with everything, development tools included
 
-demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the tour and stops
+demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the scenes and stops
 	@$(BIN)/gofer demo $(ARGS)
 
-check: lint types ## lint, types, floors and workflow files
+check: lint types ## lint, types, layers and workflow files
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -36,7 +36,7 @@ test: lint ## run the checks and all tests, four groups at a time, because some 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
 
-# The rooms of the unit tests in two halves of about the same duration.
+# The packages of the unit tests in two halves of about the same duration.
 unit-e-to-r: .venv/.dev
 	$(RUN) pytest $(wildcard tests/unit/[e-r]*) $(ARGS)
 

@@ -43,10 +43,10 @@ def lint(folder: Path) -> str:
 
 
 BROKEN = [
-    ("src/gofer/journal/log.py", "import gofer.engine.step", "Each room imports only from lower floors"),
-    ("src/gofer/somewhere.py", "", "Each room imports only from lower floors"),
-    ("src/gofer/engine/gates.py", "import gofer.engine.loop", "No circles between rooms"),
-    ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each room imports only from lower floors"),
+    ("src/gofer/journal/log.py", "import gofer.engine.step", "Each package imports only from lower layers"),
+    ("src/gofer/somewhere.py", "", "Each package imports only from lower layers"),
+    ("src/gofer/engine/gates.py", "import gofer.engine.loop", "No circles between packages"),
+    ("src/gofer/workflows/load.py", "import gofer.check.folder", "Each package imports only from lower layers"),
     ("src/gofer/sources/slack/receiver.py", "import pydantic", "Receivers stay light"),
     ("src/gofer/app/worker.py", "import gofer.models.price_library", "Functions read prices that were published"),
 ]

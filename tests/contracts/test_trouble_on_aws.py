@@ -192,7 +192,7 @@ async def test_run_that_kills_workers_while_loading_needs_attention() -> None:
     # The alarm is counted, lists show the reason, and the sweeper no longer enqueues the run.
     assert (told, await made.attention("run1")) == (
         ["poison"],
-        "it cannot be continued: 10 workers in a row crashed before they had read its journal",
+        "it cannot be continued: 10 workers in a row ended before they had read its journal",
     )
     assert await Sweeper(made.cloud.store, made.cloud.queue, made.clock).sweep(0) == 0
 

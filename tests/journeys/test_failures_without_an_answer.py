@@ -33,7 +33,7 @@ async def test_failed_silent_workflow_notifies_the_owner_once_and_no_pull_reques
         told = [message.text for message in posted(made, owners.id) if "mark-merged" in message.text]
     assert [len(one) for one in comments] == [0, 0]
     assert len(told) == 1
-    reason = "coordinators/mark_merged.py:20: slack_read_channel failed (restricted_action)"
+    reason = "coordinators/mark_merged.py:22: slack_read_channel failed (restricted_action)"
     assert told[0].startswith(f"`mark-merged`: failed: `{reason}")
 
 

@@ -57,7 +57,7 @@ async def test_skill_is_loaded_only_when_needed(tmp_path: Path) -> None:
     assert "is already in this conversation" in again["messages"][-2]["content"]
     assert sum(body in text for text in gave) == 1
     # The prompt has one line about the skill, the same in every request; the prefix never changes.
-    line = "- `incident-runbooks`: How to help while something is broken"
+    line = "- `incident-runbooks`: How to help in an incident"
     assert all(line in prompt["messages"][0]["content"] for prompt in prompts(model))
     assert after["messages"][: len(before["messages"]) - 1] == before["messages"][:-1]
     assert plain_prompt["tools"] == before["tools"] == after["tools"]

@@ -210,7 +210,7 @@ def _translated(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
         case Ignored(reason=reason, actor=actor):
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Stop(by=by, actor=actor):
-            reason = f"it starts no workflow: it stops the running runs of its conversation, by {by}"
+            reason = f"it starts no workflow: it stops the runs that it concerns, by {by}"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
         case Click(actor=actor):
             reason = "it is the click of a button, which starts no workflow and is stored for the run that asked"

@@ -119,7 +119,7 @@ def model_table(folder: Path, look_up: LookUp) -> str:
 def price_text(price: Price | None) -> str:
     """Return a price as text for people."""
     if price is None:
-        return "unknown: only `tokens` limits its runs"
+        return "unknown: `tokens` limits its runs, `usd` does not"
     base = f"{price.input:g}, {price.cached_input:g}, {price.output:g}"
     above = [f"; above {tokens:,}: {price_text(more)}" for tokens, more in price.above]
     return "".join([base, *above])

@@ -23,7 +23,7 @@ _EXAMPLES = """examples:
   gofer check tools/oncall.py            only this tool
   gofer check skills/citing-sources      only this skill and its scripts
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
-  gofer check --models                   a table of the models: endpoint, key, price, window, media
+  gofer check --models                   a table of the models: endpoint, key, price, window, reads
   gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
 
 Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
@@ -33,12 +33,15 @@ Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to ch
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer check`."""
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="a folder of workflows, or single files (default agents)"
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a folder of workflows, the folder of a skill, or single files (default agents)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON list on stdout")
     form.add_argument(
-        "--models", action="store_true", help="also print a table of the models: endpoint, price, window, media"
+        "--models", action="store_true", help="also print a table of the models: endpoint, key, price, window, reads"
     )
     form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES

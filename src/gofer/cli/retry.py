@@ -7,7 +7,7 @@ import sys
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import listed_run, operations, place_options
-from gofer.runtime.retry import Retried, retry
+from gofer.runtime.run_retry import Retried, retry
 from gofer.values.outside import random_id
 
 _EXAMPLES = """effect, by the state of the run:
@@ -18,12 +18,13 @@ _EXAMPLES = """effect, by the state of the run:
   needs attention because it was restored from a backup
                  The run continues from the backup. It looks for its answer before it posts one. Tools may repeat
                  changes that they made after the backup.
-  finished       Nothing: `done`, `failed`, `limited` and `cancelled` are final. Correct the cause that the reason
+  finished       Nothing: `done`, `failed`, `limited`, `cancelled` and `ignored` are final, and so is
+                 `needs_attention` because the outcome of a call is unknown. Correct the cause that the reason
                  names and ask again, such as with another message in the same thread; the new run sees what this
                  run found.
 
-A run continues from its journal. It never repeats a completed call. If the outcome of a call is unknown, Gofer looks
-for it in the other system or marks the call as unknown.
+A run continues from its journal. It never repeats a completed call. Gofer makes a call in doubt again where that is
+safe, or looks for it in the other system; otherwise it marks the call as unknown.
 
 examples:
   gofer retry 3f2a                        RUN is an id that `gofer runs` lists; its first characters are enough

@@ -121,7 +121,7 @@ def _denied_before(step: OwnStep, item: Permitted, sha256: str, about: About) ->
         requested = approval.requested
         decided = approval.decided
         same = (requested.arguments_sha256, requested.about) == (sha256, about) and requested.call != item.call
-        # A denial without a click means that nobody could be asked, so this call may be asked about.
+        # A denial without a click means that no person could be asked, so this call may be asked about.
         answered = decided is not None and (decided.decision == "expired" or decided.item)
         if same and answered and decided is not None and decided.decision != "approved":
             return _refused(item.call, "the same call was not approved before", decided.decision)

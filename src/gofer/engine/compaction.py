@@ -98,7 +98,7 @@ class Cut:
 
 
 def window_limits_of(services: Services, loaded: Loaded) -> WindowLimits:
-    """Return the window that a workflow sets, within the limits of its models; VIEW when it sets none."""
+    """Return the limits of a workflow's window: its own size or DEFAULT_WINDOW, within the limit of its models."""
     context = loaded.workflow.context
     known = services.ability(loaded.models).window
     most = known or context.window or UNKNOWN_WINDOW
@@ -231,7 +231,7 @@ def _history(leaving: LeavingMessages, cut: Cut) -> NewFile:
     return NewFile(f"turns-{first}-to-{last}.txt", "text/plain", content, "this conversation", prefix=HISTORY)
 
 
-class View:
+class ContextWindow:
     """The window of one run, and the estimates of its requests."""
 
     def __init__(self, bundle: Bundle) -> None:

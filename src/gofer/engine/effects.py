@@ -53,7 +53,7 @@ class Patience:
     """First wait of a run when no model answers or a system is down. Each further wait for models is twice as long."""
 
 
-LOST = "it was in progress when its worker crashed"
+LOST = "it was in progress when its worker stopped"
 RESTORED = "it may have happened after the backup from which the run was restored"
 
 _log = logging.getLogger(__name__)

@@ -202,7 +202,7 @@ def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None
     """Refuse a call if an earlier call of its tool to the same destination has an unknown outcome."""
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
-    text = f"Not called: an earlier {item.tool.name} to the same destination may have happened; its outcome is unknown."
+    text = f"Not called: an earlier {item.tool.name} may have happened; its outcome is unknown."
     return Refused(item.call, f"{text} Tell the asker.")
 
 

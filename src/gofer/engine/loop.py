@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
-from gofer.engine.compaction import View
+from gofer.engine.compaction import ContextWindow
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.results import cut
@@ -59,15 +59,15 @@ class Ending:
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
     """Let the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    view = View(bundle)
+    window = ContextWindow(bundle)
     conversation = step.own.conversation
     while not conversation.answered:
         stop = gates.answer(conversation)
         if not stop and conversation.open:
-            limited = replace(step, shown=view.display_limits(step, bundle))
+            limited = replace(step, shown=window.display_limits(step, bundle))
             stop = await _turn(limited, bundle, provenance)
         elif not stop:
-            stop = await _ask(step, bundle, view)
+            stop = await _ask(step, bundle, window)
         if stop:
             plain_reason = _with_owner(stop.plain_reason, bundle.loaded.workflow.owner)
             text = text_for_people(so_far(conversation, step.repertoire.tools), bundle.loaded.workflow)
@@ -141,7 +141,7 @@ def _check(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Pe
     )
 
 
-async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | None:
+async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gates.Stop | None:
     """Ask the model for its next answer, and note the remark that code makes about it."""
     limits = bundle.loaded.workflow.limits
     if stop := gates.model_call(step.own.progress, limits, step.own.now_ms()):
@@ -149,11 +149,11 @@ async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | No
     left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
     # Compaction may use a model call, so the limit is checked again after it.
-    stop = await view.make_room(step, bundle, _tail(step, bundle, view), timeout)
+    stop = await window.make_room(step, bundle, _tail(step, bundle, window), timeout)
     if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
-    end = _tail(step, bundle, view)
-    await step.ask_model(view.window, bundle.chain(), end, timeout, view.estimates(step.own, bundle, end))
+    end = _tail(step, bundle, window)
+    await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, bundle, end))
     if remark := finish_gate.remark(
         step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
     ):
@@ -162,8 +162,10 @@ async def _ask(step: WorkingStep, bundle: Bundle, view: View) -> gates.Stop | No
     return None
 
 
-def _tail(step: WorkingStep, bundle: Bundle, view: View) -> str:
-    return tail(step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, view.usage_text(step.own, bundle))
+def _tail(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> str:
+    return tail(
+        step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, window.usage_text(step.own, bundle)
+    )
 
 
 async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:

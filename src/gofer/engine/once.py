@@ -33,7 +33,7 @@ from gofer.values.events import Event
 PAUSE_MS = 15_000
 """First wait for an earlier run that makes the same call, in milliseconds."""
 EARLIER_TOOL = "done_before"
-"""The detail of a call's result that an earlier run's journal answered: the name of the tool."""
+"""The key in a result's details that holds the tool's name, if an earlier run made the call."""
 LONGEST_PAUSE_MS = 300_000
 """Longest wait between two looks. Each look is journaled, and the earlier run may wait for a person for days."""
 

@@ -56,7 +56,7 @@ _AFTER = 4_000
 """The bytes of a line from its first non-ASCII byte on that a guess examines."""
 _MIXED = re.compile("[A-Za-z][\u0370-\u06ff\u0e01-\u0e5b]|[\u0370-\u06ff\u0e01-\u0e5b][A-Za-z]")
 _RARE = 10
-"""Of this many non-ASCII letters one may be beside a Latin letter."""
+"""One non-ASCII letter in this many may be beside a Latin letter."""
 
 
 def prepare() -> None:
@@ -146,7 +146,7 @@ _DECLARED = (
 
 _ALL_BYTES = bytes(range(256))
 _TOLERANCE = 50
-"""Of this many non-ASCII characters one may be unreadable in a declared encoding."""
+"""One non-ASCII character in this many may be unreadable in a declared encoding."""
 
 
 @dataclass(frozen=True, slots=True)

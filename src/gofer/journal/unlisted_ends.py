@@ -28,7 +28,7 @@ _REASONS: Mapping[str, str] = {
     "turned_away": "the workflow is not for the person who asked",
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
-    "poison": "its workers crashed again and again",
+    "poison": "workers failed again and again",
     "corrupt": "the journal is damaged; the log names the place",
 }
 """The reason for the operator, by cause."""

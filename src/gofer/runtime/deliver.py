@@ -165,7 +165,7 @@ async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Proven
 
 
 async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
-    """Replace the announcement once with what the run waits for. The run waits for no system to post this."""
+    """Replace the announcement once with what the run waits for. If it cannot be posted at once, the run goes on."""
     event = step.progress.event
     if event is None or (announced := _announced(step, event)) is None:
         return

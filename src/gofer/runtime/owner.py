@@ -124,9 +124,9 @@ class Owner:
             step.note(concluded)
         elif poisoned:
             delivered = SUMMARY in step.progress.in_doubt
-            step.record_unknown_calls("every worker that made it crashed")
+            step.record_unknown_calls("every worker that made it stopped before its result was recorded")
             if not delivered:
-                reason = "poison: every worker that tried to deliver its answer crashed"
+                reason = "poison: every worker that tried to deliver its answer stopped before it was done"
                 return RunFinished("failed", reason, "poison")
         reply, prompt_file = _reply_and_prompt(used_workflow)
         provenance = step.provenance(prompt_file)
@@ -163,7 +163,7 @@ class Owner:
             return Ending("cancelled", step.conversation.answer, str(error))
 
     def _poisoned_ending(self, step: OwnStep, bundle: Bundle | None) -> Ending:
-        step.record_unknown_calls("every worker that made it crashed")
+        step.record_unknown_calls("every worker that made it stopped before its result was recorded")
         return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
 
     def _tools(self, bundle: Bundle | None) -> Collection[str]:

@@ -1,12 +1,11 @@
 """Retention: deletes the contents of runs in time, in an order that a crash cannot harm.
 
 The contents of a private run are deleted at its end, those of other runs 30 days later, and those of a kept run never.
-The head is marked first and the key destroyed next. From then on nothing can be read, and the remaining steps only
-clean up. Each step can be repeated, so a deletion that was killed, or that a reader of the log delayed, continues
-within seconds. The subagent runs of a run use the key and bodies of their root, and are deleted with it. Their frames
-are emptied right before the key is destroyed, because only the journal of the root names them. The head and the
-positions of the frames stay until the thirtieth day without contents: they reject duplicates of the event, and keep
-frozen owners fenced.
+The head is marked first. Then the frames of the subagent runs are emptied, because only the journal of the root names
+them, and the key is destroyed. From then on nothing can be read, and the remaining steps only clean up. Each step can
+be repeated, so a deletion that was killed, or that a reader of the log delayed, continues within seconds. Until 30 days
+after the end, the head and the positions of the frames stay without contents: they reject duplicates of the event, and
+keep frozen owners fenced.
 """
 
 import asyncio
@@ -86,7 +85,7 @@ class Purger:
             await work()
         except (TemporaryError, Corrupt) as error:
             if str(error) != logged:
-                _log.warning("the contents of some due runs were not deleted: %s", error)
+                _log.warning("the purge was not completed, and is repeated: %s", error)
             return str(error)
         return ""
 
@@ -155,7 +154,7 @@ class Purger:
 async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] = ()) -> int:
     """Delete the contents of ended runs that are not kept; return their number.
 
-    The frames of `outdated` runs are not emptied, because these runs are removed completely next and nothing can be
+    The own frames of `outdated` runs are not emptied, because these runs are removed completely next and nothing can be
     read without their keys. Raises TemporaryError when it could not finish; the next purge continues.
     """
     store = stores.journals

@@ -120,8 +120,8 @@ class Worker:
         # Also when that run has ended: its message may be the only one that leads to the next run.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
         if head is not None and busy and head.status == "parked":
-            # The worker that has the lease does not look for parked runs afterwards, and may just be parking this one.
-            # A new message comes before the lease ends, and its receipts are counted from one.
+            # The worker with the lease will not look for parked runs afterwards, and may just be parking this one. So
+            # this message is replaced by a new one, which starts counting its receives from one.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
@@ -225,9 +225,7 @@ class Worker:
                 if attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 if attempts.unreadable:
-                    reason = (
-                        f"it cannot be continued: {UNREAD} workers in a row crashed before they had read its journal"
-                    )
+                    reason = f"it cannot be continued: {UNREAD} workers in a row ended before they had read its journal"
                     await self._abandon(head, reason, "poison")
                     await self._reset_attempts(head, attempts)
                     return None

@@ -105,7 +105,7 @@ def read_publication(raw: bytes) -> Publication:
     compiled = compiled_from_json(name, as_object(value.get("compiled")))
     found = Publication({path: as_text(text) for path, text in files.items()}, compiled)
     if found.sha256[:12] != name.rpartition("-")[2] or not all(map(_plain, files)):
-        raise Corrupt(f"The bundle {name[:40]} was changed after it was published; publish again, or roll back.")
+        raise Corrupt(f"The bundle {name[:40]} does not match its checksum; publish again, or roll back.")
     return found
 
 

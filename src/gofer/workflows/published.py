@@ -136,8 +136,7 @@ def read_compiled(raw: bytes) -> Compiled:
     check_format(value)
     if hashlib.sha256(encode(value)).hexdigest() != sha256:
         raise Corrupt(
-            "The routes file of the published workflows was changed after it was published; publish again, "
-            "or roll back."
+            "The routes file of the published workflows does not match its checksum; publish again, or roll back."
         )
     return compiled_from_json(as_text(value.get("name")), value)
 

@@ -164,7 +164,7 @@ def _colon(line: str) -> Finding:
 
 def _misplaced(line: str, column: int) -> Finding:
     if line[: column - 1].strip():
-        return "not-yaml", "Text follows after the end of a quoted value.", "Put the whole value in one pair of quotes."
+        return "not-yaml", "Text follows after the end of a value.", "Put the whole value in one pair of quotes."
     message = "The line is indented differently from the lines it belongs to."
     return "not-yaml", message, "Begin the keys of one mapping, and the items of one list, in the same column."
 

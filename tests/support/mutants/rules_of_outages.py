@@ -43,7 +43,7 @@ OF_OUTAGES = (
     ),
     Mutant(
         "an operator wakes a parked run",
-        "runtime/retry.py",
+        "runtime/run_retry.py",
         '        await inbox.put(store, run, f"retry-',
         '        _ = (store, run, f"retry-',
         f"{SILENCE}retry_makes_the_next_delivery_attempt_of_an_answer_now",

@@ -148,7 +148,10 @@ def test_tool_may_sleep_and_gather_with_asyncio(tmp_path: Path) -> None:
         (
             "async def oncall_page(call: Call",
             "async def oncall_page(api: object, call: Call",
-            ("18:1 tool-declaration The tool oncall_page takes a client, but tools in `tools/` Begin with the call."),
+            (
+                "18:1 tool-declaration The tool oncall_page takes a client, but tools in `tools/` have no client."
+                " Make the call the first parameter."
+            ),
         ),
         (
             "oncall_page",

@@ -76,7 +76,12 @@ def test_explained_post_has_one_deduplication_key_for_every_event_type() -> None
         (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
         (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),
         (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
-        (with_event(type="agent_session_stopped", thread_ts="1.0"), "it stops the running runs", "U0NEWCO0", False),
+        (
+            with_event(type="agent_session_stopped", thread_ts="1.0"),
+            "it stops the runs that it concerns",
+            "U0NEWCO0",
+            False,
+        ),
         (with_event(ts=None), "it lacks a ts", "U0NEWCO0", False),
         (MENTION | {"event": None}, "it lacks an event", None, None),
         ({"type": "url_verification", "challenge": "c"}, "it is the sender's test of the URL", None, None),

@@ -262,7 +262,7 @@ async def test_effect_in_doubt_is_settled_before_the_script_is_replayed() -> Non
         await made.run_script()
     ending = await made.run_script("another")
     assert (ending.status, ending.reason) == ("failed", "coordinators/s.py:2: mail failed (unknown)")
-    assert "it was in progress when its worker crashed" in ending.script_error
+    assert "it was in progress when its worker stopped" in ending.script_error
     assert made.acted == ["mail:a"]
 
 

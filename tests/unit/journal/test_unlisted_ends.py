@@ -32,7 +32,7 @@ async def test_concurrent_unlisted_ends_are_all_counted() -> None:
     store = MemoryStore()
     await asyncio.gather(*(count(store, "go on", "poison", "", NOON) for _ in range(50)))
     (ends,) = await recent(store, NOON)
-    assert (ends.count, ends.sentence()) == (50, "50 runs could not go on: its workers crashed again and again.")
+    assert (ends.count, ends.sentence()) == (50, "50 runs could not go on: workers failed again and again.")
 
 
 async def test_unlisted_ends_are_shown_for_two_days() -> None:

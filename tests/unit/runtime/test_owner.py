@@ -186,7 +186,7 @@ async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> No
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
     assert journal[-1] == RunFinished(
-        "failed", "poison: every worker that tried to deliver its answer crashed", "poison"
+        "failed", "poison: every worker that tried to deliver its answer stopped before it was done", "poison"
     )
 
 

@@ -246,7 +246,7 @@ async def test_failed_purge_is_logged_and_retried(caplog: pytest.LogCaptureFixtu
             await asyncio.sleep(0.005)
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
-    assert "the contents of some due runs were not deleted: read-only" in caplog.text
+    assert "the purge was not completed, and is repeated: read-only" in caplog.text
     assert await made.contents() == "deleted"
 
 
@@ -281,7 +281,7 @@ def test_deletion_blocked_by_a_reader_is_retried_with_growing_pauses(caplog: pyt
     assert head.retention == "deleted"
     assert isinstance(made.store, ReadElsewhere)
     assert made.store.tried == [0.0, 2.0, 6.0, 14.0, 30.0, 62.0, 122.0, 182.0, 242.0]
-    assert caplog.text.count("the contents of some due runs were not deleted") == 1
+    assert caplog.text.count("the purge was not completed, and is repeated") == 1
 
 
 def test_deletion_begun_by_another_process_is_finished_within_seconds() -> None:
@@ -326,7 +326,7 @@ async def test_purge_continues_after_a_corrupt_read(caplog: pytest.LogCaptureFix
             await asyncio.sleep(0.005)
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
-    assert "the contents of some due runs were not deleted: gofer.db cannot be read" in caplog.text
+    assert "the purge was not completed, and is repeated: gofer.db cannot be read" in caplog.text
 
 
 async def test_unlisted_claim_is_forgotten_after_thirty_days() -> None:

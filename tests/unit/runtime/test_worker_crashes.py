@@ -44,7 +44,7 @@ async def test_run_that_crashes_every_worker_at_opening_is_abandoned_and_listed(
     head = await made.store.head("run1")
     assert head is not None
     assert (head.status, len(opened), reported) == ("needs_attention", UNREAD, ["poison"])
-    assert head.reason == "it cannot be continued: 10 workers in a row crashed before they had read its journal"
+    assert head.reason == "it cannot be continued: 10 workers in a row ended before they had read its journal"
 
 
 async def test_run_is_abandoned_when_the_queue_dead_letters_the_message_first() -> None:

@@ -10,8 +10,8 @@ from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled, RunFinished, RunRetried
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
-from gofer.runtime.retry import retry
 from gofer.runtime.run_reports import Ended, Observers
+from gofer.runtime.run_retry import retry
 from gofer.sources.slack.api import SlackRefusal
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, Tool, ToolResult
@@ -247,4 +247,4 @@ async def test_private_run_that_crashes_every_worker_in_delivery_is_counted() ->
     for _ in range(40):
         await made.work_once_or_crash()
         made.clock.advance(130)
-    assert await lines(made) == ["1 run could not be answered: its workers crashed again and again."]
+    assert await lines(made) == ["1 run could not be answered: workers failed again and again."]

@@ -270,7 +270,7 @@ def test_mock_refuses_arguments_in_the_words_of_the_tool(
 LOOKED_UP = """
 slack_get_user:
   - {arguments: {name: "@Lee*"}, details: {kind: guest}}
-  - {arguments: {name: nobody}, refusal: There is nobody of that name., code: user_not_found}
+  - {arguments: {name: nobody}, refusal: There is no person of that name., code: user_not_found}
 jira_search: {text: Nothing., value: [1]}
 """
 
@@ -284,7 +284,7 @@ async def test_mock_overrides_replace_only_the_named_fields_and_calls() -> None:
 
     lee, kim = await give("slack_get_user", name="@lee.w"), await give("slack_get_user", name="Kim")
     assert (lee.details["kind"], lee.details["team"], kim.details["kind"]) == ("guest", "T1", "member")
-    with pytest.raises(ToolError, match="There is nobody of that name") as refused:
+    with pytest.raises(ToolError, match="There is no person of that name") as refused:
         await give("slack_get_user", name="Nobody")
     assert refused.value.code == "user_not_found"
     found = await give("jira_search", text="x")

@@ -32,7 +32,7 @@ from gofer.values.errors import ToolError
 _TABLE_SEGMENTS = (6, 3_000)
 """The least and the most pieces of text on a page with tables. A page with more pieces is a drawing."""
 _SPARED = 50
-"""Of this many letters one may be missing in a page with recognised tables."""
+"""One letter in this many may be missing from a page with recognised tables."""
 
 # The characters that PDFium writes for a hyphen at the end of a line, and soft hyphens of the author.
 _DIVIDED = re.compile(r"(\w*)(?:[\ufffe\x02]\n?|\xad\n)(\w*)")

@@ -14,6 +14,6 @@ SLACK = Manual(
     guide="docs/slack-app.md",
     mock=(
         'slack_get_user: [{arguments: {name: "*Lee"}, details: {kind: guest}}, '
-        "{refusal: There is nobody of that name.}]"
+        "{refusal: There is no person of that name.}]"
     ),
 )

@@ -26,7 +26,7 @@ from gofer.journal.entries import RunAccepted, RunFinished
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.runtime.restored_memo import restored_from
 from gofer.runtime.retention import delete
-from gofer.runtime.retry import retry
+from gofer.runtime.run_retry import retry
 from gofer.values.errors import ConfigError, Corrupt, Gone
 from gofer.values.secret import Secret
 from support.stand_ins import NOON, SetClock, make_outside, mention

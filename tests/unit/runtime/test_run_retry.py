@@ -11,7 +11,7 @@ from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.runtime.cancel import cancel
 from gofer.runtime.restored_runs import hold_unfinished
 from gofer.runtime.retention import delete
-from gofer.runtime.retry import Retried, retry
+from gofer.runtime.run_retry import Retried, retry
 from gofer.sources.slack.write import PostMessage
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, ToolResult
@@ -32,7 +32,7 @@ async def again(made: MemoryWorker, run: str = "run1") -> Retried:
 
 async def abandon(
     made: MemoryWorker,
-    reason: str = "it cannot be continued: 10 workers in a row crashed before they had read its journal",
+    reason: str = "it cannot be continued: 10 workers in a row ended before they had read its journal",
 ) -> None:
     """Mark the head of a run as abandoned, as a worker does."""
     head = await made.store.head("run1")
