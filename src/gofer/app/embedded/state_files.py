@@ -108,7 +108,7 @@ def serving_elsewhere(data: Path) -> str | None:
     except BlockingIOError:
         holder = read_holder(handle)
         if holder is None:
-            return "a process on another machine or in another container"
+            return "a process that is not visible here"
         return f"process {holder.pid}, since {_since(holder)}"
     finally:
         os.close(handle)

@@ -231,9 +231,7 @@ class SignIn:
     def _not_now(self, refused: PageRefused, to: str) -> Response:
         """Report a refusal of the system, and return the page that says who must act."""
         self.report(refused)
-        if refused.remedy:
-            return _refused(503, _MEND.format(system=refused.system, code=refused.code), to)
-        return _refused(503, _AGAIN.format(system=refused.system, code=refused.code), to)
+        return _refused(503, _sentence(refused), to)
 
     def _is_ours(self, request: Request) -> bool:
         """Return whether the browser names no other site as the origin of a form."""
@@ -257,9 +255,7 @@ class SignIn:
             except PageRefused as error:
                 refused = self._not_now(error, to)
                 if for_program(request):
-                    return PlainTextResponse(
-                        f"Gofer could not learn from {error.system} what you may see. Try again in a minute.\n", 503
-                    )
+                    return PlainTextResponse(f"{_sentence(error)}\n", 503)
                 return refused
             self._renew(request, session, answer)
             answer.headers.update(HEADERS)
@@ -270,6 +266,13 @@ class SignIn:
     def _renew(self, request: Request, session: Session, answer: Response) -> None:
         if session != self.sessions.read(request):
             answer.headers.append("set-cookie", self.sessions.renew(session))
+
+
+def _sentence(refused: PageRefused) -> str:
+    """Return what a refusal means to a reader, and who must act."""
+    if refused.remedy:
+        return _MEND.format(system=refused.system, code=refused.code)
+    return _AGAIN.format(system=refused.system, code=refused.code)
 
 
 def sign_in(

@@ -269,7 +269,7 @@ async def candidates(api: SlackApi, call: Call, channel: str, thread_ts: str) ->
         following = next_cursor(page)
     if not following:
         return
-    reason = f"Slack has more than {PAGE * PAGES} messages there since the run began; that is too many to look through."
+    reason = f"Slack has more than {PAGE * PAGES} messages since the call may have been made, too many to look through."
     raise ToolError(reason, code="too_many")
 
 

@@ -113,6 +113,16 @@ async def test_session_renewal_does_not_extend_the_session() -> None:
             made.clock.advance(3600)
 
 
+async def test_program_reads_that_the_operator_must_fix_a_revoked_token() -> None:
+    async with browser() as made:
+        await made.sign_in()
+        made.http.said["users.info"] = b'{"ok":false,"error":"token_revoked"}'
+        made.clock.advance(CHECK_SECONDS)
+        program = await made.get("/runs/run1/trace")
+    sentence = "Slack refused Gofer's own access (token_revoked), so Gofer cannot show its pages."
+    assert (program.status_code, program.text) == (503, f"{sentence} The operator must fix this.\n")
+
+
 async def test_pages_answer_503_when_slack_has_not_answered_for_an_hour() -> None:
     async with browser() as made:
         await made.sign_in()
@@ -127,5 +137,5 @@ async def test_pages_answer_503_when_slack_has_not_answered_for_an_hour() -> Non
     assert "Gofer could not learn from Slack what you may see (no_answer). Try again in a minute." in closed.text
     assert (program.status_code, program.text) == (
         503,
-        "Gofer could not learn from Slack what you may see. Try again in a minute.\n",
+        "Gofer could not learn from Slack what you may see (no_answer). Try again in a minute.\n",
     )
