@@ -43,7 +43,7 @@ COMMANDS = {
 
 _EXAMPLES = f"""examples:
   gofer demo                 keep serving; open the printed page and mention Gofer there
-  gofer demo --exit          show the tour and stop
+  gofer demo --exit          show the scenes and stop
   gofer check                list every mistake of the workflows, by file and line
   gofer manifest --socket    the {WORKPLACE_MANUAL.app} for this machine; with --url URL, for a server
   gofer serve                serve the app; {WORKPLACE_MANUAL.guide} says what to write into .env first
