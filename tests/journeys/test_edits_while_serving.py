@@ -8,7 +8,7 @@ import yaml
 
 from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
-from support.models.deciding_provider import Sent, deciding
+from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
 SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
@@ -16,9 +16,10 @@ SIGN = "End every answer with the word "
 
 
 def decide(sent: Sent) -> str:
-    """Answer with the word that a line of the prompt asks for."""
+    """Answer with the word that a line of the prompt asks for, and with the way in which the run may work."""
     _, _, word = sent.messages[0]["content"].partition(SIGN)
-    return f"Hello {word.split()[0] if word else 'nothing'}"
+    way = "planned" if b'"name":"todo_write"' in sent.body else "unplanned"
+    return f"Hello {word.split()[0] if word else 'nothing'} {way}"
 
 
 async def serving(made: OperatorFolder, url: str) -> tuple[Running, int]:
@@ -65,8 +66,25 @@ async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under
         every = [(await made.answer(one)).text for one in asked]
         assert await running.stop() == 0
     # The preamble comes before the prompt, so its word wins.
-    assert [text.split()[1] for text in said] == ["alpha", "beta", "beta"]
+    assert [text.split()[1:3] for text in said] == [["alpha", "planned"], ["beta", "planned"], ["beta", "unplanned"]]
     assert {text.split()[1] for text in every} == {"nothing", "alpha", "beta"}
+
+
+async def test_edited_skill_applies_to_the_next_event(tmp_path: Path) -> None:
+    def load_and_tell(sent: Sent) -> Said:
+        if not sent.results:
+            return [("load_skills", {"names": ["citing-sources"]})]
+        _, _, word = sent.results[0].partition(SIGN)
+        return f"Hello {word.split()[0] if word else 'nothing'}"
+
+    async with deciding(load_and_tell) as (_, url), operator_folder(tmp_path) as made:
+        running, _ = await serving(made, url)
+        before = await made.answer(await made.ask("@Gofer hello"))
+        edit(made, "skills/citing-sources/SKILL.md", add=f"{SIGN}gamma")
+        await until_read(running)
+        after = await made.answer(await made.ask("@Gofer hello"))
+        assert await running.stop() == 0
+    assert [answer.text.split()[:2] for answer in (before, after)] == [["Hello", "nothing"], ["Hello", "gamma"]]
 
 
 async def test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages(tmp_path: Path) -> None:

@@ -144,9 +144,17 @@ def test_run_explains_why_a_payload_starts_no_run(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("busy_model")
-def test_retry_of_a_parked_run_announces_the_next_attempt(capsys: pytest.CaptureFixture[str]) -> None:
+def test_retry_of_a_parked_run_enqueues_and_announces_the_next_attempt(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async def due() -> list[str]:
+        with open_state(tmp_path / "state", SystemClock()) as state:
+            return [queue_message.run for queue_message in await state.queue.receive(10, 0, 0)]
+
     run = run_json(capsys, code=1)["run"]
+    assert asyncio.run(due()) == []
     assert gofer(capsys, "retry", run[:8]) == (0, "", f"Run {run} makes its next attempt now.\n")
+    assert asyncio.run(due()) == [run]
 
 
 def test_retry_of_a_finished_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
+from gofer.journal.entries import RunCancelled
 from gofer.runtime.deliver import AT_WORK
 from gofer_simulators.slack import Message
 from support.app.company import Company
@@ -109,7 +110,7 @@ async def test_stop_button_cancels_the_run_under_way_in_the_thread(tmp_path: Pat
         assert texts(made.answers(asked)) == ["Stopped: cancelled by a press on Stop."]
 
 
-async def test_deletion_delivered_several_times_cancels_the_run(tmp_path: Path) -> None:
+async def test_deletion_delivered_several_times_cancels_the_run_once(tmp_path: Path) -> None:
     model = held(("slack_add_reaction", {"emoji": "eyes", "ts": "1"}))
     async with gofer(tmp_path, TOOLS, model) as made:
         asked = await under_way(made, model)
@@ -123,3 +124,5 @@ async def test_deletion_delivered_several_times_cancels_the_run(tmp_path: Path) 
             assert await made.slack.deliver(again, retry_num=number) == 200
         head = await ended(made, model)
         assert head.status == "cancelled"
+        assert len([one for one in await made.entries(head.run) if isinstance(one, RunCancelled)]) == 1
+        assert len(model.bodies) == 1

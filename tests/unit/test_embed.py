@@ -3,12 +3,13 @@
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from gofer.embed import Actor, ConfigError, Event, Gofer, Model, Tool, scripted
+from gofer.journal.coordination import Head
 from gofer.journal.entries import RunFinished, RunHandedOver, ToolCall
 from gofer.models.language_model import Answer, Unavailable
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -46,6 +47,11 @@ def on_call_tool(name: str = "on_call") -> Tool[Lookup]:
         return ToolResult(f"Ada is on call for {arguments.team}.", "looked up")
 
     return Tool(name, "Says who is on call for a team.", "read", Lookup, act)
+
+
+async def stored(gofer: Gofer) -> Sequence[Head]:
+    """Return the heads of all runs; a cancelled call returns no id."""
+    return await gofer._program().runner.worker.services.store.heads(100, private=True)
 
 
 class Waiting:
@@ -197,6 +203,24 @@ async def test_embedded_gofer_runs_again_after_a_cancelled_call(tmp_path: Path) 
         with pytest.raises(asyncio.CancelledError):
             await running
         assert (await gofer.run("answer", "And now?")).answer == "Yes."
+
+
+async def test_run_of_a_cancelled_call_is_handed_over_and_can_be_resumed(tmp_path: Path) -> None:
+    model = Waiting(scripted({"on_call": {"team": "core"}}, "Ada."))
+    folder = company(tmp_path, "tools: [on_call]")
+    async with Gofer(folder, tools=[on_call_tool()], model=model) as gofer:
+        running = asyncio.create_task(gofer.run("answer", "Who is on call?"))
+        await model.asked.wait()
+        asyncio.get_running_loop().call_later(0.1, model.released.set)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        (cancelled,) = await stored(gofer)
+        assert cancelled.status == "queued"
+        resumed = await gofer.resume(cancelled.run)
+    assert (resumed.answer, resumed.status) == ("Ada.", "done")
+    kinds = [type(one.entry) for one in resumed.journal]
+    assert (kinds.count(RunHandedOver), kinds.count(ToolCall)) == (1, 1)
 
 
 async def test_tool_of_an_unconfigured_system_returns_an_error_to_the_model(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Calls under approval: the question, the clicks that count, and the call, which happens at most once."""
 
-import json
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -19,6 +19,7 @@ from gofer.runtime.cancel import cancel
 from gofer.sources.receiver import Click, Ignored
 from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult
+from gofer.values.canonical_json import encode
 from gofer.values.events import Actor
 from gofer.values.secret import Secret
 from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status, waiting_for_approval
@@ -326,7 +327,9 @@ def _crash_at_frame(made: ApprovalWorker, n: int, *, after: bool) -> list[int]:
 async def test_approval_request_is_journaled_with_the_expiry_and_shows_the_arguments() -> None:
     made = await waiting_for_approval()
     requested = [one for one in await made.entries() if isinstance(one, e.ApprovalRequested)]
-    assert len(requested) == 1
-    assert requested[0].until == int(made.memory_worker.clock.now() * 1000) + 86_400_000 - 260_000
+    until = int(made.memory_worker.clock.now() * 1000) + 86_400_000 - 260_000
+    (question,) = made.asked
+    sha256 = hashlib.sha256(encode(list(FILE))).hexdigest()
+    assert requested == [e.ApprovalRequested("1.0", "file_ticket", sha256, ("@leads",), until)]
     assert (await status(made)) in UNFINISHED
-    assert json.loads(json.dumps(made.asked[0].arguments)) == {"text": "Checkout fails"}
+    assert (question.arguments, question.arguments_sha256) == ({"text": "Checkout fails"}, sha256)

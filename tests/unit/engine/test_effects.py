@@ -57,11 +57,18 @@ async def outcome_of(made: MemoryRun, effect: str):
         raise
 
 
-async def test_unconfirmed_keyed_call_is_repeated() -> None:
-    made = memory_run()
-    made.tool("keyed", "keyed", answers(made, TemporaryError("lost")))
+async def test_unconfirmed_keyed_call_is_repeated_with_the_same_key() -> None:
+    made, keys = memory_run(), []
+
+    async def lost_once(call: Call, said: Said) -> Result:
+        keys.append(call.key)
+        if len(keys) == 1:
+            raise TemporaryError("lost")
+        return Result("done", "done")
+
+    made.tool("keyed", "keyed", lost_once)
     assert isinstance(await outcome_of(made, "keyed"), ToolResult)
-    assert made.acted == ["keyed:it", "keyed:it"]
+    assert keys == ["run1/1.0", "run1/1.0"]
 
 
 async def test_refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown() -> None:

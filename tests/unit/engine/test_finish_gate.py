@@ -172,6 +172,9 @@ async def test_workflow_without_plans_has_no_plan_tools() -> None:
 async def test_finish_beside_other_calls_does_not_end_the_run() -> None:
     made = memory_run(says("", ("todo_read", {}), ("finish", {"answer": "x"})), says("", ("finish", {"answer": "y"})))
     assert (await work(made)).answer == "y"
+    refused = next(result for result in await results(made) if result.call == "1.1")
+    assert (refused.status, "Read their results first, then call finish alone." in refused.text) == ("refused", True)
+    assert json.loads(made.model.requests[1])["messages"][-2]["content"] == refused.text
 
 
 async def test_finish_accepts_a_typed_value_and_refuses_a_malformed_value() -> None:

@@ -126,11 +126,16 @@ async def test_call_of_unknown_outcome_blocks_an_equal_call_in_the_same_turn() -
     assert (second.status, "may have happened" in second.text) == ("refused", True)
 
 
-async def test_calls_beyond_the_limit_per_turn_are_not_made() -> None:
+async def test_calls_beyond_the_limit_per_turn_are_refused_and_never_made() -> None:
     made = with_tools(says("", *[("look", {"text": str(i)}) for i in range(66)]), says("Done."))
     made.limits = Limits(tool_calls=100)
-    await run(made)
-    assert len(made.acted) == 64
+    assert (await run(made)).status == "done"
+    assert made.acted == [f"look:{i}" for i in range(64)]
+    outcomes = {one.entry.call: one.entry for one in await made.journal() if isinstance(one.entry, ToolResult)}
+    assert len(outcomes) == 66
+    refused = {call: outcome.text for call, outcome in outcomes.items() if outcome.status == "refused"}
+    assert refused.keys() == {"1.64", "1.65"}
+    assert all("at most 64 tool calls fit one turn" in text for text in refused.values())
 
 
 @pytest.mark.parametrize(

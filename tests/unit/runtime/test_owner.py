@@ -84,11 +84,18 @@ async def test_run_cancelled_during_a_model_call_makes_no_further_call_but_the_a
     assert len(later) == 1
 
 
-async def test_cancellation_after_the_answer_has_no_effect() -> None:
+async def test_cancellation_after_the_answer_was_decided_has_no_effect() -> None:
     made = memory_worker(says("Hello."))
     await made.accept("run1")
-    await made.work_once()
+    made.crash_in = {"slack_update_message"}
+    await made.work_once_or_crash()
+    made.crash_in = set()
+    # The answer is decided, and its delivery was interrupted.
+    assert RunConcluded("done", "", "Hello.") in await entries(made)
+    assert "Hello." not in made.posted
     await cancel(made)
+    await work_repeatedly(made)
+    assert made.posted == ["Hello."]
     await cancel(made, "cancel-2")
     await work_repeatedly(made)
     assert made.posted == ["Hello."]

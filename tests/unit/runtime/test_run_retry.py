@@ -162,7 +162,11 @@ async def test_retry_of_a_parked_run_makes_the_next_attempt_now() -> None:
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("me", made.worker.services.outside))
     journal.add(RunParked("model", int(made.clock.now() * 1000) + 60_000))
     await journal.commit()
+    await made.work_once()
+    assert (made.model.requests, await made.status("run1")) == ([], "parked")
     assert await again(made) == Retried(True, "Run run1 makes its next attempt now.")
+    await made.work_once()
+    assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
 async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
@@ -177,12 +181,15 @@ async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
     assert await made.status("run1") == "needs_attention"
 
 
-async def test_retry_of_a_corrupt_run_raises_corrupt() -> None:
+async def test_retry_of_a_corrupt_run_raises_corrupt_and_enqueues_nothing() -> None:
     made = memory_worker(says("Hello."))
     await made.accept("run1")
+    made.queue.clear()
     made.store._frames["run1"][0] = b"nonsense"
     with pytest.raises(Corrupt):
         await again(made)
+    made.clock.advance(1000)
+    assert await made.queue.receive(1, 60, 0) == []
 
 
 async def test_retry_of_an_unknown_or_deleted_run_raises_gone() -> None:

@@ -12,6 +12,7 @@ from gofer.tools.company import load_company
 from gofer.tools.definition import Call, Provenance
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.secret import Secret
 from support.tools.calls import any_call
 
 ONCALL = """
@@ -103,7 +104,9 @@ def test_company_tool_receives_no_undeclared_variable(tmp_path: Path) -> None:
 
 def test_settings_and_calls_do_not_print_secrets_of_the_environment() -> None:
     assert "letmein" not in repr(read_settings({"PAGER_TOKEN": "letmein"}))
-    assert "letmein" not in repr(replace(call_over(Sent()), variables={}))
+    call = replace(call_over(Sent()), variables={"PAGER_TOKEN": Secret("letmein")})
+    assert call.secret("PAGER_TOKEN").reveal() == "letmein"
+    assert "letmein" not in repr(call)
 
 
 def test_each_load_of_company_tools_imports_new_modules(tmp_path: Path) -> None:

@@ -306,9 +306,12 @@ def test_github_writes_without_a_named_place_go_to_the_place_of_the_run() -> Non
     async def story(github: GitHubSimulator, call: Call) -> None:
         await github_add_comment.act(API, call, AddComment(text="agreed"))
         await github_create_issue.act(API, call, CreateIssue(title="agreed"))
-        await github_request_reviewers.act(API, call, RequestReviewers(reviewers=["sam"]))
-        assert len(seen(github, "pulls", 7)["comments"]) == 1
-        assert "agreed" in str(github.state())
+        await github_request_reviewers.act(API, call, RequestReviewers(reviewers=["acme/core"]))
+        pull, issue = seen(github, "pulls", 7), seen(github, "issues", 9)
+        (comment,) = pull["comments"]
+        assert (comment["user"], comment["body"].splitlines()[0]) == ("gofer[bot]", "agreed")
+        assert (issue["title"], issue["user"]) == ("agreed", "gofer[bot]")
+        assert (pull["reviewers"], pull["teams"]) == (["sam"], ["core"])
 
     play(story)
 

@@ -11,6 +11,7 @@ from gofer.sources.jira.api import PROPERTY, JiraApi
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, jira_create_issue
 from gofer.sources.jira.tools import TOOLS
 from gofer.sources.jira.write import (
+    CLOCKS_APART,
     AddComment,
     LinkUrl,
     TransitionIssue,
@@ -239,6 +240,20 @@ def test_jira_comment_lookup_returns_none_without_a_match_and_fails_during_an_ou
         room.jira.faults.add("GET", "*/comment", Fault("status", 500))
         with pytest.raises(TemporaryError):
             await look_for(jira_add_comment, API, call, AddComment(text="x", issue="OPS-7"))
+
+    play(story)
+
+
+def test_jira_comment_lookup_passes_over_comments_from_before_the_run() -> None:
+    async def story(room: Room) -> None:
+        call, wanted = call_of(room), AddComment(text="x", issue="OPS-7")
+        done = await jira_add_comment.act(API, call, wanted)
+        room.clock.advance(CLOCKS_APART + 60)
+        assert await look_for(jira_add_comment, API, call, wanted) == done
+        assert await look_for(jira_add_comment, API, replace(call, since=room.clock.now()), wanted) is None
+        # Jira's clock may be behind.
+        since = room.clock.now() - 60
+        assert await look_for(jira_add_comment, API, replace(call, since=since), wanted) == done
 
     play(story)
 
