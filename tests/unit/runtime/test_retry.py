@@ -181,7 +181,7 @@ async def test_retry_is_refused_while_a_worker_has_the_conversation() -> None:
     assert await made.status("run1") == "needs_attention"
 
 
-async def test_retry_of_a_corrupt_run_raises_corrupt_and_enqueues_nothing() -> None:
+async def test_retry_of_a_corrupt_run_raises_corrupt_without_a_queue_message() -> None:
     made = memory_worker(says("Hello."))
     await made.accept("run1")
     made.queue.clear()
