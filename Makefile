@@ -31,7 +31,7 @@ types: .venv/.dev
 
 # The longest groups start first, so that no processor is idle for long at the end.
 test: lint ## run the checks and all tests, four groups at a time, because some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l unit-e-to-r unit-others contracts schedules survival types
+	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-e-to-r unit-others contracts schedules types
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
