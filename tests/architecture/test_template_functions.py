@@ -216,7 +216,7 @@ def test_sweep_and_purge_schedules_are_separate_from_published_ones() -> None:
     schedules = of_type(CLOUD, "AWS::Scheduler::Schedule").values()
     told = {one["Target"]["Input"]: one["ScheduleExpression"] for one in schedules}
     assert told == {'{"sweep": true}': "rate(1 minutes)", '{"purge": true}': "cron(17 3 * * ? *)"}
-    assert {spelled(one["GroupName"]) for one in schedules} == {"HouseScheduleGroup"}
+    assert {spelled(one["GroupName"]) for one in schedules} == {"OwnScheduleGroup"}
     assert spelled(CLOUD["Outputs"]["ScheduleGroup"]["Value"]) == "ScheduleGroup"
     allowed = permissions(CLOUD, "SchedulerRole")
     assert allowed == {
@@ -285,7 +285,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
-        *("PoisonRuns", "DamagedRuns", "TokenExpiresInDays", "UnlistedEnds"),
+        *("PoisonRuns", "CorruptRuns", "TokenExpiresInDays", "UnlistedEnds"),
         *("PeakContextUtilisation", "CostUsd", "SignInRefused"),
     }
     for name, dimensions in heard.items():

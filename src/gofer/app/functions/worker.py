@@ -54,7 +54,7 @@ def measure(ended: Ended) -> None:
         case "poison":
             metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
         case "corrupt":
-            metrics.add_metric("DamagedRuns", MetricUnit.Count, 1)
+            metrics.add_metric("CorruptRuns", MetricUnit.Count, 1)
         case "":
             pass
     if unlisted := ended.unlisted:

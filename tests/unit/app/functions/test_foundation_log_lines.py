@@ -109,8 +109,8 @@ def test_unknown_cost_and_context_window_are_not_measured(capsys: pytest.Capture
     assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
 
 
-@pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("corrupt", "DamagedRuns")])
-def test_poison_and_damaged_runs_are_counted_for_their_alarms(
+@pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("corrupt", "CorruptRuns")])
+def test_poison_and_corrupt_runs_are_counted_for_their_alarms(
     trouble: str, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure(Ended("needs_attention", 1.0, trouble=trouble))  # type: ignore[arg-type]
