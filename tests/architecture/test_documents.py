@@ -233,6 +233,27 @@ def test_readme_workflow_equals_the_shipped_workflow() -> None:
     assert yaml.safe_load(shown) == yaml.safe_load((ROOT / "agents/answer-here.yaml").read_text())
 
 
+def test_documented_benchmarks_exist() -> None:
+    text = (ROOT / "docs/measurements.md").read_text()
+    named = set(re.findall(r"\| `(\w+)` \|$", text, re.MULTILINE))
+    named |= set(re.findall(r'make bench ARGS="-k ([a-z_]+)"', (ROOT / "docs/deploy.md").read_text()))
+    assert len(named) > 5
+    files = list((ROOT / "tests/benchmarks").glob("test_*.py"))
+    known = [
+        *(path.stem for path in files),
+        *(name for path in files for name in re.findall(r"def (test_\w+)", path.read_text())),
+    ]
+    assert [name for name in named if not any(name in one for one in known)] == []
+
+
+def test_named_tests_in_rules_exist() -> None:
+    rules = (ROOT / "AGENTS.md").read_text().split("## Style", 1)[1] + (ROOT / "docs/glossary.md").read_text()
+    named = set(re.findall(r"\btest_\w{20,}", rules))
+    assert len(named) > 1
+    known = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    assert [name for name in named if f"def {name}(" not in known] == []
+
+
 def test_runbook_quotes_messages_of_the_source() -> None:
     rows = (ROOT / "docs/runbook.md").read_text().split("## On one machine", 1)[1].split("### ", 1)[0]
     messages = [message for row in re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE) for message in row.split("`")[1::2]]

@@ -11,7 +11,7 @@ from gofer.check.explain import DeliveryPath
 from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form, refuse_unverified
 from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
-from gofer.sources.webhook.hook import Hook, Standard, every_hook
+from gofer.sources.webhook.hook import Hook, Standard, read_hooks
 from gofer.sources.webhook.receiver import WebhookReceiver
 from gofer.values.canonical_json import decode
 from gofer.values.errors import BadRequest, ConfigError
@@ -81,7 +81,7 @@ def way(
 
 def find_hook(catalog: Catalog, name: str, wording: Wording = OPTIONS) -> Hook:
     """Return the webhook with a name, or the only webhook if `name` is empty. Raises ConfigError."""
-    hooks = {hook.name: hook for hook in every_hook(catalog.hooks, {})}
+    hooks = {hook.name: hook for hook in read_hooks(catalog.hooks, {})}
     known = ", ".join(hooks) or "none"
     if name in hooks:
         return hooks[name]

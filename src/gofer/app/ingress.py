@@ -10,7 +10,7 @@ from gofer.runtime.receive import Ingress
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receiver import Registering
 from gofer.sources.receivers import receivers, secret_settings
-from gofer.sources.webhook.hook import every_hook
+from gofer.sources.webhook.hook import read_hooks
 from gofer.sources.webhook.receiver import JwtProofs, webhook_receivers
 from gofer.stores.one_place import FrontStores
 from gofer.values.outside import Outside
@@ -38,8 +38,8 @@ def build_ingress(
 
     Raises ConfigError for a secret that cannot be used.
     """
-    every = every_hook(hooks, settings.webhook_secrets)
-    found = receivers(settings.sources, window) | webhook_receivers([hook for hook in every if hook.proven], jwt)
+    every = read_hooks(hooks, settings.webhook_secrets)
+    found = receivers(settings.sources, window) | webhook_receivers(every, jwt)
     ingress = Ingress(found, read_routes(routes), stores, key, outside, settings=secret_settings(every))
     if log is not None:
         ingress = replace(ingress, log=log)

@@ -3,7 +3,7 @@
 Spans carry names, counts and statuses, never contents. A step without an outcome is a span without an end.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import assert_never
@@ -235,19 +235,6 @@ def _start_agent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -
         _open(state, recorded, id=asked.call, kind="agent", name=name, attributes=attributes)
     elif earlier.kind != "agent":
         state.spans[asked.call] = replace(earlier, kind="agent", name=name, attributes=attributes)
-
-
-def nested_spans(span: Span, below: Sequence[Span]) -> Sequence[Span]:
-    """Return the spans of a subagent run below the span of the subagent, which stands for the run itself."""
-    nested: list[Span] = []
-    for child in below:
-        if child.parent is None:
-            continue
-        parent = f"{span.id}>{child.parent}"
-        if child.parent == "run":
-            parent = span.id
-        nested.append(replace(child, id=f"{span.id}>{child.id}", parent=parent))
-    return nested
 
 
 def _defer(state: Trace, recorded: e.Recorded, deferred: e.CallDeferred) -> None:

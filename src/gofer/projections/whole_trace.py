@@ -6,7 +6,7 @@ from dataclasses import replace
 from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.entries import Recorded
 from gofer.projections import progress
-from gofer.projections.trace import Span, nested_spans, project, timestamp
+from gofer.projections.trace import Span, project, timestamp
 from gofer.projections.waits import dated
 
 
@@ -29,8 +29,21 @@ def whole_trace(entries: Sequence[Recorded], subagents: SubagentJournals) -> Seq
             attributes |= {name: root[name] for name in ("gofer.reason", "gofer.waits_for") if name in root}
         if run in subagents.damaged:
             attributes["gofer.reason"] = subagents.damaged[run]
-        spans += [replace(span, attributes=attributes), *nested_spans(span, spans_below)]
+        spans += [replace(span, attributes=attributes), *_nested_spans(span, spans_below)]
     return spans
+
+
+def _nested_spans(span: Span, below: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans of a subagent run below the span of the subagent, which stands for the run itself."""
+    nested: list[Span] = []
+    for child in below:
+        if child.parent is None:
+            continue
+        parent = f"{span.id}>{child.parent}"
+        if child.parent == "run":
+            parent = span.id
+        nested.append(replace(child, id=f"{span.id}>{child.id}", parent=parent))
+    return nested
 
 
 def _waits(entries: Sequence[Recorded]) -> dict[str, object]:

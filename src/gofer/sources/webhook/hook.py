@@ -89,7 +89,7 @@ class Hook:
 
     @property
     def proven(self) -> bool:
-        """Return whether the hook has a secret or key with which callers can authenticate."""
+        """Whether the hook has a secret or key with which callers can authenticate; without one it gets no receiver."""
         return bool(self.secrets) or (isinstance(self.auth, Jwt) and bool(self.auth.keys))
 
     @property
@@ -99,15 +99,10 @@ class Hook:
 
 
 def read_hooks(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """Return hooks from their compiled JSON, sorted by name, without hooks that have no secret.
+    """Return hooks from their compiled JSON, sorted by name, including hooks without a secret.
 
     `secrets` maps names of hooks to secrets; the empty name holds the secret of all other hooks.
     """
-    return [hook for hook in every_hook(compiled, secrets) if hook.proven]
-
-
-def every_hook(compiled: object, secrets: Mapping[str, Sequence[Secret]]) -> list[Hook]:
-    """Return all hooks from their compiled JSON, including hooks without a secret, which no sender can call."""
     return [_hook(name, as_object(value), secrets) for name, value in sorted(as_object(compiled).items())]
 
 

@@ -157,11 +157,11 @@ class WebhookReceiver(Receiver):
 
 
 def webhook_receivers(hooks: Iterable[Hook], jwt: JwtProofs | None = None) -> dict[str, Receiver]:
-    """Return receivers by path.
+    """Return receivers by path. A hook without a secret or key has none, because no call of it can be verified.
 
     Raises ConfigError for an unusable secret or key, and for a hook with JWTs without `jwt`.
     """
-    return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks}
+    return {hook.path: WebhookReceiver(hook, _proof(hook, jwt)) for hook in hooks if hook.proven}
 
 
 def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:

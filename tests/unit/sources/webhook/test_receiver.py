@@ -234,7 +234,8 @@ async def test_webhook_secrets_are_separate_for_each_hook() -> None:
 
 
 def test_webhook_without_a_secret_has_no_receiver() -> None:
-    assert read_hooks({"new-hire": {"auth": {"kind": "standard"}}}, {}) == []
+    hooks = read_hooks({"new-hire": {"auth": {"kind": "standard"}}}, {})
+    assert ([hook.name for hook in hooks], webhook_receivers(hooks)) == (["new-hire"], {})
 
 
 def test_webhook_with_jwt_needs_a_front_that_takes_jwts() -> None:
