@@ -28,8 +28,8 @@ from gofer.files.document import extract, fitted
 from gofer.files.json_query import jq
 from gofer.files.preview import preview
 from gofer.files.search import Search, search
-from gofer.files.tokens import estimate
 from gofer.values.outside import SystemClock
+from gofer.values.tokens import estimate
 from support.documents.made_by_hand import WORD, docx, lines, paragraph, pdf, pptx, row, shape, word_table, xlsx
 
 ROUNDS = 5

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Literal, assert_never
 
 from gofer.engine.first_message import DATA_NOTE, NO_REQUEST
-from gofer.files.tokens import estimate
 from gofer.models.language_model import Answer
 from gofer.values.canonical_json import encode_text
+from gofer.values.tokens import estimate
 from support.app import shipped_workflows
 from support.app.company import ROOT, company
 from support.engine.long_run import Messages, ReadingModel, adder, is_asked_to_sum_up, pages, run

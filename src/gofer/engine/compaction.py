@@ -14,23 +14,24 @@ from typing import Literal
 from gofer.engine import model_request
 from gofer.engine.gates import CALLS_PER_TURN, Stop
 from gofer.engine.model_order import OneShot, order
-from gofer.engine.model_request import RequestWeights, Weight, Window
+from gofer.engine.model_request import Window
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import DisplayLimits
 from gofer.engine.services import Services
 from gofer.engine.transcript import HISTORY, LeavingMessages, digest, transcript
 from gofer.engine.working_step import WorkingStep
-from gofer.files.tokens import estimate
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.workspace_entries import ContextCompacted, Weights
 from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
 from gofer.projections.conversation import Conversation
+from gofer.projections.request_parts import RequestWeights, Weight
 from gofer.tools.definition import NewFile
 from gofer.values import messages
 from gofer.values.errors import RunStopped
 from gofer.values.messages import Usage
+from gofer.values.tokens import estimate
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 

@@ -10,17 +10,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from gofer.engine.compaction import window_limits_of
-from gofer.engine.model_request import media_tokens
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import NO_VISION
 from gofer.files.completeness import LOOKED_AT
 from gofer.files.decoder import Decoded, decode, in_brackets
 from gofer.files.kind import IMAGES, charset_of, kind_of, likely, mislabelled
 from gofer.files.size_limits import IMAGE_BYTES
-from gofer.files.tokens import estimate
 from gofer.journal.purposes import PRELOAD
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import Ability
+from gofer.projections.request_parts import media_tokens
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
 from gofer.sources.subject import indented
@@ -31,6 +30,7 @@ from gofer.values.events import Event
 from gofer.values.messages import Media
 from gofer.values.schedules.fields import NoSchedule
 from gofer.values.schedules.nominal_times import read_zone
+from gofer.values.tokens import estimate
 from gofer.workflows.load import Loaded
 
 MARK = "> "

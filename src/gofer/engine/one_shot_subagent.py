@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
-from gofer.engine.model_request import head
 from gofer.engine.own_step import OwnStep
 from gofer.files.decoder import decode, in_brackets
 from gofer.files.kind import charset_of
@@ -12,6 +11,7 @@ from gofer.journal.entries import SubagentFinished
 from gofer.journal.purposes import SUBAGENT_FILE
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer
+from gofer.projections.request_parts import head
 from gofer.tools.definition import Provenance
 from gofer.values import messages
 from gofer.values.canonical_json import encode_text

@@ -11,7 +11,6 @@ from gofer.engine.services import Services
 from gofer.files.completeness import incomplete
 from gofer.files.document import EACH
 from gofer.files.preview import Preview, preview
-from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, MessageReceived, ToolUnknown
 from gofer.journal.entries import ToolResult as Result
 from gofer.journal.workspace_entries import FileAdded, FileRead
@@ -20,6 +19,7 @@ from gofer.values.canonical_json import clean, encode
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Media
 from gofer.values.missing import Missing
+from gofer.values.tokens import estimate
 from gofer.workflows.load import Loaded
 
 TEXT_LIMIT = 100_000

@@ -15,7 +15,6 @@ from gofer.engine.one_shot_subagent import question
 from gofer.engine.results import cut
 from gofer.engine.transcript import LeavingMessages, digest
 from gofer.engine.working_step import WorkingStep
-from gofer.files.tokens import estimate
 from gofer.journal.entries import Entry, SubagentFinished, ToolResult
 from gofer.models.answer_text import split_thoughts
 from gofer.tools.definition import SEARCH
@@ -23,6 +22,7 @@ from gofer.tools.search import SHOWN, Searched, SearchTools, found, ranked, sear
 from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest, RunStopped
 from gofer.values.messages import Usage
+from gofer.values.tokens import estimate
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits, Subagent

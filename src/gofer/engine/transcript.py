@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.files.preview import preview_text
-from gofer.files.tokens import estimate
 from gofer.models.answer_text import split_thoughts
 from gofer.projections.conversation import LEFT, SUMMARY
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.tokens import estimate
 
 SHORT_CHARACTERS = 300
 """Characters of one message in a digest."""

@@ -7,8 +7,8 @@ from typing import Literal
 from gofer.files.exact_json import parse, parse_lines
 from gofer.files.json_structure import LEVELS, Shapes, TooLong, outline
 from gofer.files.text_cut import head, tail
-from gofer.files.tokens import estimate
 from gofer.values.canonical_json import clean
+from gofer.values.tokens import estimate
 
 TOKENS = 1_000
 """The default size of a preview in tokens."""

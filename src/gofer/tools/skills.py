@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
-from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import SkillLoaded
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.values.errors import ToolError
+from gofer.values.tokens import estimate
 from gofer.workflows.prompt_sections import other_files
 from gofer.workflows.skill import NAMES, SCRIPTS, Skill
 

@@ -12,7 +12,6 @@ from gofer.engine import loop
 from gofer.engine.loop import Ending
 from gofer.engine.search_by_model import WINDOW
 from gofer.engine.subagent_runs import Subagents
-from gofer.files.tokens import estimate
 from gofer.journal import entries as e
 from gofer.models.language_model import Answer
 from gofer.sources.workflow_files import WorkflowForm as Workflow
@@ -21,6 +20,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.search import TOOLS as SEARCH_TOOLS
 from gofer.tools.skills import TOOLS as SKILL_TOOLS
 from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.tokens import estimate
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Limits

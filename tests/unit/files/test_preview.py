@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.files.preview import content_id, preview, preview_json, preview_text
-from gofer.files.tokens import estimate
+from gofer.values.tokens import estimate
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.tokens import content_of, estimate
 from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
 from gofer.journal.workspace_entries import Weights
 from gofer.projections.token_account import Ledger, project
 from gofer.values.messages import Usage
+from gofer.values.tokens import content_of, estimate
 
 COUNTED = json.loads((Path(__file__).parent / "counted_tokens.json").read_text())
 KINDS = {"prose": "prose", "code": "code", "json": "json", "japanese": "cjk", "chinese": "cjk", "korean": "cjk"}

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
-from gofer.files.tokens import estimate
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
@@ -15,6 +14,7 @@ from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
 from gofer.values.secret import Secret
+from gofer.values.tokens import estimate
 
 
 class Look(Arguments):

@@ -20,7 +20,6 @@ from gofer.files.document import (
     pages_of,
 )
 from gofer.files.kind import IMAGES, charset_of, guessed, kind_of
-from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileRead
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
@@ -28,6 +27,7 @@ from gofer.tools.files.text import held, held_text, lines_of
 from gofer.values.errors import ToolError
 from gofer.values.messages import Media
 from gofer.values.missing import Missing
+from gofer.values.tokens import estimate
 
 TIMEOUT = 120.0
 """The timeout of these tools in seconds. It includes waiting for other documents of the same turn."""

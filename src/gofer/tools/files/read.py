@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from gofer.files.tokens import estimate
 from gofer.journal.workspace_entries import FileRead
 from gofer.projections.workspace import merged
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.files.text import Part, held, held_text, in_utf8, line_bytes, lines_of, part_of
 from gofer.values.errors import ToolError
+from gofer.values.tokens import estimate
 
 PEEKED = 32_000
 """The most bytes that one call shows."""

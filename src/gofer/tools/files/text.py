@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from gofer.files.completeness import incomplete
 from gofer.files.decoder import Decoded, decode
 from gofer.files.kind import charset_of, kind_of, mislabelled
-from gofer.files.tokens import estimate
 from gofer.projections.workspace import HeldFile
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
+from gofer.values.tokens import estimate
 
 SHOWN_TOKENS = 8_000
 """The most tokens of a file that one call shows."""

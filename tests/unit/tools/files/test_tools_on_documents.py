@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from gofer.engine.model_request import RequestWeights
 from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
+from gofer.projections.request_parts import RequestWeights
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.files.tokens import SAMPLE, estimate
+from gofer.values.tokens import SAMPLE, estimate
 
 chance = random.Random(7)
 PROSE = (
