@@ -11,8 +11,6 @@ from typing import Protocol, cast
 from gofer.app.event_input import SOURCES, hook_name
 from gofer.app.operations import Operations, Place, read_place
 from gofer.app.settings import process_variables
-from gofer.journal.coordination import Head
-from gofer.journal.store import Store
 from gofer.values.errors import ConfigError
 
 
@@ -25,26 +23,6 @@ def number(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
-
-
-async def listed_run(store: Store, prefix: str) -> Head:
-    """Return the listed run whose id begins with `prefix`.
-
-    Raises ConfigError when there is no such run or more than one.
-    """
-    if not prefix:
-        raise ConfigError("The id of the run is empty; `gofer runs` lists the newest runs.")
-    exact = await store.head(prefix)
-    if exact is not None and not exact.private:
-        # An exact id also finds a run that is too old for the list.
-        return exact
-    found = [head for head in await store.heads(10_000) if head.run.startswith(prefix)]
-    if len(found) != 1:
-        problem = "There is no run"
-        if found:
-            problem = f"{len(found)} runs begin with"
-        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest runs.")
-    return found[0]
 
 
 OPENERS = {False: "gofer.app.embedded.state", True: "gofer.app.aws.operations"}

@@ -5,9 +5,10 @@ import asyncio
 import sys
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed_run, operations, place_options
+from gofer.cli.arguments import operations, place_options
 from gofer.journal.entries import RunCancelled
 from gofer.runtime.cancel import cancel
+from gofer.runtime.run_reader import listed_run
 from gofer.values.outside import random_id
 
 

@@ -13,8 +13,9 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
 from gofer.app.worker import build_exporter
-from gofer.cli.arguments import listed_run, operations, place_options
+from gofer.cli.arguments import operations, place_options
 from gofer.journal.coordination import Head
+from gofer.runtime.run_reader import listed_run
 from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
 from gofer.runtime.telemetry.spans import Exported
 from gofer.values.canonical_json import one_line

@@ -4,8 +4,9 @@ import argparse
 import asyncio
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed_run, operations, place_options
+from gofer.cli.arguments import operations, place_options
 from gofer.runtime.retention import keep
+from gofer.runtime.run_reader import listed_run
 from gofer.values.errors import Gone
 
 

@@ -6,7 +6,8 @@ import json
 import sys
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed_run, operations, place_options
+from gofer.cli.arguments import operations, place_options
+from gofer.runtime.run_reader import listed_run
 from gofer.runtime.run_retry import Retried, retry
 from gofer.values.outside import random_id
 

@@ -6,13 +6,11 @@ import json
 from collections.abc import Sequence
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import listed_run, operations, place_options
-from gofer.journal.child_runs import read_subagents
-from gofer.journal.log import read_journal
-from gofer.projections import progress
+from gofer.cli.arguments import operations, place_options
 from gofer.projections.outline import outline
 from gofer.projections.trace import Span
 from gofer.projections.whole_trace import whole_trace
+from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
 from gofer.values.errors import ConfigError
 
 
@@ -36,7 +34,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
     run = (await listed_run(opened.stores.journals, prefix)).run
-    entries = await read_journal(run, opened.stores.journals, opened.stores.blobs)
-    if progress.project(entries).private:
+    record = await RunReader(opened.stores, opened.clock, {}).read(run, OPERATOR)
+    if record is None:
         raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
-    return run, whole_trace(entries, await read_subagents(entries, opened.stores.journals, opened.stores.blobs))
+    return run, whole_trace(record.entries, record.subagents)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.check_entries import RunChecked
 from gofer.journal.subagent_entries import SubagentFinished, SubagentStarted
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
 from gofer.values.errors import Cause
@@ -310,6 +311,7 @@ Entry = (
     | RunRetried
     | RunConcluded
     | RunFinished
+    | RunChecked
 )
 
 KINDS: Mapping[str, type[Entry]] = {
@@ -341,6 +343,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.retried": RunRetried,
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
+    "run.checked": RunChecked,
 }
 """Every class of entries by its kind in a journal."""
 

@@ -159,7 +159,7 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
             | e.RunRetried()
         ):
             pass
-        case e.RunConcluded() | e.RunFinished():
+        case e.RunConcluded() | e.RunFinished() | e.RunChecked():
             pass
         case e.ApprovalRequested() | e.ApprovalClicked() | e.ApprovalDecided():
             pass

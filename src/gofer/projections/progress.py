@@ -34,6 +34,7 @@ class Progress:
     started: e.RunStarted | None = None
     concluded: e.RunConcluded | None = None
     finished: e.RunFinished | None = None
+    checked: e.RunChecked | None = None
     llm_calls: int = 0
     tool_calls: int = 0
     """The permitted calls of the model or script; calls of the run itself do not count."""
@@ -230,11 +231,8 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
             _defer(state, recorded.at, deferred)
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() as item:
             _take_item(state, item)
-        case e.RunConcluded() as concluded:
-            state.concluded = concluded
-            _reset_attempts(state)
-        case e.RunFinished() as finished:
-            state.finished = finished
+        case e.RunConcluded() | e.RunFinished() | e.RunChecked() as end:
+            _end(state, end)
         case e.ApprovalRequested() | e.ApprovalDecided() as change:
             _approve(state, change)
         case e.PermitRenewed():
@@ -290,6 +288,17 @@ def _approve(state: Progress, change: e.ApprovalRequested | e.ApprovalDecided) -
     elif name in state.approvals:
         state.approvals[name] = replace(state.approvals[name], decided=change)
     _reset_attempts(state)
+
+
+def _end(state: Progress, end: e.RunConcluded | e.RunFinished | e.RunChecked) -> None:
+    match end:
+        case e.RunConcluded():
+            state.concluded = end
+            _reset_attempts(state)
+        case e.RunFinished():
+            state.finished = end
+        case e.RunChecked():
+            state.checked = end
 
 
 def _block_tool(state: Progress, unknown: e.ToolUnknown) -> None:

@@ -129,8 +129,8 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
                 f"compaction/{state.compactions}",
                 {"gofer.compacted.turns": list(turns), "gofer.compacted.by": by},
             )
-        case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
-            pass  # the span of the call that caused it has the summary
+        case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated() | e.RunChecked():
+            pass  # the span of the call that caused the change has the summary; checks have no duration
         case _:
             assert_never(recorded.entry)
 

@@ -9,6 +9,7 @@ from gofer.journal import entries as e
 from gofer.journal import subagent_entries as s
 from gofer.journal import workspace_entries as w
 from gofer.journal.approval_entries import About, Decision
+from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import Entry, Recorded
 from gofer.projections import conversation
 from gofer.values.messages import Media, ToolAsk, Usage
@@ -37,6 +38,7 @@ class GeneratedJournal:
         self.entries.append(e.RunConcluded(self.draw(st.sampled_from(get_args(e.Status))), "", "the answer"))
         self.call("answer/1", "lookup")
         self.entries.append(e.RunFinished(self.draw(st.sampled_from(get_args(e.Status)))))
+        self.entries.append(e.RunChecked((Verdict("no-tool-loops", self.draw(st.booleans())),)))
         return self.entries
 
     def compact(self) -> None:

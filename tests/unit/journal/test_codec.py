@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, Decision
+from gofer.journal.check_entries import Verdict
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, OtherVersion
@@ -41,7 +42,7 @@ ENTRIES = st.one_of(
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
     st.builds(e.ToolUnknown, TEXT, TEXT),
-    st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), said=st.none() | PROVIDER_ERRORS),
+    st.builds(e.CallDeferred, TEXT, TEXT, COUNT, st.booleans(), provider_error=st.none() | PROVIDER_ERRORS),
     st.builds(e.ApprovalRequested, TEXT, TEXT, TEXT, st.lists(TEXT).map(tuple), COUNT, ABOUT),
     st.builds(e.ApprovalClicked, TEXT, ABOUT, TEXT, st.sampled_from(["approved", "denied"]), TEXT, COUNT, TEXT),
     st.builds(e.ApprovalDecided, TEXT, st.sampled_from(get_args(Decision)), TEXT, TEXT, ABOUT),
@@ -51,6 +52,7 @@ ENTRIES = st.one_of(
     st.builds(e.RunRetried, TEXT, TEXT),
     st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
     st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
+    st.builds(e.RunChecked, st.lists(st.builds(Verdict, TEXT, st.booleans(), summary=TEXT, detail=TEXT)).map(tuple)),
 )
 
 

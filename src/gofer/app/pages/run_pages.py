@@ -4,7 +4,6 @@ A request for `application/json` gets the runs and traces as JSON. Private runs 
 only to people who may see the place where the run began (`Readers`). Traces hold names and counts, no contents.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -17,74 +16,23 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
-from gofer.journal.child_runs import read_subagents
-from gofer.journal.hidden_runs import hide, is_hidden
-from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
-from gofer.projections import progress
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.outline import about, levels
-from gofer.projections.progress import Progress, project
 from gofer.projections.trace import Span, timestamp
 from gofer.projections.whole_trace import whole_trace
-from gofer.sources.receivers import BY_SOURCE
+from gofer.runtime.run_reader import OPERATOR, Reader, RunReader
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
-from gofer.values.events import Event
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog, Loaded
-
-LISTED = 200
-"""The number of newest runs that are searched for runs of the same channel. Older runs are hidden when viewed."""
-_AT_ONCE = 20
-
-
-async def hide_place(run: str, event: Event, stores: Stores, at: int) -> None:
-    """Hide a run, and the newest other runs of its channel, from every list. `at` is now, in unix milliseconds.
-
-    Raises TemporaryError.
-    """
-    store = stores.journals
-    if not await is_hidden(run, store):
-        listed = [head.run for head in await store.heads(LISTED) if head.run != run]
-        for first in range(0, len(listed), _AT_ONCE):
-            for other in await _of_channel(listed[first : first + _AT_ONCE], event, stores):
-                await hide(other, store, at)
-    # The run itself is hidden last. If this call fails earlier, the next view repeats it for all runs.
-    await hide(run, store, at)
-
-
-async def _of_channel(runs: Sequence[str], event: Event, stores: Stores) -> Sequence[str]:
-    """Return the runs that began in the channel of an event."""
-    events = await asyncio.gather(*(_event_of(run, stores) for run in runs))
-    place = _place(event)
-    return [run for run, other in zip(runs, events, strict=True) if other is not None and _place(other) == place]
-
-
-async def _event_of(run: str, stores: Stores) -> Event | None:
-    try:
-        return project(await read_journal(run, stores.journals, stores.blobs)).event
-    except (Corrupt, Gone):
-        return None
-
-
-def _place(event: Event) -> tuple[str, str]:
-    return event.source, event.place.get("channel", "")
 
 
 class Readers(Protocol):
     """The people who open pages. Each method may raise TemporaryError if the answer cannot be determined."""
 
-    async def sees(self, request: Request, event: Event) -> bool:
-        """Return whether a reader may see the run of a private event."""
-        ...
-
-    async def became_private(self, event: Event) -> bool:
-        """Return whether the place of a public event is private now."""
-        ...
-
-    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        """Return whether a reader may see the run of a workflow on a repository that is not known to be public."""
+    def reader(self, request: Request) -> Reader:
+        """Return the person who sent a request, as a reader of runs."""
         ...
 
     async def reads(self, request: Request, loaded: Loaded) -> bool:
@@ -99,22 +47,12 @@ class Readers(Protocol):
 class LocalReaders(Readers):
     """The readers on one machine. Only its users can open the pages, and Gofer does not know their names.
 
-    They see runs on private repositories, because the operator may read what Gofer's token reads. They read prompts
-    and scripts, because these files are on the same machine.
+    They read prompts and scripts, because these files are on the same machine.
     """
 
     @override
-    async def sees(self, request: Request, event: Event) -> bool:
-        return False
-
-    @override
-    async def became_private(self, event: Event) -> bool:
-        # Without a reader's name the answer would change nothing.
-        return False
-
-    @override
-    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        return True
+    def reader(self, request: Request) -> Reader:
+        return OPERATOR
 
     @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
@@ -223,28 +161,14 @@ class Pages:
         return f'<pre class="error">{escape(self.notice)}</pre>' * bool(self.notice)
 
     async def _spans(self, request: Request) -> Sequence[Span]:
+        runs = RunReader(self.stores, self.clock, self.catalog.workflows)
         try:
-            entries = await read_journal(request.path_params["run"], self.stores.journals, self.stores.blobs)
-            if not await self._shown(request, progress.project(entries)):
-                return ()
-            return whole_trace(entries, await read_subagents(entries, self.stores.journals, self.stores.blobs))
+            record = await runs.read(request.path_params["run"], self.readers.reader(request))
         except (Corrupt, Gone):
             return ()
-
-    async def _shown(self, request: Request, begun: Progress) -> bool:
-        """Return whether a reader may see a run now. If the place of the run became private, hide the run first."""
-        if begun.event is None:
-            return False
-        if begun.private:
-            return await self.readers.sees(request, begun.event)
-        if await self.readers.became_private(begun.event):
-            now_ms = int(self.clock.now() * 1000)
-            await hide_place(request.path_params["run"], begun.event, self.stores, now_ms)
-            return await self.readers.sees(request, begun.event)
-        spec = BY_SOURCE.get(begun.event.source)
-        if spec is not None and spec.is_restricted(begun.event):
-            return await self.readers.sees_repository(request, self.catalog.workflows.get(begun.workflow))
-        return True
+        if record is None:
+            return ()
+        return whole_trace(record.entries, record.subagents)
 
     def _page(self, request: Request, title: str, body: str) -> Response:
         return HTMLResponse(_PAGE.format(title=title, body=body, footer=self.readers.footer(request)))

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from gofer.app.pages.run_pages import Readers
 from gofer.app.pages.sessions import Sessions
+from gofer.runtime.run_reader import Reader
 from gofer.sources.serving import Members, PageRefused
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
@@ -34,27 +35,8 @@ class SignedInReaders(Readers):
     """Called with each refusal that hides something from a reader."""
 
     @override
-    async def sees(self, request: Request, event: Event) -> bool:
-        place = self.members.place(event)
-        if self.members.is_direct(place):
-            return await self._is_actor(request, event)
-        return bool(place) and await self._is_in(request, place)
-
-    @override
-    async def became_private(self, event: Event) -> bool:
-        place = self.members.place(event)
-        return bool(place) and await self.members.is_private(place)
-
-    @override
-    async def sees_repository(self, request: Request, loaded: Loaded | None) -> bool:
-        if loaded is None:
-            return False
-        try:
-            place = await self.members.place_of_owner(loaded.workflow.owner)
-        except PageRefused as error:
-            self.report(error)
-            return False
-        return bool(place) and await self._is_in(request, place)
+    def reader(self, request: Request) -> Reader:
+        return SignedInReader(self, request)
 
     @override
     async def reads(self, request: Request, loaded: Loaded) -> bool:
@@ -66,7 +48,7 @@ class SignedInReaders(Readers):
         if private is None:
             return True
         for place in private:
-            if await self._is_in(request, place):
+            if await self.is_in(request, place):
                 return True
         return False
 
@@ -81,7 +63,7 @@ class SignedInReaders(Readers):
             "<p><button>Sign out</button></form>"
         )
 
-    async def _is_in(self, request: Request, place: str) -> bool:
+    async def is_in(self, request: Request, place: str) -> bool:
         """Return whether the reader is a full member and in a place now. False if the system does not answer."""
         user = await self._member(request)
         try:
@@ -90,7 +72,7 @@ class SignedInReaders(Readers):
             self.report(error)
             return False
 
-    async def _is_actor(self, request: Request, event: Event) -> bool:
+    async def is_actor(self, request: Request, event: Event) -> bool:
         """Return whether the reader is a full member and wrote a direct message, the only person in its place."""
         user = await self._member(request)
         return bool(user) and user == event.actor.id
@@ -108,3 +90,36 @@ class SignedInReaders(Readers):
         except BadRequest:
             return ""
         return session.user
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInReader(Reader):
+    """The person who sent one request."""
+
+    readers: SignedInReaders
+    request: Request
+
+    @override
+    async def sees(self, event: Event) -> bool:
+        members = self.readers.members
+        place = members.place(event)
+        if members.is_direct(place):
+            return await self.readers.is_actor(self.request, event)
+        return bool(place) and await self.readers.is_in(self.request, place)
+
+    @override
+    async def became_private(self, event: Event) -> bool:
+        members = self.readers.members
+        place = members.place(event)
+        return bool(place) and await members.is_private(place)
+
+    @override
+    async def sees_repository(self, loaded: Loaded | None) -> bool:
+        if loaded is None:
+            return False
+        try:
+            place = await self.readers.members.place_of_owner(loaded.workflow.owner)
+        except PageRefused as error:
+            self.readers.report(error)
+            return False
+        return bool(place) and await self.readers.is_in(self.request, place)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from gofer.cli.arguments import listed_run
 from gofer.journal.coordination import Head
+from gofer.runtime.run_reader import listed_run
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import ConfigError
 from support.stand_ins import claimed
