@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gofer.journal.entries import Recorded
 from gofer.projections import (
+    calls,
     conversation,
     progress,
     repetition,
@@ -42,7 +43,7 @@ def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
 
 EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
     (projection, projection.project)
-    for projection in (conversation, progress, repetition, script_replay, token_account, workspace)
+    for projection in (calls, conversation, progress, repetition, script_replay, token_account, workspace)
 ] + [(trace, spans_so_far)]
 
 
