@@ -18,6 +18,7 @@ PLAIN = {
     "stores/sqlite/key_file.py": "tells a whole slot from a torn one",
     "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
     "projections/repetition.py": "compares calls within a journal",
+    "projections/sent_requests.py": "compares requests with their journal",
     "sources/jira/write.py": "marks a link in Jira",
     "sources/notion/rich_text.py": "marks texts in Notion",
     "sources/slack/post_file.py": "marks a file in Slack",

@@ -5,22 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from gofer.journal import entries as e
-from gofer.journal.approval_entries import About
 from gofer.journal.purposes import CONTEXT, is_own
 from gofer.journal.subagent_entries import Exchanged, Slice
 from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.projections.approval_requests import Approval, Approvals, record, undecided
 from gofer.projections.attempts import Attempts
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 from gofer.values.events import Event
 from gofer.values.messages import Usage, asked_at
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """An approval request and its decision, or None before that."""
-
-    requested: e.ApprovalRequested
-    decided: e.ApprovalDecided | None = None
 
 
 @dataclass(slots=True)
@@ -82,8 +74,7 @@ class Progress:
     """The tools and destinations of calls with an unknown outcome."""
     quiet_until: int = 0
     """The end of the quiet time for the calls in doubt; 0 before it began."""
-    approvals: dict[tuple[About, str], Approval] = field(default_factory=dict[tuple[About, str], Approval])
-    """The approval requests by question and call id."""
+    approvals: Approvals = field(default_factory=Approvals)
     clicks: list[e.ApprovalClicked] = field(default_factory=list[e.ApprovalClicked])
     """The pressed buttons in the order of the journal."""
     intended_at: dict[str, int] = field(default_factory=dict[str, int])
@@ -143,7 +134,7 @@ class Progress:
     @property
     def waiting(self) -> Approval | None:
         """The first approval request without a decision, or None."""
-        return next((one for one in self.approvals.values() if one.decided is None), None)
+        return undecided(self.approvals)
 
     @property
     def parked_reason(self) -> str:
@@ -234,7 +225,8 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
         case e.RunConcluded() | e.RunFinished() | e.RunChecked() as end:
             _end(state, end)
         case e.ApprovalRequested() | e.ApprovalDecided() as change:
-            _approve(state, change)
+            record(state.approvals, change)
+            _reset_attempts(state)
         case e.PermitRenewed():
             # A request is about to be sent again, and must land before a later owner looks for its effect.
             state.quiet_until = 0
@@ -279,15 +271,6 @@ def _take_item(state: Progress, item: e.Item) -> None:
             state.restored = state.restored or restored
         case e.MessageReceived():
             pass
-
-
-def _approve(state: Progress, change: e.ApprovalRequested | e.ApprovalDecided) -> None:
-    name = change.about, change.call
-    if isinstance(change, e.ApprovalRequested):
-        state.approvals[name] = Approval(change)
-    elif name in state.approvals:
-        state.approvals[name] = replace(state.approvals[name], decided=change)
-    _reset_attempts(state)
 
 
 def _end(state: Progress, end: e.RunConcluded | e.RunFinished | e.RunChecked) -> None:

@@ -47,7 +47,7 @@ def test_refused_call_keeps_its_tool_its_arguments_and_its_reason() -> None:
     assert call.attempts == 0
 
 
-def test_malformed_arguments_stay_as_the_model_wrote_them() -> None:
+def test_malformed_arguments_are_kept_unchanged() -> None:
     call = calls_of(asked(ToolAsk("a", "look", '{"text": ')))["1.0"]
     assert (call.asked_for, call.arguments, call.status) == ('{"text": ', None, "asked")
 
