@@ -46,13 +46,18 @@ def project(entries: list[Entry]) -> tuple[trace.Span, ...]:
     return trace.project(Recorded(n, 0, n * 1000, "me", entry) for n, entry in enumerate(entries, start=1))
 
 
+def by_id(entries: list[Entry]) -> dict[str, trace.Span]:
+    return {span.id: span for span in project(entries)}
+
+
 def test_trace_of_a_run_is_a_tree_of_spans_with_genai_names() -> None:
-    run, llm, tool, answer = project(RUN)
-    assert [(span.id, span.parent, span.kind, span.status) for span in (run, llm, tool, answer)] == [
+    run, llm, tool, answer, error = project(RUN)
+    assert [(span.id, span.parent, span.kind, span.status) for span in (run, llm, tool, answer, error)] == [
         ("run", None, "run", "needs_attention"),
         ("llm/1", "run", "llm", "ok"),
         ("1.0", "llm/1", "tool", "ok"),
         ("answer/1", "run", "tool", "unknown"),
+        ("error/1", "run", "error", "error"),
     ]
     assert (run.start, run.end) == (1_000, 12_000)
     assert (tool.start, tool.end) == (7_000, 7_300)
@@ -81,16 +86,14 @@ def test_refused_tool_call_has_a_span() -> None:
 
 def test_every_cut_of_a_journal_has_a_trace_and_an_outline_without_content() -> None:
     for length in range(1, len(RUN) + 1):
-        spans = project(RUN[:length])
-        lines = outline("run1", spans)
-        assert len(lines) == 1 + len(spans)
+        lines = outline("run1", project(RUN[:length]))
         assert CANARY not in "\n".join(lines)
 
 
 def test_outline_shows_workflow_cost_and_duration() -> None:
-    _, run, llm, tool, _ = outline("run1", project(RUN))
+    _, run, llm, tool, _, _ = outline("run1", project(RUN))
     assert "answer-here" in run
-    assert "m-1: 100 in, 10 out, 0.2500 USD" in llm
+    assert "100 in, 10 out, 0.2500 USD" in llm
     assert "300 ms" in tool
 
 
@@ -115,7 +118,7 @@ def waited(in_doubt: bool) -> list[Entry]:
 @pytest.mark.parametrize("in_doubt", [True, False])
 def test_deferred_tool_call_span_ends_with_the_outcome(in_doubt: bool) -> None:
     journal = [*waited(in_doubt), *([] if in_doubt else [CALL]), ToolResult(CALL.call, "ok", "", "posted", None, 5)]
-    call = project(journal)[-1]
+    call = by_id(journal)[CALL.call]
     assert (call.status, call.start, call.end) == ("ok", 7_000, len(journal) * 1_000)
     assert call.attributes["gofer.system"] == "Slack"
     lasted = len(journal) * 1_000 - 5 - 8_000
@@ -125,14 +128,13 @@ def test_deferred_tool_call_span_ends_with_the_outcome(in_doubt: bool) -> None:
 
 @pytest.mark.parametrize("in_doubt", [True, False])
 def test_deferred_tool_call_is_open_in_the_outline_with_the_reason(in_doubt: bool) -> None:
-    *_, line = outline("run1", project(waited(in_doubt)))
-    assert "… slack_post_message" in line
-    assert line.endswith(f"waits: {AWAY.rstrip('.')}")
-    assert " ms " not in line
+    lines = outline("run1", [by_id(waited(in_doubt))["run"], by_id(waited(in_doubt))[CALL.call]])
+    assert lines[2].split()[2:] == ["…", "slack_post_message", "deferred"]
+    assert " ".join(map(str.strip, lines[3:])) == f"waits: {AWAY.rstrip('.')}"
 
 
 def test_deferred_tool_call_of_unknown_outcome_shows_the_waiting_time() -> None:
-    call = project([*waited(True), ToolUnknown(CALL.call, "")])[-1]
+    call = by_id([*waited(True), ToolUnknown(CALL.call, "")])[CALL.call]
     assert (call.status, call.attributes["gofer.waited_ms"]) == ("unknown", 4_000)
 
 
@@ -140,16 +142,20 @@ def test_deferred_tool_call_of_unknown_outcome_shows_the_waiting_time() -> None:
 def test_ended_run_has_no_waiting_span(end: Status, status: str) -> None:
     journal = [*waited(False), SubagentStarted("2.0", "reader", "", {"model": "m"})]
     journal += [CallDeferred("2.0", "HTTP 503"), RunFinished(end, "no model")]
-    *_, call, subagent = project(journal)
-    assert (call.status, subagent.status) == (status, status)
-    assert call.end == subagent.end == len(journal) * 1_000
+    spans = by_id(journal)
+    waiting = [spans[CALL.call], spans["2.0"], spans["2.0/llm/1"]]
+    assert [span.status for span in waiting] == [status] * 3
+    assert waiting[0].end == waiting[1].end == len(journal) * 1_000
 
 
 def test_deferred_subagent_span_shows_the_waiting_time() -> None:
     asked = SubagentStarted("2.0", "reader", "", {"model": "m"})
     answer = SubagentFinished("2.0", "ok", "", "m-1", Usage(1, 1), 0.1, 10)
-    *_, span = project([*RUN[:5], asked, CallDeferred("2.0", "HTTP 503", 9_000), asked, answer])
-    assert about(span) == "m-1: 1 in, 1 out, 0.1000 USD; waited 2.0 s: HTTP 503"
+    spans = by_id([*RUN[:5], asked, CallDeferred("2.0", "HTTP 503", 9_000), asked, answer])
+    assert about(spans["2.0"]) == "waited 2.0 s: HTTP 503"
+    assert about(spans["2.0/llm/1"]) == "HTTP 503"
+    assert about(spans["2.0/llm/2"]) == "1 in, 1 out, 0.1000 USD"
+    assert [spans[f"2.0/llm/{n}"].status for n in (1, 2)] == ["deferred", "ok"]
 
 
 def test_deferral_of_an_unknown_call_starts_no_span() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
+from gofer.projections.span_ids import session_id
 from gofer.runtime.telemetry.exporter import requests, to_json
-from gofer.runtime.telemetry.spans import Exported, exported, session_id
+from gofer.runtime.telemetry.spans import Exported, exported
 from gofer.values.events import Event
 from gofer.values.messages import ToolAsk, Usage
 from support.http.otlp_collector import values
@@ -78,8 +79,10 @@ def test_exported_run_is_a_workflow_span_with_chats_tools_and_agents_below() -> 
         ("invoke_agent summary", "invoke_workflow answer-here", False),
         ("chat m", "invoke_agent summary", True),
         ("approval of post", "invoke_workflow answer-here", False),
+        ("wait for an approval", "invoke_workflow answer-here", False),
         ("execute_tool (refused)", "invoke_workflow answer-here", False),
         ("execute_tool post", "invoke_workflow answer-here", False),
+        ("failed end", "invoke_workflow answer-here", False),
     ]
     assert len({span.id for span in spans}) == len(spans)
     assert {span.trace for span in spans} == {spans[0].trace}
@@ -255,7 +258,7 @@ def test_spans_are_exported_in_batches_in_order() -> None:
     spans = exported("run1", record([*RUN[:6], *many, RUN[-1]]))
     sent = list(requests(spans, {"service.name": "gofer"}))
     batches = [request.resource_spans[0].scope_spans[0].spans for request in sent]
-    assert [len(batch) for batch in batches] == [256, 256, 90]
+    assert [len(batch) for batch in batches] == [256, 256, 91]
     assert [span.span_id for batch in batches for span in batch] == [span.id for span in spans]
     assert {values(request.resource_spans[0].resource)["service.name"] for request in sent} == {"gofer"}
 
@@ -270,6 +273,8 @@ def test_large_spans_are_exported_in_separate_batches() -> None:
 KEPT = {"call", "tool", "name", "model", "effect", "status", "bundle", "workflow", "continues", "owner"}
 KEPT |= {
     "decision",
+    "file",
+    "unit",
     "about",
     "source",
     "kind",
@@ -290,6 +295,10 @@ def speaking(value: object, word: str) -> object:
             return replace(value, text=word, place=place, conversation=word, facts={word: word}, digest=word)
         case e.CallDeferred():
             return replace(value, reason=word)
+        case e.RunParked() | e.RunHandedOver():
+            return value
+        case e.ContextCompacted():
+            return replace(value, summary=word)
         case ToolAsk():
             return ToolAsk(word, word, word)
         case tuple():
