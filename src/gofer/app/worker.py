@@ -72,6 +72,7 @@ def build_worker(
         outside=installation.outside,
         patience=installation.patience,
         installation_key=installation.key,
+        exports_spans=bool(settings.otlp.url),
     )
     exporter = None
     if settings.otlp.url:

@@ -84,6 +84,8 @@ class Services:
     """The windows of the models that the files name, in tokens, where they are known."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Converter of an image for a model, to at most so many bytes. With None, small images are shown unchanged."""
+    exports_spans: bool = False
+    """Whether the spans of ended runs are sent to a collector."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """Counter of the pages of a PDF; raises ToolError for a PDF that cannot be opened. None skips the check."""
 
