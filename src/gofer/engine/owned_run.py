@@ -95,7 +95,10 @@ class OwnedRun:
         self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
 
     def note(self, entry: e.Entry) -> e.Recorded:
-        """Add an entry to the next frame and return it with its address; the next intent or `commit` makes it durable."""
+        """Add an entry to the next frame, and return it with its address.
+
+        The next intent or `commit` makes it durable.
+        """
         recorded = self._journal.add(entry)
         progress.fold(self.progress, recorded)
         conversation.fold(self.conversation, recorded)

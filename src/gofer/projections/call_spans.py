@@ -36,12 +36,7 @@ def begin(state: Trace, recorded: e.Recorded, call: e.ToolCall) -> None:
 
 def end(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
     """End a call with its result. A call that was refused or done before begins and ends with it."""
-    if result.call not in state.spans:
-        tool = _tool_without_intent(state, result.call)
-        parent = _parent(state, result.call)
-        state.open(
-            recorded, id=result.call, parent=parent, kind="tool", name=tool, attributes=_identity(result.call, tool)
-        )
+    _open_without_intent(state, recorded, result.call)
     add_files(state, result.call)
     attributes = without_empty({"gofer.summary": result.summary})
     if result.status != "ok":
@@ -58,6 +53,7 @@ def end(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
 
 def end_unknown(state: Trace, recorded: e.Recorded, call: str) -> None:
     """End a call whose outcome cannot be determined."""
+    _open_without_intent(state, recorded, call)
     add_files(state, call)
     state.update(call, state.waited(call, recorded.at), status="unknown", ended=recorded)
 
@@ -145,6 +141,15 @@ def _parent(state: Trace, call: str) -> str:
     if is_own(call):
         return RUN
     return state.llm
+
+
+def _open_without_intent(state: Trace, recorded: e.Recorded, call: str) -> None:
+    """Add the span of a call that was refused, or that an earlier run made, if it has none."""
+    if call in state.spans:
+        return
+    tool = _tool_without_intent(state, call)
+    identity = _identity(call, tool)
+    state.open(recorded, id=call, parent=_parent(state, call), kind="tool", name=tool, attributes=identity)
 
 
 def _tool_without_intent(state: Trace, call: str) -> str:

@@ -80,7 +80,7 @@ _ERRORS = {
     "deferred": "unavailable",
 }
 """The statuses that are errors, with the `error.type` of an error without a code."""
-_BEFORE_THE_NAME = frozenset({"", "unknown_tool", "cut_call", "deprecated"})
+_BEFORE_THE_NAME = frozenset({"", "unknown_tool", "too_many_calls", "cut_call", "deprecated", "no_plan"})
 """The reasons for which Gofer refuses a call before it knows that the tool exists. Its name is then a model's text."""
 _NO_NAME = "(refused)"
 _AGENT = ("gen_ai.agent.name", "gofer.subagent.run")
