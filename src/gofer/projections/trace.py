@@ -149,11 +149,12 @@ def _finish(state: Trace, recorded: e.Recorded, finished: e.RunFinished) -> None
     status_of_waiting = "error"
     if finished.status == "cancelled":
         status_of_waiting = "closed"
+    last_attempts = set(state.attempts.values())
     for span in list(state.spans.values()):
         ended = None
         if span.end is None:
             ended = recorded
-        followed = span.kind == "llm" and span.id not in state.attempts.values()
+        followed = span.kind == "llm" and span.id not in last_attempts
         if span.status == "deferred" and not followed:
             state.update(span.id, state.waited(span.id, recorded.at), status=status_of_waiting, ended=ended)
         elif ended is not None:

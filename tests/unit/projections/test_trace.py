@@ -10,6 +10,7 @@ from gofer.journal.entries import (
     RunAccepted,
     RunConcluded,
     RunFinished,
+    RunHandedOver,
     RunOwned,
     RunParked,
     RunStarted,
@@ -161,3 +162,56 @@ def test_deferred_subagent_span_shows_the_waiting_time() -> None:
 def test_deferral_of_an_unknown_call_starts_no_span() -> None:
     wait = CallDeferred(CALL.call, AWAY, 9_000)
     assert project([*RUN[:6], wait, CALL])[-1].start == 8_000
+
+
+def test_parked_run_has_a_span_for_each_wait_that_the_next_owner_ends() -> None:
+    wait = CallDeferred(CALL.call, AWAY, 9_000, False, "outage", 90_000, "Slack")
+    spans = by_id([*RUN[:6], CALL, wait, RunParked("outage", 9_000), RunOwned(), RunParked("model", 20_000)])
+    first, second = spans["wait/1"], spans["wait/2"]
+    assert (first.kind, first.name, first.parent) == ("wait", "wait for the end of an outage", "run")
+    assert (first.start, first.end, first.status) == (9_000, 10_000, "over")
+    assert first.attributes == {
+        "gofer.wait.reason": "outage",
+        "gofer.wait.until": "1970-01-01T00:00:09.000Z",
+        "gofer.system": "Slack",
+    }
+    assert (second.end, second.status) == (None, "parked")
+    assert "gofer.system" not in second.attributes
+
+
+@pytest.mark.parametrize(
+    ("left", "errors"),
+    [
+        ([], ["crashed owner"]),
+        ([RunHandedOver("interrupted")], ["interrupted hand-over"]),
+        ([RunHandedOver()], []),
+        ([RunParked("model", 9_000)], []),
+    ],
+)
+def test_owner_that_did_not_leave_in_good_order_is_an_error_of_the_run(left: list[Entry], errors: list[str]) -> None:
+    spans = project([*RUN[:3], *left, RunOwned()])
+    assert [(span.name, span.parent) for span in spans if span.kind == "error"] == [(name, "run") for name in errors]
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (RunFinished("failed", "away", "outage", "Slack"), "outage"),
+        (RunFinished("needs_attention", "a call"), "needs_attention"),
+    ],
+)
+def test_failed_end_is_an_error_with_the_code_of_its_cause(end: RunFinished, code: str) -> None:
+    error = project([*RUN[:3], end])[-1]
+    assert (error.kind, error.name, error.attributes["error.type"]) == ("error", "failed end", code)
+    assert error.start == error.end
+
+
+@pytest.mark.parametrize("status", ["done", "limited", "cancelled", "ignored"])
+def test_other_ends_are_no_errors(status: Status) -> None:
+    assert [span.kind for span in project([*RUN[:3], RunFinished(status)])] == ["run"]
+
+
+def test_outline_of_long_facts_continues_below_the_name_within_120_columns() -> None:
+    lines = outline("run1", project([*RUN[:3], RunFinished("failed", "why " * 60)]))
+    assert max(map(len, lines)) <= 120
+    assert " ".join(" ".join(lines).split()).count("why") == 60

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -341,3 +342,62 @@ def test_exported_run_is_one_tree_of_spans_with_valid_times(journal: list[Record
         seen.add(span.id)
     assert [span.parent for span in spans].count(b"") == 1
     assert len(seen) == len(spans) + 1
+
+
+def refused(code: str, tool: str = "slack_post_message") -> list[Recorded]:
+    asks = (ToolAsk("c", tool, '{"text": "' + CANARY + '"}'),)
+    answer = e.LlmResponse("", asks, "tool_calls", "m", Usage(1, 1), 0.1, 5)
+    result = e.ToolResult("1.0", "refused", CANARY, details={"code": code})
+    return record([*RUN[:6], e.LlmRequest("6.0", "ab", PARAMS, ""), answer, result, e.RunFinished("done")])
+
+
+def test_exported_refused_call_has_its_tool_and_the_code_of_the_reason() -> None:
+    span = exported("run1", refused("elsewhere"))[-1]
+    assert (span.name, span.error) == ("execute_tool slack_post_message", "elsewhere")
+    assert span.attributes["gen_ai.tool.name"] == "slack_post_message"
+
+
+@pytest.mark.parametrize("code", ["unknown_tool", "cut_call", "deprecated", "too_many_calls", "no_plan", ""])
+def test_tool_name_that_a_model_may_have_made_up_is_not_exported(code: str) -> None:
+    span = exported("run1", refused(code, "ada_earns_90000"))[-1]
+    assert (span.name, span.attributes["gen_ai.tool.name"]) == ("execute_tool (refused)", "(refused)")
+
+
+def test_full_export_contains_the_arguments_and_the_reason_of_a_refused_call() -> None:
+    attributes = exported("run1", refused("elsewhere"), full=True)[-1].attributes
+    assert attributes["gen_ai.tool.call.arguments"] == '{"text": "' + CANARY + '"}'
+    assert attributes["gen_ai.tool.call.result"] == CANARY
+
+
+def test_exported_file_has_its_id_type_and_size_and_its_name_only_in_full_mode() -> None:
+    file = e.FileAdded("file_1a2b", "salaries.csv", "text/csv", 12_345, "Slack", body="ab")
+    entries = record([*RUN[:3], file, e.ToolResult("context/1", "ok", ""), e.RunFinished("done")])
+    call, span = exported("run1", entries)[1:]
+    assert (span.name, span.parent) == ("file file_1a2b (text/csv, 12,345 bytes)", call.id)
+    kept = {name: span.attributes[f"gofer.file.{name}"] for name in ("id", "type", "size")}
+    assert kept == {"id": "file_1a2b", "type": "text/csv", "size": 12_345}
+    assert "salaries" not in repr(span)
+    assert exported("run1", entries, full=True)[-1].attributes["gofer.file.name"] == "salaries.csv"
+
+
+def test_exported_wait_and_error_have_codes_and_times_and_no_operation_of_the_conventions() -> None:
+    entries = record([*RUN[:2], e.RunParked("outage", 9_000), e.RunOwned(), e.RunOwned(), e.RunFinished("done")])
+    wait, error = exported("run1", entries)[1:]
+    assert (wait.name, wait.start, wait.end, wait.error) == ("wait for the end of an outage", 3_000, 4_000, "")
+    assert wait.attributes["gofer.wait.reason"] == "outage"
+    assert (error.name, error.error) == ("crashed owner", "crashed_owner")
+    assert "gen_ai.operation.name" not in {**wait.attributes, **error.attributes}
+
+
+def test_exported_compaction_has_the_model_call_of_its_summary_below() -> None:
+    asked = e.SubagentStarted("compaction/1", "compaction", CANARY, {"model": "m"})
+    answered = e.SubagentFinished("compaction/1", "ok", CANARY, "m", Usage(5, 2, 0), 0.5, 90)
+    compacted = e.ContextCompacted(CANARY, "history_1a", 1, 12, (1, 6), "model")
+    root, compaction, chat = exported("run1", record([*RUN[:2], asked, answered, compacted, e.RunFinished("done")]))
+    assert (compaction.name, compaction.parent, compaction.attributes["gofer.compacted.by"]) == (
+        "compaction",
+        root.id,
+        "model",
+    )
+    assert (chat.name, chat.parent, chat.client) == ("chat m", compaction.id, True)
+    assert (root.attributes["gofer.llm_calls"], root.attributes["gofer.usage.input_tokens"]) == (1, 5)
