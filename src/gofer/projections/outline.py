@@ -27,30 +27,28 @@ def outline(run: str, spans: Sequence[Span]) -> list[str]:
         indent = "  " * depths[span.id]
         name = f"{indent}{_mark(span)} {span.name}"
         line = f"{start}{name:<{_NAME_WIDTH}} {span.status:<9} {duration(span):>9}".rstrip()
-        lines += _with_facts(line, len(start) + len(indent) + 2, about(span))
+        lines += _with_facts(line, len(start) + len(indent) + 2, _facts(span))
     return lines
 
 
-def _with_facts(line: str, indent: int, facts: str) -> list[str]:
-    """Return a line with facts at its end, or on lines of their own below the name if they are too long."""
-    if not facts:
-        return [line]
-    joined = f"{line}  {facts}"
-    if len(joined) <= _WIDTH:
-        return [joined]
+def _with_facts(line: str, indent: int, facts: Sequence[str]) -> list[str]:
+    """Return a line with the facts that fit at its end, and lines of their own below the name for the others."""
+    left = list(facts)
+    separator = "  "
+    while left and len(line) + len(separator) + len(left[0]) <= _WIDTH:
+        line += separator + left.pop(0)
+        separator = "; "
     margin = " " * indent
     # Ids and links stay in one piece, so that they can be copied.
-    return [
-        line,
-        *textwrap.wrap(
-            facts,
-            _WIDTH,
-            initial_indent=margin,
-            subsequent_indent=margin,
-            break_long_words=False,
-            break_on_hyphens=False,
-        ),
-    ]
+    below = textwrap.wrap(
+        "; ".join(left),
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line, *below]
 
 
 def levels(spans: Sequence[Span]) -> Mapping[str, int]:
@@ -76,7 +74,11 @@ def duration(span: Span) -> str:
 
 def about(span: Span) -> str:
     """Return the most important facts of a span: tokens and cost, the outcome of a tool, waits, the end of a run."""
-    return "; ".join(fact for fact in (_outcome(span), _wait(span)) if fact)
+    return "; ".join(_facts(span))
+
+
+def _facts(span: Span) -> Sequence[str]:
+    return [fact for fact in (*_outcome(span), _wait(span)) if fact]
 
 
 def window_share(span: Span) -> float | None:
@@ -98,35 +100,35 @@ def _mark(span: Span) -> str:
     return _MARKS.get(span.status, "✗")
 
 
-def _outcome(span: Span) -> str:
+def _outcome(span: Span) -> Sequence[str]:
     facts = span.attributes
     match span.kind:
         case "llm":
             return _exchange(span)
         case "agent":
-            return "; ".join(filter(None, (_usage(span), str(facts.get("gofer.reason", "")))))
+            return [_usage(span), str(facts.get("gofer.reason", ""))]
         case "approval":
             if by := facts.get("gofer.approval.by", ""):
-                return f"by {by}"
-            return f"asked {facts.get('gofer.approval.asked', '')}"
+                return [f"by {by}"]
+            return [f"asked {facts.get('gofer.approval.asked', '')}"]
         case "tool":
-            return str(facts.get("gofer.summary") or facts.get("error.type", ""))
+            return [str(facts.get("gofer.summary") or facts.get("error.type", ""))]
         case "wait":
-            return str(facts.get("gofer.waits_for") or _planned_wait(facts))
+            return [str(facts.get("gofer.waits_for") or _planned_wait(facts))]
         case "compaction":
-            return _compaction(facts)
+            return [_compaction(facts)]
         case "error":
-            return " of ".join(str(facts[name]) for name in ("error.type", "gofer.system") if name in facts)
+            return [" of ".join(str(facts[name]) for name in ("error.type", "gofer.system") if name in facts)]
         case "run":
-            return str(facts.get("gofer.reason", ""))
+            return [str(facts.get("gofer.reason", ""))]
         case "file":
-            return ""
+            return []
         case _:
             assert_never(span.kind)
 
 
-def _exchange(span: Span) -> str:
-    """Return the tokens, the share of the window and the cost of a model call."""
+def _exchange(span: Span) -> Sequence[str]:
+    """Return the tokens, the share of the window and the cost of a model call, and what else is worth to know."""
     facts = span.attributes
     requested = str(facts.get("gen_ai.request.model", ""))
     answered = str(facts.get("gen_ai.response.model", requested))
@@ -136,7 +138,7 @@ def _exchange(span: Span) -> str:
         parts.append(f"answered by {answered}")
     if span.status == "error" and "gofer.deferred" not in facts:
         parts.append(str(facts.get("error.type", "")))
-    return "; ".join(part for part in parts if part)
+    return parts
 
 
 def _usage(span: Span) -> str:

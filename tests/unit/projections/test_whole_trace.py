@@ -59,7 +59,7 @@ def joined(lines: Sequence[str]) -> list[str]:
         if re.match(r" +\d+\.\d{3} s  ", line):
             spans.append(line[15:])
         else:
-            spans[-1] += f"  {line.strip()}"
+            spans[-1] += f"; {line.strip()}"
     return spans
 
 
