@@ -35,7 +35,7 @@ def test_refused_call_has_its_tool_and_the_code_of_the_reason_and_no_duration() 
     assert line.split()[2:] == ["✗", "slack_post_message", "refused", "no_plan"]
 
 
-def test_refused_call_by_call_tool_has_the_tool_that_it_names() -> None:
+def test_refused_call_tool_has_the_name_of_the_inner_tool() -> None:
     arguments = json.dumps({"name": "look", "arguments": {}})
     spans = spans_of(*asked("call_tool", arguments=arguments), e.ToolResult("1.0", "refused", "No."))
     assert spans["1.0"].name == "look"
@@ -69,7 +69,7 @@ def test_file_of_a_call_is_below_the_call_without_its_name() -> None:
     assert "salaries" not in str(span.to_json())
 
 
-def test_media_type_of_an_outsider_is_in_no_span_unless_it_has_the_form_of_one() -> None:
+def test_media_type_without_the_form_of_a_media_type_is_in_no_span() -> None:
     file = e.FileAdded("file_1a2b", "a", "the salary is 90,000", 1, "Slack")
     span = spans_of(file, e.MessageReceived("hello"))["file/1"]
     assert (span.name, span.parent, span.status) == ("file file_1a2b (unknown type, 1 bytes)", "run", "listed")
