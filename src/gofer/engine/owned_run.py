@@ -20,6 +20,7 @@ from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
 from gofer.projections import context, conversation, progress, repetition, script_replay, token_account, workspace
+from gofer.projections.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
@@ -95,8 +96,11 @@ class OwnedRun:
             permit_above = above.permit
         self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
 
-    def note(self, entry: e.Entry) -> None:
-        """Add an entry to the next frame; the next intent or `commit` makes it durable."""
+    def note(self, entry: e.Entry) -> e.Recorded:
+        """Add an entry to the next frame, and return it with its address.
+
+        The next intent or `commit` makes it durable.
+        """
         recorded = self._journal.add(entry)
         progress.fold(self.progress, recorded)
         conversation.fold(self.conversation, recorded)
@@ -105,6 +109,7 @@ class OwnedRun:
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
         self._watch_context(recorded)
+        return recorded
 
     def _watch_context(self, recorded: e.Recorded) -> None:
         """Report each cause of drift that an entry shows first; a private run reports none."""
@@ -155,6 +160,15 @@ class OwnedRun:
     def frames(self) -> int:
         """How many frames of the run are durable."""
         return self._journal.frames
+
+    def traceparent(self, request: e.Recorded) -> str:
+        """Return the header that names the span of a request to a model; empty for a private run."""
+        if self.progress.private:
+            return ""
+        sampled = "00"
+        if self.services.exports_spans:
+            sampled = "01"
+        return traceparent(self.run, request, sampled)
 
     def provenance(self, prompt_file: str) -> Provenance:
         """Return the links at the end of every text that this run writes."""
