@@ -1,7 +1,7 @@
-"""The messages of a sent request, as texts for people, without the bytes of images and documents."""
+"""The messages of sent requests as texts for people, without the bytes of images and documents."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,8 +19,6 @@ class SentMessage:
     role: str
     """`user`, `assistant` or `tool`; the run's last message about its usage and files has the role `user`."""
     text: str
-    call: str = ""
-    """For a tool message, the provider's id of the call."""
 
 
 def shared_messages(before: SentRequest | None, request: SentRequest) -> int:
@@ -37,7 +35,13 @@ def message_count(request: SentRequest) -> int:
 
 def new_messages(request: SentRequest, since: int) -> Sequence[SentMessage]:
     """Return the messages of a request after the first `since` messages of its history, with its tail."""
-    return [_sent(message) for message in _new(request, since)]
+    return [SentMessage(as_text(message.get("role")), _text(message)) for message in _new(request, since)]
+
+
+def answer_text(text: str, thoughts: str, calls: Iterable[Mapping[str, object]]) -> str:
+    """Return an answer of a model as a message shows it: its thoughts, its text and its calls."""
+    lines = [f"→ {as_text(call.get('tool'))} {as_text(call.get('arguments'))}" for call in calls]
+    return "\n".join(filter(None, [thoughts, text, *lines]))
 
 
 def messages_json(request: SentRequest, since: int) -> str:
@@ -71,15 +75,12 @@ def without_media(value: object) -> object:
             return value
 
 
-def _sent(message: Mapping[str, object]) -> SentMessage:
+def _text(message: Mapping[str, object]) -> str:
     content = message.get("content")
-    pieces = [as_text(message.get("reasoning_content")), as_text(content)]
-    pieces += [_piece(as_object(piece)) for piece in as_list(content)]
-    for call in map(as_object, as_list(message.get("tool_calls"))):
-        function = as_object(call.get("function"))
-        pieces.append(f"→ {as_text(function.get('name'))} {as_text(function.get('arguments'))}")
-    text = "\n".join(filter(None, pieces))
-    return SentMessage(as_text(message.get("role")), text, as_text(message.get("tool_call_id")))
+    pieces = [as_text(content), *(_piece(as_object(piece)) for piece in as_list(content))]
+    functions = [as_object(as_object(call).get("function")) for call in as_list(message.get("tool_calls"))]
+    calls = [{"tool": function.get("name"), "arguments": function.get("arguments")} for function in functions]
+    return answer_text("\n".join(filter(None, pieces)), as_text(message.get("reasoning_content")), calls)
 
 
 def _piece(piece: Mapping[str, object]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gofer.journal.blob_store import BUNDLES, Blobs
 from gofer.journal.child_runs import SubagentJournals
+from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import Recorded
 from gofer.projections.progress import Progress
 from gofer.projections.step_writer import steps
@@ -29,6 +30,17 @@ class RunRecord:
     """The prompts and tools of the run and of its subagent runs, by run."""
     damage: str = ""
     """Why the rest of the journal cannot be read; empty for a complete journal."""
+
+    @property
+    def status(self) -> HeadStatus:
+        """The status of the run, as its journal says it."""
+        if self.progress.finished is not None:
+            return self.progress.finished.status
+        if self.progress.parked is not None:
+            return "parked"
+        if self.progress.owned_at:
+            return "running"
+        return "queued"
 
     def steps(self) -> Sequence[Step]:
         """Return the steps of the run, each subagent run below the step that started it."""
