@@ -159,6 +159,13 @@ def summary(text: str, limit: int = SUMMARY) -> str:
     return f"{kept}… ({len(text):,} characters in all)"
 
 
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text, with a note about how many characters are left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text):,} characters in all)"
+
+
 def _bounded(value: object, levels: int) -> object:
     """Return JSON with short texts, short lists and few levels."""
     match value:
