@@ -39,7 +39,7 @@ def _headline(step: Step, facts: Mapping[str, object]) -> str:
         case "context.compacted":
             return f"turns {_range(facts.get('turns'))} became {_text(facts, 'file')}, by {_text(facts, 'by')}"
         case "plan.updated":
-            return f"{len(step.output.splitlines())} items"
+            return counted(len(step.output.splitlines()), "item")
         case "message.received":
             return _message(facts)
         case "run.parked" | "run.handed_over" | "run.owned" | "run.cancelled" | "run.retried":
@@ -80,13 +80,13 @@ def _start(facts: Mapping[str, object]) -> str:
     if prompt:
         origin = f"{origin} from {prompt}"
     tools = as_list(facts.get("tools"))
-    return f"{origin}, bundle {_text(facts, 'bundle')[:12]}, {len(tools)} tools: {_names(tools)}"
+    return f"{origin}, bundle {_text(facts, 'bundle')[:12]}, {counted(len(tools), 'tool')}: {_names(tools)}"
 
 
 def _model(step: Step, facts: Mapping[str, object]) -> str:
     match step.kind:
         case "llm.request":
-            sent = f"{_number(facts, 'messages')} messages, {_number(facts, 'new_messages')} new"
+            sent = f"{counted(_number(facts, 'messages'), 'message')}, {_number(facts, 'new_messages')} new"
             return f"{_text(facts, 'model')}: {sent}{_window(facts)}"
         case "llm.response":
             usage = as_object(facts.get("usage"))
@@ -107,15 +107,21 @@ def _window(facts: Mapping[str, object]) -> str:
     share = facts.get("utilisation")
     if not isinstance(share, float | int):
         return ""
-    return f", {share:.0%} of {window:,} tokens"
+    return f", {share:.0%} of the window of {window:,}"
 
 
 def _context(facts: Mapping[str, object]) -> str:
-    roles = [f"{role} {tokens:,}" for role, tokens in as_object(facts.get("roles")).items() if isinstance(tokens, int)]
-    parts = [", ".join(roles) + _window(facts)]
+    tokens = _number(facts, "counted") or _number(facts, "expected")
     changes = {name: _names(facts.get(name)) for name in ("entered", "left")}
-    parts += [f"{name}: {names}" for name, names in changes.items() if names]
-    return "; ".join(parts)
+    named = [f"{name}: {names}" for name, names in changes.items() if names]
+    return "; ".join([f"{tokens:,} tokens{_window(facts)}", *named])
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 call` or `2 calls`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}s"
 
 
 def money(cost: object) -> str:
@@ -192,7 +198,9 @@ def _owner(step: Step, facts: Mapping[str, object]) -> str:
 
 def used(usage: Mapping[str, object]) -> str:
     """Return the calls, tokens and cost of a run in one line, from the `usage` of its last step."""
-    calls = f"{_number(usage, 'llm_calls')} model calls, {_number(usage, 'tool_calls')} tool calls"
+    calls = (
+        f"{counted(_number(usage, 'llm_calls'), 'model call')}, {counted(_number(usage, 'tool_calls'), 'tool call')}"
+    )
     tokens = f"{_number(usage, 'input_tokens'):,} tokens in, {_number(usage, 'output_tokens'):,} out"
     return f"{calls}, {tokens}, {money(usage.get('cost_usd'))}"
 

@@ -13,6 +13,8 @@ from gofer.projections.step_details import reasoning
 from gofer.projections.steps import Step
 from gofer.values.canonical_json import as_list, as_object, as_text
 
+BY_ROLE = "by role"
+"""The label of the tokens of a request by role, which the page shows as a bar."""
 _SHORT = 40
 """The least characters of a text that a later message can be the same as; shorter texts are repeated."""
 
@@ -36,6 +38,9 @@ class _Shown:
 
     def message(self, message: SentMessage) -> StepText:
         return StepText(f"sent as {message.role}", message.text, self.texts.get(message.text, 0))
+
+    def answer(self, text: str) -> StepText:
+        return StepText("answer", text, self.texts.get(text, 0))
 
     def add(self, text: str, step: Step) -> None:
         if len(text) >= _SHORT:
@@ -80,7 +85,7 @@ def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
         case "subagent.started":
             return [StepText("system prompt", as_text(step.details.get("system"))), StepText("prompt", step.input)]
         case "run.concluded":
-            return [StepText("answer", step.output), StepText("output", _json(step.details.get("output")))]
+            return [shown.answer(step.output), StepText("output", _json(step.details.get("output")))]
         case "agent.end":
             return _checks(step)
         case "message.received":
@@ -89,8 +94,21 @@ def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
             return [StepText("reason", step.output), StepText("error", _json(step.details.get("provider_error")))]
         case "tool.unknown":
             return [StepText("outcome", step.output)]
+        case "context.snapshot":
+            return _context(step)
         case _:
             return [StepText("", step.output)]
+
+
+def _context(step: Step) -> Sequence[StepText]:
+    labels = {BY_ROLE: "roles", "pinned": "pinned", "by file and skill": "files"}
+    tokens = [StepText(label, _tokens(step.details.get(name))) for label, name in labels.items()]
+    return [StepText("problem", step.output), *tokens]
+
+
+def _tokens(value: object) -> str:
+    """Return tokens by name in one line."""
+    return ", ".join(f"{name} {tokens:,}" for name, tokens in as_object(value).items() if isinstance(tokens, int))
 
 
 def _request(step: Step, shown: _Shown) -> Sequence[StepText]:
@@ -124,9 +142,9 @@ def _checks(step: Step) -> Sequence[StepText]:
 
 def _json(value: object) -> str:
     """Return JSON as text: an object with a line for each field; empty for nothing."""
+    if value is None or value in ({}, [], ()):
+        return ""
     match value:
-        case None | {} | [] | ():
-            return ""
         case str():
             return value
         case dict():

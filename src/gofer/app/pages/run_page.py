@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from html import escape
 
 from gofer.app.pages.run_api import links
+from gofer.journal.purposes import is_own
 from gofer.projections.step_details import checks_of, usage_of
 from gofer.projections.step_headlines import headline, used
-from gofer.projections.step_texts import StepText, with_texts
+from gofer.projections.step_texts import BY_ROLE, StepText, with_texts
 from gofer.projections.steps import Step, StepKind, cut
 from gofer.projections.trace import timestamp
 from gofer.runtime.run_record import RunRecord
@@ -26,7 +27,8 @@ _AFTERWARDS = 300
 _OPEN = 700
 """The most characters of a text that is shown unfolded."""
 _OPEN_LINES = 12
-_LABEL = 90
+_FINE_CONTEXT = ("context.snapshot", "ok")
+_LABEL = 110
 """The characters of a folded text that its line shows."""
 
 _QUIET: frozenset[StepKind] = frozenset(
@@ -52,18 +54,21 @@ STYLE = """
 .note { border-left: 3px solid var(--bad); padding: .3rem .8rem; margin: .6rem 0; background: var(--block) }
 .note.warning { border-color: var(--warn) }
 ol.steps { list-style: none; margin: 1rem 0; padding: 0 }
-.steps li { display: grid; grid-template-columns: 5.5rem 8.5rem minmax(0, 1fr); gap: 0 .8rem; padding: .35rem 0;
+.steps li { display: grid; grid-template-columns: 6.5rem 8.5rem minmax(0, 1fr); gap: 0 .8rem; padding: .35rem 0;
   border-top: 1px solid var(--line) }
 .steps li:target { background: var(--block) }
 .steps .when { color: var(--soft); font-size: 13px; text-align: right; font-variant-numeric: tabular-nums }
+.steps .when a { color: inherit; text-decoration: none; opacity: .7 }
 .steps .kind { color: var(--soft); font-size: 13px; overflow-wrap: anywhere } .steps .what { min-width: 0 }
 .steps .head { overflow-wrap: anywhere }
 .steps .person .kind { color: var(--person) } .steps .model .kind { color: var(--model) }
 .steps .answer .kind { color: var(--good) } .steps .person pre, .steps .model pre, .steps .answer pre
   { border-left: 3px solid var(--person) } .steps .model pre { border-color: var(--model) }
-.steps .answer pre { border-color: var(--good) }
+.steps .answer pre { border-color: var(--good) } .state { font-size: 12px; color: var(--soft) }
+.state::before { content: "→ " } .said { margin: .8rem 0 } .said b { font-weight: 500; color: var(--soft) }
+.said pre { font: inherit; border-left: 3px solid var(--person) } .said.answered pre { border-color: var(--good) }
 .steps li.bad { background: color-mix(in srgb, var(--bad) 8%, transparent) } .steps .badge { font-weight: 600 }
-details { margin: .2rem 0 } summary { cursor: pointer; color: var(--soft); overflow-wrap: anywhere }
+details { margin: .2rem 0 } summary { cursor: pointer; color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 .bar { display: flex; height: .5rem; max-width: 30rem; margin: .45rem 0 .2rem; border-radius: 3px; overflow: hidden;
   background: var(--line) } .bar i { display: block }
 .key { font-size: 13px; color: var(--soft) } .key span { white-space: nowrap; margin-right: .8rem }
@@ -97,7 +102,7 @@ def heading(record: RunRecord) -> str:
 
 def body(record: RunRecord) -> str:
     """Return the page of a run as HTML, without its frame."""
-    return "".join([_facts(record), _notes(record), _switch(), _steps(record)])
+    return "".join([_facts(record), _notes(record), _asked_and_answered(record), _switch(), _steps(record)])
 
 
 def _facts(record: RunRecord) -> str:
@@ -134,6 +139,20 @@ def _notes(record: RunRecord) -> str:
     return "".join(notes)
 
 
+def _asked_and_answered(record: RunRecord) -> str:
+    """Return the event and the answer of a run as HTML: what its colleagues saw."""
+    parts: list[str] = []
+    if record.progress.event is not None and record.progress.event.text:
+        parts.append(_said("asked", record.progress.event.text))
+    if record.progress.concluded is not None and record.progress.concluded.text:
+        parts.append(_said("answered", record.progress.concluded.text))
+    return "".join(parts)
+
+
+def _said(how: str, text: str) -> str:
+    return f'<section class="said {how}"><b>{how}</b><pre>{escape(cut(text, _TEXT))}</pre></section>'
+
+
 def _switch() -> str:
     return '<p><label><input type="checkbox" id="every"> also show requests, states and bookkeeping</label>'
 
@@ -142,8 +161,12 @@ def _steps(record: RunRecord) -> str:
     space = _Space()
     rows: list[str] = []
     beginning = record.progress.accepted_at
-    for step, texts in with_texts(record.steps()):
-        row = "".join(_row(step, texts, beginning, space))
+    steps = record.steps()
+    states = _states(steps)
+    for step, texts in with_texts(steps):
+        if _is_mark(step):
+            continue
+        row = "".join(_row(step, texts, beginning, space, states.get(step.step, ())))
         space.used += len(row.encode())
         if space.used > PAGE_BYTES:
             path = f"{links(record)['trace']}?after={step.step - 1}"
@@ -153,18 +176,37 @@ def _steps(record: RunRecord) -> str:
     return f'<ol class="steps">{"".join(rows)}</ol>'
 
 
-def _row(step: Step, texts: Sequence[StepText], beginning: int, space: _Space) -> Iterator[str]:
+def _is_mark(step: Step) -> bool:
+    """Return whether a step is shown as a mark at the step before it: an allowed change of the state."""
+    return step.kind == "state.transition" and step.status == "ok"
+
+
+def _states(steps: Sequence[Step]) -> Mapping[int, Sequence[str]]:
+    """Return the states that the run reached after each step, by the number of the step."""
+    found: dict[int, list[str]] = {}
+    last = 0
+    for step in steps:
+        if _is_mark(step):
+            found.setdefault(last, []).append(str(step.details.get("to", "")))
+        else:
+            last = step.step
+    return found
+
+
+def _row(step: Step, texts: Sequence[StepText], beginning: int, space: _Space, states: Sequence[str]) -> Iterator[str]:
     indent = ""
     if step.depth:
         indent = f' style="margin-left: {1.6 * step.depth:g}rem"'
     yield f'<li id="s{step.step}" class="{_class(step)}"{indent}>'
-    yield f'<span class="when">{(step.at - beginning) / 1000:,.3f} s</span>'
-    yield f'<span class="kind">{step.kind}</span><div class="what"><div class="head">{escape(headline(step))}'
+    yield f'<span class="when"><a href="#s{step.step}">{step.step}</a> {(step.at - beginning) / 1000:,.3f} s</span>'
+    marks = "".join(f'<br><span class="state">{escape(state.replace("_", " "))}</span>' for state in states)
+    yield f'<span class="kind">{step.kind}{marks}</span><div class="what"><div class="head">{escape(headline(step))}'
     yield f"{_outcome(step)}</div>"
     if step.kind == "context.snapshot":
         yield _context(step)
     for text in texts:
-        yield _text(step, text, space.text)
+        if text.label != BY_ROLE:
+            yield _text(step, text, space.text)
     yield "</div>"
 
 
@@ -172,7 +214,7 @@ def _class(step: Step) -> str:
     names = [_SPEAKERS.get(step.kind, "")]
     if step.status in ("violation", "error", "refused", "unknown"):
         names.append("bad")
-    elif step.kind in _QUIET:
+    elif step.kind in _QUIET or is_own(step.call):
         names.append("quiet")
     return " ".join(filter(None, names))
 
@@ -180,7 +222,7 @@ def _class(step: Step) -> str:
 def _outcome(step: Step) -> str:
     """Return the status, the duration and the attempts of a step as HTML."""
     parts: list[str] = []
-    if step.status not in ("", "open", "stop", "tool_calls"):
+    if step.status not in ("", "open", "stop", "tool_calls") and (step.kind, step.status) != _FINE_CONTEXT:
         parts.append(f'<span class="badge {escape(step.status)}">{escape(step.status)}</span>')
     if step.duration_ms is not None:
         parts.append(f'<span class="soft">{step.duration_ms:,} ms</span>')
