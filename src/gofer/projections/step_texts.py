@@ -4,7 +4,7 @@ A request repeats what earlier steps show. Such a message is named by the step t
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -47,13 +47,41 @@ class _Shown:
             self.texts.setdefault(text, step.step)
 
 
-def with_texts(steps: Iterable[Step]) -> Iterator[tuple[Step, Sequence[StepText]]]:
-    """Yield each step with its texts, in the order of the steps."""
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """One step as people read it."""
+
+    step: Step
+    texts: Sequence[StepText]
+    states: Sequence[str]
+    """The states that the run reached with this step."""
+
+
+def shown_steps(steps: Sequence[Step]) -> Iterator[ShownStep]:
+    """Yield the steps in their order. An allowed change of the state belongs to the step before it."""
     shown = _Shown()
+    states = _states(steps)
     for step in steps:
-        texts = [text for text in _texts(step, shown) if text.text]
-        yield step, texts
-        shown.add(_as_message(step), step)
+        if not _is_mark(step):
+            texts = [text for text in _texts(step, shown) if text.text]
+            yield ShownStep(step, texts, states.get(step.step, ()))
+            shown.add(_as_message(step), step)
+
+
+def _is_mark(step: Step) -> bool:
+    return step.kind == "state.transition" and step.status == "ok"
+
+
+def _states(steps: Sequence[Step]) -> Mapping[int, Sequence[str]]:
+    """Return the states that the run reached with each step, by the number of the step."""
+    found: dict[int, list[str]] = {}
+    last = 0
+    for step in steps:
+        if _is_mark(step):
+            found.setdefault(last, []).append(str(step.details.get("to", "")).replace("_", " "))
+        else:
+            last = step.step
+    return found
 
 
 def _as_message(step: Step) -> str:

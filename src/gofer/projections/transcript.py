@@ -5,10 +5,10 @@ the characters that a terminal would obey.
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from gofer.projections.step_headlines import headline
-from gofer.projections.step_texts import StepText, with_texts
+from gofer.projections.step_texts import ShownStep, StepText, shown_steps
 from gofer.projections.steps import Step
 
 _BAR = "│ "
@@ -20,14 +20,14 @@ _FINE = frozenset({"", "ok", "open", "stop", "tool_calls", "done", "approved"})
 """The statuses that need no mark."""
 
 
-def transcript(steps: Iterable[Step]) -> Iterator[str]:
+def transcript(steps: Sequence[Step]) -> Iterator[str]:
     """Yield the lines of all steps with their complete texts."""
     beginning = 0
-    for step, texts in with_texts(steps):
-        beginning = beginning or step.at
-        yield _line(step, step.at - beginning)
-        for text in texts:
-            yield from _quoted(text, " " * _MARGIN + "  " * step.depth)
+    for shown in shown_steps(steps):
+        beginning = beginning or shown.step.at
+        yield _line(shown, shown.step.at - beginning)
+        for text in shown.texts:
+            yield from _quoted(text, " " * _MARGIN + "  " * shown.step.depth)
 
 
 def harmless(text: str) -> str:
@@ -46,7 +46,8 @@ def _harmless(char: str) -> str:
     return f"\\u{ord(char):04x}"
 
 
-def _line(step: Step, after: int) -> str:
+def _line(shown: ShownStep, after: int) -> str:
+    step = shown.step
     mark = " "
     if step.status not in _FINE:
         mark = "!"
@@ -55,6 +56,7 @@ def _line(step: Step, after: int) -> str:
         facts.append(f"{step.duration_ms:,} ms")
     if step.retries:
         facts.append(f"attempt {step.retries + 1}")
+    facts += [f"→ {state}" for state in shown.states]
     place = f"{step.step:>4} {after / 1000:>11.3f} s {mark} "
     return f"{place}{'  ' * step.depth}{step.kind:<18} {'  '.join(filter(None, facts))}".rstrip()
 

@@ -4,7 +4,7 @@ All texts of people, models and tools are escaped and shown as preformatted data
 that a long run opens fast; the JSON of the run has everything.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -12,7 +12,7 @@ from gofer.app.pages.run_api import links
 from gofer.journal.purposes import is_own
 from gofer.projections.step_details import checks_of, usage_of
 from gofer.projections.step_headlines import headline, used
-from gofer.projections.step_texts import BY_ROLE, StepText, with_texts
+from gofer.projections.step_texts import BY_ROLE, ShownStep, StepText, shown_steps
 from gofer.projections.steps import Step, StepKind, cut
 from gofer.projections.trace import timestamp
 from gofer.runtime.run_record import RunRecord
@@ -68,7 +68,8 @@ ol.steps { list-style: none; margin: 1rem 0; padding: 0 }
 .state::before { content: "→ " } .said { margin: .8rem 0 } .said b { font-weight: 500; color: var(--soft) }
 .said pre { font: inherit; border-left: 3px solid var(--person) } .said.answered pre { border-color: var(--good) }
 .steps li.bad { background: color-mix(in srgb, var(--bad) 8%, transparent) } .steps .badge { font-weight: 600 }
-details { margin: .2rem 0 } summary { cursor: pointer; color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
+details { margin: .2rem 0 }
+summary { cursor: pointer; color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 .bar { display: flex; height: .5rem; max-width: 30rem; margin: .45rem 0 .2rem; border-radius: 3px; overflow: hidden;
   background: var(--line) } .bar i { display: block }
 .key { font-size: 13px; color: var(--soft) } .key span { white-space: nowrap; margin-right: .8rem }
@@ -161,50 +162,30 @@ def _steps(record: RunRecord) -> str:
     space = _Space()
     rows: list[str] = []
     beginning = record.progress.accepted_at
-    steps = record.steps()
-    states = _states(steps)
-    for step, texts in with_texts(steps):
-        if _is_mark(step):
-            continue
-        row = "".join(_row(step, texts, beginning, space, states.get(step.step, ())))
+    for shown in shown_steps(record.steps()):
+        row = "".join(_row(shown, beginning, space))
         space.used += len(row.encode())
         if space.used > PAGE_BYTES:
-            path = f"{links(record)['trace']}?after={step.step - 1}"
+            path = f"{links(record)['trace']}?after={shown.step.step - 1}"
             rows.append(f'<li><span></span><span></span><a href="{escape(path)}">more steps, as JSON</a>')
             break
         rows.append(row)
     return f'<ol class="steps">{"".join(rows)}</ol>'
 
 
-def _is_mark(step: Step) -> bool:
-    """Return whether a step is shown as a mark at the step before it: an allowed change of the state."""
-    return step.kind == "state.transition" and step.status == "ok"
-
-
-def _states(steps: Sequence[Step]) -> Mapping[int, Sequence[str]]:
-    """Return the states that the run reached after each step, by the number of the step."""
-    found: dict[int, list[str]] = {}
-    last = 0
-    for step in steps:
-        if _is_mark(step):
-            found.setdefault(last, []).append(str(step.details.get("to", "")))
-        else:
-            last = step.step
-    return found
-
-
-def _row(step: Step, texts: Sequence[StepText], beginning: int, space: _Space, states: Sequence[str]) -> Iterator[str]:
+def _row(shown: ShownStep, beginning: int, space: _Space) -> Iterator[str]:
+    step = shown.step
     indent = ""
     if step.depth:
         indent = f' style="margin-left: {1.6 * step.depth:g}rem"'
     yield f'<li id="s{step.step}" class="{_class(step)}"{indent}>'
     yield f'<span class="when"><a href="#s{step.step}">{step.step}</a> {(step.at - beginning) / 1000:,.3f} s</span>'
-    marks = "".join(f'<br><span class="state">{escape(state.replace("_", " "))}</span>' for state in states)
+    marks = "".join(f'<br><span class="state">{escape(state)}</span>' for state in shown.states)
     yield f'<span class="kind">{step.kind}{marks}</span><div class="what"><div class="head">{escape(headline(step))}'
     yield f"{_outcome(step)}</div>"
     if step.kind == "context.snapshot":
         yield _context(step)
-    for text in texts:
+    for text in shown.texts:
         if text.label != BY_ROLE:
             yield _text(step, text, space.text)
     yield "</div>"
