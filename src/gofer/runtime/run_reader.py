@@ -24,7 +24,7 @@ from gofer.projections.steps import AgentSetup
 from gofer.runtime.run_record import RunRecord, read_bundle, setup_of
 from gofer.sources.receivers import BY_SOURCE
 from gofer.stores.one_place import Stores
-from gofer.values.errors import ConfigError, Corrupt, Gone
+from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, OtherVersion
 from gofer.values.events import Event
 from gofer.values.outside import Clock
 from gofer.workflows.load import Loaded
@@ -115,7 +115,7 @@ class RunReader:
         if not await self._is_shown(root, reader, project(of_root), damaged=damage is not None):
             return None
         if not entries:
-            raise damage or Gone(f"Run {run} has no entries.")
+            raise _unreadable(run, damage)
         progress = project(entries)
         subagents = await self._subagents(entries)
         bundle = await read_bundle(progress, self.stores.blobs)
@@ -173,6 +173,15 @@ class Ambiguous(ConfigError):
 
     def __init__(self, prefix: str, found: int) -> None:
         super().__init__(f"{found} runs begin with {prefix!r}; write more characters of the id.")
+
+
+def _unreadable(run: str, damage: Corrupt | None) -> GoferError:
+    """Return the error for a run without a single frame that can be read."""
+    if damage is None:
+        return Gone(f"Run {run} has no entries.")
+    if isinstance(damage, OtherVersion):
+        return damage
+    return Corrupt(f"{damage} No part of the run can be read; restore it from a backup with `gofer restore`.")
 
 
 def _text_of(damage: Corrupt | None) -> str:
