@@ -11,6 +11,7 @@ from gofer.journal.entries import Recorded
 from gofer.projections import (
     calls,
     conversation,
+    named_values,
     progress,
     repetition,
     run_checks,
@@ -44,7 +45,17 @@ def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
 
 EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
     (projection, projection.project)
-    for projection in (calls, conversation, progress, repetition, run_checks, script_replay, token_account, workspace)
+    for projection in (
+        calls,
+        conversation,
+        named_values,
+        progress,
+        repetition,
+        run_checks,
+        script_replay,
+        token_account,
+        workspace,
+    )
 ] + [(trace, spans_so_far)]
 
 
