@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from gofer.journal.entries import Recorded
 from gofer.projections import (
     calls,
+    context,
     conversation,
     named_values,
     progress,
     repetition,
     run_checks,
     script_replay,
+    states,
     token_account,
     trace,
     workspace,
@@ -47,12 +49,14 @@ EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
     (projection, projection.project)
     for projection in (
         calls,
+        context,
         conversation,
         named_values,
         progress,
         repetition,
         run_checks,
         script_replay,
+        states,
         token_account,
         workspace,
     )
