@@ -18,6 +18,8 @@ from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
 from gofer.app.source_template import source_resources
+from gofer.journal.check_entries import RunChecked, Verdict
+from gofer.journal.entries import RunStarted
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.runtime.run_reports import Ended
@@ -271,7 +273,12 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     for trouble in ("poison", "corrupt"):
-        progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
+        progress = Progress(
+            started=RunStarted("b", private=False),
+            largest={"gpt-5.4-mini": 100_000},
+            cost_usd=0.25,
+            checked=RunChecked((Verdict("no-tool-loops", passed=False),)),
+        )
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
         measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, {"gpt-5.4-mini": 400_000}))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
@@ -285,7 +292,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
-        *("PoisonRuns", "CorruptRuns", "TokenExpiresInDays", "UnlistedEnds"),
+        *("PoisonRuns", "CorruptRuns", "CheckErrors", "TokenExpiresInDays", "UnlistedEnds"),
         *("PeakContextUtilisation", "CostUsd", "SignInRefused"),
     }
     for name, dimensions in heard.items():
