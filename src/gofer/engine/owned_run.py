@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer.engine.drift import Drift
 from gofer.engine.effects import Permit, longest_quiet
 from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
@@ -18,15 +19,8 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
-from gofer.projections import (
-    conversation,
-    progress,
-    repetition,
-    run_checks,
-    script_replay,
-    token_account,
-    workspace,
-)
+from gofer.projections import conversation, repetition, run_checks, script_replay, token_account, workspace
+from gofer.projections.context import DriftCause
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
@@ -78,13 +72,14 @@ class OwnedRun:
         deadline: Deadline,
         above: "OwnedRun | None" = None,
     ) -> None:
-        self.progress = progress.project(entries)
+        self.checks = run_checks.project(entries)
+        self.progress = self.checks.progress
+        self.utilisation = self.checks.utilisation
         self.conversation = conversation.project(entries)
         self.repetition = repetition.project(entries)
         self.replay = script_replay.project(entries)
         self.workspace = workspace.project(entries)
         self.account = token_account.project(entries)
-        self.checks = run_checks.project(entries)
         self.run = journal.run
         self.pen = journal.pen
         self.services = services
@@ -105,13 +100,30 @@ class OwnedRun:
     def note(self, entry: e.Entry) -> None:
         """Add an entry to the next frame; the next intent or `commit` makes it durable."""
         recorded = self._journal.add(entry)
-        progress.fold(self.progress, recorded)
+        known = self.utilisation.causes
+        # The checks hold the progress and the utilisation.
+        run_checks.fold(self.checks, recorded)
         conversation.fold(self.conversation, recorded)
         repetition.fold(self.repetition, recorded)
         script_replay.fold(self.replay, recorded)
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
-        run_checks.fold(self.checks, recorded)
+        self._report_drift(known)
+
+    def _report_drift(self, known: frozenset[DriftCause]) -> None:
+        """Report each cause of drift that was not `known` before the last entry; a private run reports none."""
+        if self.progress.private:
+            return
+        for cause in sorted(self.utilisation.causes - known):
+            drift = Drift(
+                run=self.run,
+                workflow=self.progress.workflow,
+                cause=cause,
+                share=self.utilisation.share,
+                window=self.utilisation.window,
+                lost=len(self.utilisation.lost),
+            )
+            self.services.report_drift(drift)
 
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""
