@@ -26,6 +26,7 @@ from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
 from gofer.projections.conversation import Conversation
+from gofer.projections.open_work import COMPACTION
 from gofer.projections.request_parts import RequestWeights, Weight
 from gofer.tools.definition import NewFile
 from gofer.values import messages
@@ -170,7 +171,7 @@ async def _summary(
     prompt = SUMMARISE.format(words=most_tokens // 2, leaves=leaves)
     message = "," + messages.user(prompt).decode() + "]"
     chain = order(bundle.chain(), step.own.progress.asked)
-    call = f"{NAME}/{step.own.conversation.epoch + 1}"
+    call = f"{COMPACTION}{step.own.conversation.epoch + 1}"
     plain = OneShot(
         call=call,
         name=NAME,
