@@ -15,6 +15,7 @@ from gofer.projections.call_tokens import AS_TEXT, CallTokens, Spent, call_token
 from gofer.projections.calls import Call
 from gofer.projections.conversation import REFUSALS
 from gofer.projections.prompted_run import PromptedRun
+from gofer.projections.tool_names import shown_tool
 from gofer.projections.unused_results import unused_results
 from gofer.values.canonical_json import encode_text
 
@@ -27,7 +28,6 @@ REASONS: Mapping[Reason, str] = {
 }
 """The reasons with their meaning, in the order of precedence."""
 _MALFORMED = frozenset(REFUSALS) - {"repeated"} | {"call_as_text"}
-UNNAMED = "a tool without a valid name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,6 @@ def _part(reason: Reason, examined: Sequence[_Examined], *, is_priced: bool) -> 
 
 
 def _tool(call: Call | None) -> str:
-    """Return the name of a tool, which must be a name and no other text of a model."""
     if call is None:
         return "a call written as text"
-    if call.tool.isascii() and call.tool.isidentifier():
-        return call.tool[:64]
-    return UNNAMED
+    return shown_tool(call.tool)
