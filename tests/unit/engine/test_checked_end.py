@@ -10,7 +10,7 @@ from support.engine.memory_run import says
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
-READ = ("slack_read_thread", {"channel": "C1", "thread_ts": "1.0"})
+READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"channel": "C0DEPLOY0", "ts": "1795262400.000100"})
 
 
 async def ended(made: MemoryWorker, run: str = "run1") -> tuple[RunFinished, RunChecked]:
