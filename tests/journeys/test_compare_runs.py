@@ -44,3 +44,21 @@ def test_private_run_is_not_compared(capsys: pytest.CaptureFixture[str], tmp_pat
         code, out, err = gofer(capsys, "diff", *words)
         assert (code, out) == (2, "")
         assert "There is no run" in err
+
+
+def test_health_of_a_run_is_one_screen_without_its_words(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = run_of(capsys, tmp_path, text="<@U0GOFER0> where is the heronry?")
+    code, out, _ = gofer(capsys, "health", run[:8])
+    assert (code, len(out.splitlines()) < 30, "heronry" in out) == (0, True, False)
+    assert "no baseline yet; answer-here has 0 other ended runs, and 20 are needed" in out
+    assert f"gofer trace {run} --full" in out
+    printed = json.loads(gofer(capsys, "health", run, "--json")[1])
+    assert list(printed) == ["healthy", "run", "runs", "waste", "anomalies"]
+    assert printed["runs"][0]["context"][0]["number"] == 1
+
+
+def test_health_of_a_private_run_is_not_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    run = run_of(capsys, tmp_path, channel="C0LEADS00")
+    code, out, err = gofer(capsys, "health", run)
+    assert (code, out) == (2, "")
+    assert "There is no run" in err
