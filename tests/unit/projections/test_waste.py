@@ -50,7 +50,7 @@ def counts(found: Waste) -> dict[str, int]:
     return {part.reason: part.calls for part in found.parts}
 
 
-async def test_run_that_uses_each_result_wastes_nothing() -> None:
+async def test_run_that_uses_each_result_has_no_waste() -> None:
     found = await wasted(says("", look("forest")), says("It is 666."))
     assert (found.parts, found.tokens) == ([], 0)
     assert found.run_tokens == 2_200
