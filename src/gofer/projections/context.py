@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from gofer.journal.entries import ContextCompacted, LlmRequest, LlmResponse, Recorded
+from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
+from gofer.journal.workspace_entries import ContextCompacted, SkillLoaded, Weights
 from gofer.projections.sent_requests import sent_requests
 
 HIGH = 0.8
 """The share of the window above which the context may not stay after a compaction."""
 FULL = 0.9
 """The share of the window that no request may reach."""
+FIXED_ROLES = {"system": "system prompt", "tools": "tools"}
+"""The names of the fixed beginning of every request, by role."""
+FIRST_MESSAGE = "first message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +90,55 @@ def _snapshots(entries: Sequence[Recorded], system: str, tools: Sequence[Mapping
         )
 
 
+DriftCause = Literal["full", "stayed_high", "lost"]
+"""How the context of a run drifted: a request filled FULL of its window, or more than HIGH right after a compaction, or
+pinned text left the view."""
+
+
 @dataclass(slots=True)
 class Utilisation:
-    """How much of the window in force the requests of one run filled so far."""
+    """How much of the window in force the requests of one run filled so far, and the pinned text that left the view."""
 
     shares: list[float] = field(default_factory=list[float])
     """The share of the window that each request filled, as counted, or as expected without an answer."""
-    peak: float = 0.0
-    """The greatest share."""
-    compacted: bool = False
-    """Whether the history was compacted since the last request."""
+    window: int = 0
+    """The window of the last request, in tokens; 0 before the first."""
+    after_compaction: bool = False
+    """Whether the next request, or the last one without an answer, is the first after a compaction."""
+    full: bool = False
+    """Whether a request was expected to fill FULL of the window, or did."""
     stayed_high: bool = False
     """Whether a request filled more than HIGH of the window right after a compaction."""
     lost: list[str] = field(default_factory=list[str])
     """The names of pinned text that left the view, in order."""
-    windows: list[int] = field(default_factory=list[int])
-    """The window of each request, in tokens."""
+    turn: int = 0
+    """The number of answers of the model."""
+    loaded: dict[str, int] = field(default_factory=dict[str, int])
+    """The turn in which each skill in the view was loaded, by its name."""
+    fixed: dict[str, int] = field(default_factory=dict[str, int])
+    """The tokens of the system prompt and the tools in the first request."""
+
+    @property
+    def peak(self) -> float:
+        """The greatest share; 0 before the first request."""
+        return max(self.shares, default=0.0)
+
+    @property
+    def share(self) -> float:
+        """The share of the window that the last request filled; 0 before the first."""
+        if not self.shares:
+            return 0.0
+        return self.shares[-1]
+
+    @property
+    def causes(self) -> frozenset[DriftCause]:
+        """The causes of drift so far."""
+        found: dict[DriftCause, bool] = {
+            "full": self.full,
+            "stayed_high": self.stayed_high,
+            "lost": bool(self.lost),
+        }
+        return frozenset(cause for cause, occurred in found.items() if occurred)
 
 
 def project(entries: Iterable[Recorded]) -> Utilisation:
@@ -115,22 +153,50 @@ def fold(state: Utilisation, recorded: Recorded) -> None:
     """Add one more entry to the utilisation, in place."""
     match recorded.entry:
         case LlmRequest(weights=weights) if weights is not None and weights.window:
-            _add_share(state, share_of(weights.expected, weights.window))
-            state.windows.append(weights.window)
-        case LlmResponse(usage=usage) if state.windows and usage.input_tokens:
-            state.shares[-1] = share_of(usage.input_tokens, state.windows[-1])
-            state.peak = max(state.peak, state.shares[-1])
-        case ContextCompacted(kept=kept):
-            state.compacted = True
-            if not kept:
-                state.lost.append("first message")
+            _add_request(state, weights)
+        case LlmResponse(usage=usage):
+            state.turn += 1
+            if state.shares and usage.input_tokens:
+                _set_share(state, share_of(usage.input_tokens, state.window))
+            state.after_compaction = False
+        case SkillLoaded(skill=skill, file=""):
+            state.loaded[skill] = state.turn
+        case ContextCompacted() as compacted:
+            _compact(state, compacted)
         case _:
             pass
 
 
-def _add_share(state: Utilisation, share: float) -> None:
-    state.shares.append(share)
-    state.peak = max(state.peak, share)
-    if state.compacted and share > HIGH:
+def _add_request(state: Utilisation, weights: Weights) -> None:
+    state.window = weights.window
+    state.shares.append(0.0)
+    _set_share(state, share_of(weights.expected, weights.window))
+    fixed = {name: weights.roles.get(role, 0) for role, name in FIXED_ROLES.items()}
+    state.fixed = state.fixed or fixed
+    for name, tokens in fixed.items():
+        # Nothing changes the fixed beginning of a run's requests, so less of it means that a part is missing.
+        if tokens < state.fixed[name] and name not in state.lost:
+            state.lost.append(name)
+
+
+def _set_share(state: Utilisation, share: float) -> None:
+    state.shares[-1] = share
+    if share >= FULL:
+        state.full = True
+    if state.after_compaction and share > HIGH:
         state.stayed_high = True
-    state.compacted = False
+
+
+def _compact(state: Utilisation, compacted: ContextCompacted) -> None:
+    state.after_compaction = True
+    if not compacted.kept and compacted.turns[0] == 1:
+        state.lost.append(FIRST_MESSAGE)
+    for skill, turn in list(state.loaded.items()):
+        if turn <= compacted.turns[1]:
+            del state.loaded[skill]
+            state.lost.append(skill_name(skill))
+
+
+def skill_name(skill: str) -> str:
+    """Return the name of a skill's text in the context."""
+    return f"skill {skill}"
