@@ -7,11 +7,9 @@ import json
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
 from gofer.projections.diff_text import diff_json, diff_lines
-from gofer.projections.prompted_run import PromptedRun
 from gofer.projections.run_diff import RunDiff, run_diff
-from gofer.runtime.prompted_runs import prompted_run
-from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
-from gofer.values.errors import ConfigError
+from gofer.runtime.prompted_runs import listed_record, prompted_run
+from gofer.runtime.run_reader import OPERATOR, RunReader
 
 _EXAMPLES = """\
 examples:
@@ -19,7 +17,7 @@ examples:
   gofer diff 4e01 77aa --json    the same as JSON
 
 Times, durations, token counts, owners and generated ids do not count as differences.
-Exit codes: 0 the runs are equal, 1 they differ or cannot be read, 2 there is no such run.
+Exit codes: 0 the runs are equal, 1 they differ or one is damaged, 2 there is no such run.
 """
 
 
@@ -44,12 +42,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _diff(opened: Operations, first: str, second: str) -> RunDiff:
-    return run_diff(await _read(opened, first), await _read(opened, second))
-
-
-async def _read(opened: Operations, prefix: str) -> PromptedRun:
-    run = (await listed_run(opened.stores.journals, prefix)).run
-    record = await RunReader(opened.stores, opened.clock, {}).read(run, OPERATOR)
-    if record is None:
-        raise ConfigError(f"Run {run} began in a private channel, so it is not compared.")
-    return await prompted_run(record, opened.stores.blobs)
+    runs = RunReader(opened.stores, opened.clock, {})
+    read = [await listed_record(runs, name, OPERATOR) for name in (first, second)]
+    one, two = [await prompted_run(record, opened.stores.blobs) for record in read]
+    return run_diff(one, two)

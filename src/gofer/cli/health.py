@@ -10,9 +10,8 @@ from gofer.projections.anomalies import anomalies, traits
 from gofer.projections.health import Health, health
 from gofer.projections.health_text import health_json, health_lines
 from gofer.runtime.baseline import baseline
-from gofer.runtime.prompted_runs import prompted_run
-from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
-from gofer.values.errors import ConfigError
+from gofer.runtime.prompted_runs import listed_record, prompted_run
+from gofer.runtime.run_reader import OPERATOR, RunReader
 
 _EXAMPLES = """\
 examples:
@@ -20,7 +19,7 @@ examples:
   gofer health 4e01 --json    the same as JSON
 
 The output has names and counts, and no contents; `gofer trace RUN --full` has the words.
-Exit codes: 0 no check failed as an error, 1 one did or the run cannot be read, 2 there is no such run.
+Exit codes: 0 no check failed as an error, 1 one did or the run is damaged, 2 there is no such run.
 """
 
 
@@ -43,12 +42,9 @@ def execute(arguments: argparse.Namespace) -> int:
     return int(not found.is_healthy)
 
 
-async def _health(opened: Operations, prefix: str) -> Health:
-    run = (await listed_run(opened.stores.journals, prefix)).run
+async def _health(opened: Operations, name: str) -> Health:
     runs = RunReader(opened.stores, opened.clock, {})
-    record = await runs.read(run, OPERATOR)
-    if record is None:
-        raise ConfigError(f"Run {run} began in a private channel, so its health is not shown.")
-    earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=run)
+    record = await listed_record(runs, name, OPERATOR)
+    earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=record.run)
     unusual = anomalies(traits(record.entries, record.progress), earlier)
     return health(await prompted_run(record, opened.stores.blobs), unusual)

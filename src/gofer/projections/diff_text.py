@@ -8,6 +8,7 @@ from gofer.projections.calls import Call
 from gofer.projections.compared_entries import ComparedEntry
 from gofer.projections.prompt_diff import BlockDiff, RoleDiff, line_diff, shortened
 from gofer.projections.run_diff import FirstDifference, Followed, PromptDiff, RunDiff, Summary
+from gofer.projections.transcript import harmless
 from gofer.values.canonical_json import encode_text
 
 MOST_CALLS = 20
@@ -20,9 +21,9 @@ COUNTED = "Times, durations, token counts, owners and generated ids do not count
 
 
 def diff_lines(diff: RunDiff, label: str = "") -> Iterator[str]:
-    """Yield the difference of two runs, as lines of at most WIDTH printable characters."""
+    """Yield the difference of two runs, as lines of at most WIDTH characters that a terminal shows."""
     for line in _lines(diff, label):
-        yield _printable(line)[:WIDTH]
+        yield harmless(line)[:WIDTH]
 
 
 def _lines(diff: RunDiff, label: str) -> Iterator[str]:
@@ -33,6 +34,8 @@ def _lines(diff: RunDiff, label: str) -> Iterator[str]:
         yield f"Subagent {label}"
     for sign, run in zip("-+", diff.runs, strict=True):
         yield f"{sign} {_summary(run)}"
+        if run.damage:
+            yield f"  {run.damage} Only the part before is compared."
     if diff.bundle:
         yield ""
         yield f"Bundle: {len(diff.bundle)} parts differ"
@@ -136,13 +139,6 @@ def _call(call: Call) -> str:
     if call.retries:
         again = f", {call.retries} more attempts"
     return f"{call.id} {call.tool} {call.status}, {call.duration_ms} ms{again}"
-
-
-def _printable(text: str) -> str:
-    """Return the text without characters that a terminal would interpret."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def diff_json(diff: RunDiff) -> dict[str, object]:

@@ -21,7 +21,12 @@ from gofer.values.canonical_json import encode_text
 ONLY_AT_THE_END = frozenset({"no-orphaned-tools"})
 """The checks that say nothing before the end of a run, because its calls are still being made."""
 
-Made = Literal["recorded at the end", "made now, because none were recorded", "so far, because the run has not ended"]
+Made = Literal[
+    "recorded at the end",
+    "made now, because none were recorded",
+    "so far, because the run has not ended",
+    "of the part before the damage",
+]
 """When the verdicts of a run were made."""
 
 
@@ -39,6 +44,8 @@ class RunHealth:
     """How often the run entered each state."""
     violations: Sequence[Transition]
     context: Sequence[Snapshot]
+    damage: str
+    """Why the rest of the journal cannot be read; empty for a complete journal."""
 
     @property
     def errors(self) -> Sequence[Verdict]:
@@ -63,8 +70,8 @@ class Health:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether no check failed as an error, and no state was violated, in the run and its subagent runs."""
-        return not any(one.errors or one.violations for one in self.runs)
+        """Whether no check failed as an error, no state was violated and nothing is damaged, also in subagent runs."""
+        return not any(one.errors or one.violations or one.damage for one in self.runs)
 
 
 def health(run: PromptedRun, unusual: Anomalies) -> Health:
@@ -84,6 +91,7 @@ def _run_health(run: PromptedRun) -> RunHealth:
         entered=Counter(one.after for one in transitions.transitions),
         violations=transitions.violations,
         context=snapshots(run.entries, run.system, run.tools),
+        damage=run.damage,
     )
 
 
@@ -96,6 +104,8 @@ def _verdicts(run: PromptedRun, state: Progress) -> tuple[Made, Sequence[Verdict
     if state.finished is not None:
         return "made now, because none were recorded", verdicts
     so_far = [verdict for verdict in verdicts if verdict.check not in ONLY_AT_THE_END]
+    if run.damage:
+        return "of the part before the damage", so_far
     return "so far, because the run has not ended", so_far
 
 

@@ -24,6 +24,8 @@ def health_lines(found: Health) -> Iterator[str]:
     """Yield the health of a run as lines."""
     root = found.runs[0]
     yield _summary(found.summary)
+    if root.damage:
+        yield f"✗ {root.damage}"
     yield ""
     yield from _check_lines(root)
     yield ""
@@ -135,7 +137,11 @@ def _signed(sign: str, names: Sequence[str]) -> Iterator[str]:
 
 def _worst(runs: Sequence[RunHealth]) -> Sequence[RunHealth]:
     """Return at most MOST_SUBAGENTS runs, those with the most problems first."""
-    return sorted(runs, key=lambda run: (-len(run.errors) - len(run.violations), -len(run.warnings)))[:MOST_SUBAGENTS]
+
+    def order(run: RunHealth) -> tuple[bool, int, int]:
+        return not run.damage, -len(run.errors) - len(run.violations), -len(run.warnings)
+
+    return sorted(runs, key=order)[:MOST_SUBAGENTS]
 
 
 def _subagent_lines(run: RunHealth) -> Iterator[str]:
@@ -143,6 +149,8 @@ def _subagent_lines(run: RunHealth) -> Iterator[str]:
     failed = f"{_counted(len(run.errors), 'error')}, {_counted(len(run.warnings), 'warning')}"
     requests = f"{_counted(len(run.context), 'request')}, at most {peak:.0%} of the window"
     yield f"  {run.run}: {failed}, {_counted(len(run.violations), 'violation')}; {requests}"
+    if run.damage:
+        yield f"    ✗ {run.damage}"
     for verdict in (*run.errors, *run.warnings):
         yield f"    {_verdict(verdict)}"
     for violation in run.violations[:MOST_VIOLATIONS]:
@@ -218,6 +226,7 @@ def health_json(found: Health) -> dict[str, object]:
 def _run_json(run: RunHealth) -> dict[str, object]:
     return {
         "run": run.run,
+        "damage": run.damage,
         "verdicts_made": run.made,
         "verdicts": [_verdict_json(verdict) for verdict in run.verdicts],
         "states": {"entered": dict(run.entered), "duration_ms": dict(run.durations)},

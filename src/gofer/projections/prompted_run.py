@@ -18,6 +18,8 @@ class PromptedRun:
     """The bundle as JSON; empty for a run that did not start."""
     subagents: Mapping[str, "PromptedRun"] = field(default_factory=dict[str, "PromptedRun"])
     """The direct subagent runs that can be read, by id."""
+    damage: str = ""
+    """Why the rest of the journal cannot be read; empty for a complete journal."""
 
     @property
     def system(self) -> str:

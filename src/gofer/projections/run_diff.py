@@ -26,7 +26,7 @@ class Summary:
     run: str
     workflow: str
     status: str
-    """How it ended; `running` before its end."""
+    """How it ended; `running` before its end, and `damaged` if its end cannot be read."""
     reason: str
     llm_calls: int
     tool_calls: int
@@ -36,6 +36,8 @@ class Summary:
     """None if the price of a call is unknown."""
     duration_ms: int
     """From its acceptance to its last entry."""
+    damage: str
+    """Why the rest of its journal cannot be read; empty for a complete journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,9 @@ class RunDiff:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the runs, their bundles and their subagent runs mean the same."""
-        return not self.bundle and self.first is None and not self.subagents
+        """Whether the runs, their bundles and their subagent runs mean the same. A damaged run equals no run."""
+        is_damaged = any(run.damage for run in self.runs)
+        return not is_damaged and not self.bundle and self.first is None and not self.subagents
 
 
 def run_diff(first: PromptedRun, second: PromptedRun) -> RunDiff:
@@ -233,6 +236,8 @@ def summary(run: PromptedRun) -> Summary:
     state = progress_projection.project(run.entries)
     status = "running"
     reason = ""
+    if run.damage:
+        status = "damaged"
     if state.finished is not None:
         status = state.finished.status
         reason = state.finished.reason
@@ -247,4 +252,5 @@ def summary(run: PromptedRun) -> Summary:
         output_tokens=state.usage.output_tokens,
         cost_usd=state.cost_usd,
         duration_ms=max(0, state.last_at - state.accepted_at),
+        damage=run.damage,
     )

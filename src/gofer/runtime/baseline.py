@@ -31,6 +31,6 @@ async def _traits(runs: RunReader, reader: Reader, run: str) -> Traits | None:
         record = await runs.read(run, reader)
     except (Corrupt, Gone):
         return None
-    if record is None or record.progress.private:
+    if record is None or record.damage or record.progress.private:
         return None
     return traits(record.entries, record.progress)

@@ -7,14 +7,31 @@ from typing import cast
 from gofer.journal.blob_store import BUNDLES, Bodies
 from gofer.journal.child_runs import SubagentJournals, subagent_runs
 from gofer.journal.entries import RunStarted
+from gofer.journal.lineage import root_of
 from gofer.projections.prompted_run import PromptedRun
-from gofer.runtime.run_reader import RunRecord
-from gofer.values.errors import Corrupt
+from gofer.runtime.run_reader import Reader, RunReader, listed_run
+from gofer.runtime.run_record import RunRecord
+from gofer.values.errors import ConfigError, Corrupt
+
+
+async def listed_record(runs: RunReader, name: str, reader: Reader) -> RunRecord:
+    """Return the run with this id, or the only listed run whose id begins so; also a subagent run by its whole id.
+
+    Raises ConfigError if there is no such run or the reader may not see it, and what `RunReader.read` raises.
+    """
+    root = (await listed_run(runs.stores.journals, root_of(name))).run
+    run = f"{root}{name.removeprefix(root_of(name))}"
+    record = await runs.read(run, reader)
+    if record is None:
+        raise ConfigError(f"Run {run} began in a private channel, so it is not shown.")
+    return record
 
 
 async def prompted_run(record: RunRecord, blobs: Bodies) -> PromptedRun:
     """Return a run that its reader may see, with its bundle and its subagent runs. Raises TemporaryError."""
-    journals = SubagentJournals({record.run: record.entries, **record.subagents.journals})
+    below = record.subagents
+    damaged = {record.run: record.damage, **below.damaged}
+    journals = SubagentJournals({record.run: record.entries, **below.journals}, damaged)
     return await _prompted(record.run, journals, blobs)
 
 
@@ -25,7 +42,13 @@ async def _prompted(run: str, journals: SubagentJournals, blobs: Bodies) -> Prom
     if started:
         bundle = await _bundle(started[0], blobs)
     children = [child for child in subagent_runs(entries) if child in journals.journals]
-    return PromptedRun(run, entries, bundle, {child: await _prompted(child, journals, blobs) for child in children})
+    return PromptedRun(
+        run=run,
+        entries=entries,
+        bundle=bundle,
+        subagents={child: await _prompted(child, journals, blobs) for child in children},
+        damage=journals.damaged.get(run, ""),
+    )
 
 
 async def _bundle(name: str, blobs: Bodies) -> Mapping[str, object]:

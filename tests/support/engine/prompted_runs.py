@@ -7,7 +7,7 @@ from gofer.journal.child_runs import read_subagents
 from gofer.projections import progress
 from gofer.projections.prompted_run import PromptedRun
 from gofer.runtime.prompted_runs import prompted_run
-from gofer.runtime.run_reader import RunRecord
+from gofer.runtime.run_record import RunRecord
 from gofer.workflows.bundle import encode_bundle
 from support.engine.memory_run import MemoryRun
 

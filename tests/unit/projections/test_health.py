@@ -83,3 +83,11 @@ async def test_unusual_trait_is_advice_with_its_rate_of_false_alarms() -> None:
     shown = text(found)
     assert "(robust z +6.2). This rule flags 2 of 87 other runs, 2.3%" in shown
     assert "All rules together flag 5 of 87 other runs, 5.7%" in shown
+
+
+async def test_damaged_run_is_not_healthy_and_shows_the_part_before_the_damage() -> None:
+    found = health(replace(await looped(), damage="Run run1 is damaged at frame 9."), NO_BASELINE)
+    assert not found.is_healthy
+    assert found.summary.status == "damaged"
+    assert "✗ Run run1 is damaged at frame 9." in text(found)
+    assert found.runs[0].made == "of the part before the damage"
