@@ -164,7 +164,7 @@ async def test_long_run_is_followed_through_its_compactions() -> None:
         assert sum(snapshot.files.values()) <= sum(snapshot.roles.values())
 
 
-async def test_tokens_of_a_snapshot_are_those_of_its_journal() -> None:
+async def test_tokens_of_a_snapshot_come_from_its_journal() -> None:
     made = memory_run(says("", ("look", {"text": "a"})), says("done"))
     made.tool("look", "read")
     await made.run()

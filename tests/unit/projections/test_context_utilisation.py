@@ -39,7 +39,7 @@ def test_request_without_an_answer_counts_as_expected() -> None:
     assert utilisation(request(24_000), answer(0)).shares == [0.5]
 
 
-def test_peak_is_what_providers_counted_where_an_estimate_was_too_high() -> None:
+def test_peak_is_the_count_of_the_provider_and_not_a_high_estimate() -> None:
     state = utilisation(request(44_000), answer(40_800))
     assert (state.peak, state.causes) == (0.85, {"full"})
 
