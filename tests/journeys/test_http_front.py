@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gofer.app.embedded.connection_limits import Bounds
-from gofer.app.pages.run_pages import HEADERS
+from gofer.app.pages.page_frame import HEADERS
 from gofer.journal.coordination import Head
 from gofer.sources.receiver import BODY_LIMIT
 from support.app.company import Company, company

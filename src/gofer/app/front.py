@@ -16,7 +16,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer.app.pages.run_pages import PageHeaders, Pages
+from gofer.app.pages.page_frame import PageHeaders
+from gofer.app.pages.run_pages import Pages
 from gofer.app.visitors import LOOPBACK, Visitors
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import BODY_LIMIT, RawRequest, Reply

@@ -30,6 +30,8 @@ COMMANDS = {
     "run": "run one workflow on one event in this process",
     "runs": "list the newest runs",
     "trace": "show what one run did, step by step",
+    "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
+    "diff": "show where two runs part, how their prompts differ there, and what followed",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "cancel": "stop a run before its next step",
     "retry": "requeue an abandoned run, or continue a parked run now",

@@ -3,38 +3,80 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.journal.lineage import root_of
 from gofer.projections.outline import outline
-from gofer.projections.trace import Span
+from gofer.projections.steps import Step
+from gofer.projections.transcript import harmless, transcript
 from gofer.projections.whole_trace import whole_trace
 from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
+from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import ConfigError
+
+_EXAMPLES = """examples:
+  gofer trace 3f2a91             what the run did, step by step, without contents
+  gofer trace 3f2a91 --full      the event, the prompt, each request, answer, call and result
+  gofer trace 3f2a91 --full --json | jq -r '.steps[] | select(.kind == "llm.request") | .body'
+                                 the exact bodies of the requests to models
+
+The prompt is the one that the run began with. Runs from private channels are not shown.
+The exit code is 1 for a damaged run, of which the part before the damage is shown.
+"""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer trace`."""
+    parser.epilog = _EXAMPLES
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
-    parser.add_argument("--json", action="store_true", help="{run, spans: [...]} on stdout")
+    parser.add_argument("--full", action="store_true", help="with all words: prompt, requests, answers, calls, results")
+    parser.add_argument("--json", action="store_true", help="{run, status, steps: [...], spans: [...]} on stdout")
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the trace of one run."""
+    """Print the trace of one run. The exit code is 1 for a damaged run."""
     with operations(arguments) as opened:
-        run, spans = asyncio.run(_spans(opened, arguments.run))
+        record = asyncio.run(_record(opened, arguments.run))
     if arguments.json:
-        print(json.dumps({"run": run, "spans": [span.to_json() for span in spans]}, indent=2))
+        print(json.dumps(_json(record, full=arguments.full), indent=2))
+    elif arguments.full:
+        print("\n".join([f"run {record.run}", *transcript(record.steps())]))
     else:
-        print("\n".join(outline(run, spans)))
-    return 0
+        print("\n".join(outline(record.run, whole_trace(record.entries, record.subagents))))
+    if not record.damage:
+        return 0
+    print(f"gofer: {harmless(record.damage)}", file=sys.stderr)
+    return 1
 
 
-async def _spans(opened: Operations, prefix: str) -> tuple[str, Sequence[Span]]:
-    run = (await listed_run(opened.stores.journals, prefix)).run
+async def _record(opened: Operations, name: str) -> RunRecord:
+    root = (await listed_run(opened.stores.journals, root_of(name))).run
+    run = f"{root}{name.removeprefix(root_of(name))}"
     record = await RunReader(opened.stores, opened.clock, {}).read(run, OPERATOR)
     if record is None:
         raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
-    return run, whole_trace(record.entries, record.subagents)
+    return record
+
+
+def _json(record: RunRecord, *, full: bool) -> Mapping[str, object]:
+    shown: dict[str, object] = {
+        "run": record.run,
+        "status": record.status,
+        "steps": [_step_json(step, full=full) for step in record.steps()],
+        "spans": [span.to_json() for span in whole_trace(record.entries, record.subagents)],
+    }
+    if record.damage:
+        shown["damage"] = record.damage
+    return shown
+
+
+def _step_json(step: Step, *, full: bool) -> Mapping[str, object]:
+    shown = step.to_json(full=full)
+    if full and step.sent is not None:
+        shown["body"] = step.sent.body.decode()
+        shown["is_exact"] = step.sent.is_exact
+    return shown

@@ -7,7 +7,7 @@ frame before. A reader without the key can thus detect changed, lost or reordere
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -81,16 +81,19 @@ def open_chain(stored: Sequence[bytes], seal: Seal) -> list[Frame]:
 
     Raises OtherVersion, and Corrupt naming the first damaged frame.
     """
-    frames: list[Frame] = []
+    return list(opened(stored, seal))
+
+
+def opened(stored: Sequence[bytes], seal: Seal) -> Iterator[Frame]:
+    """Yield the frames of a run up to the first damaged one, for which this raises as `open_chain` does."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
         if not raw.startswith(FORM):
             raise _other_form(n, raw, seal)
         _check_link(seal.run, n, raw, previous)
         # Opened before the next link is checked, so that the error names the changed frame and not the next one.
-        frames.append(open_alone(n, raw, seal))
+        yield open_alone(n, raw, seal)
         previous = frame_hash(raw)
-    return frames
 
 
 def _check_link(run: str, n: int, raw: bytes, previous: bytes) -> None:

@@ -13,7 +13,7 @@ from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import Entry, Recorded, RunAccepted
 from gofer.journal.frame_counts import known_frames, note_frames
-from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
+from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain, opened
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
@@ -154,6 +154,23 @@ async def read_journal(run: str, store: Store, blobs: Blobs) -> Sequence[Recorde
     if stored:
         return await _entries(stored, await seal_of(run, store), store, blobs)
     return ()
+
+
+async def read_until_damage(run: str, store: Store, blobs: Blobs) -> tuple[Sequence[Recorded], Corrupt | None]:
+    """Return the entries of a run before its first damaged frame, and the damage; None for an undamaged journal.
+
+    Raises Gone when the run was deleted.
+    """
+    try:
+        return await read_journal(run, store, blobs), None
+    except Corrupt as error:
+        damage = error
+    entries: list[Recorded] = []
+    with contextlib.suppress(Corrupt):
+        seal = await seal_of(run, store)
+        for frame in opened(await store.frames(run), seal):
+            entries += await _read(frame, seal, blobs)
+    return entries, damage
 
 
 async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: Bodies) -> bytes | None:

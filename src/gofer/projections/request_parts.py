@@ -22,7 +22,8 @@ IMAGE = 1_100
 PAGE = 1_800
 """Estimated tokens of one page of a document: its image and its text."""
 _PAGES = re.compile(r"\((\d+) pages\)")
-_SKILLS = ("load_skills", "load_subskill")
+SKILLS = ("load_skills", "load_subskill")
+"""The tools whose results are skills."""
 _FILES = ("file_read", "peek_file", "load_file", "file_regex", "extract_file", "jq", "grep_json")
 
 
@@ -137,7 +138,7 @@ class RequestWeights:
 
     def _role(self, message: Mapping[str, object]) -> str:
         tool = self._calls.get(as_text(message.get("tool_call_id")), "")
-        if tool in _SKILLS:
+        if tool in SKILLS:
             return "skills"
         if tool in _FILES:
             return "files"

@@ -5,33 +5,36 @@ the run: a public run is for everyone who reaches Gofer's pages, and a private r
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from typing_extensions import override
 
-from gofer.journal.blob_store import BUNDLES
 from gofer.journal.child_runs import SubagentJournals, read_subagents
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.hidden_runs import hide, is_hidden
-from gofer.journal.log import read_journal
+from gofer.journal.lineage import root_of
+from gofer.journal.log import read_journal, read_until_damage
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
+from gofer.projections.steps import AgentSetup
+from gofer.runtime.run_record import RunRecord, read_bundle, setup_of
 from gofer.sources.receivers import BY_SOURCE
-from gofer.sources.workflow_files import decode_bundle
 from gofer.stores.one_place import Stores
-from gofer.values.errors import ConfigError, Corrupt, Gone
+from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, OtherVersion
 from gofer.values.events import Event
 from gofer.values.outside import Clock
-from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 
 LISTED = 200
 """The number of newest runs that are searched for runs of the same channel. Older runs are hidden when viewed."""
 MOST_SEARCHED = 10_000
 """The number of newest runs among which a shortened id is searched."""
+RUN_ID = 24
+"""The characters of the id of a run, without that of a subagent; a shorter text may be the beginning of an id."""
 _AT_ONCE = 20
 
 
@@ -75,18 +78,6 @@ OPERATOR = Operator()
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
-    """A run as a person may read it: its journal, the journals of its subagents, and its bundle."""
-
-    run: str
-    entries: Sequence[Recorded]
-    progress: Progress
-    subagents: SubagentJournals
-    bundle: Bundle | None
-    """The prompt, tools and settings as the run began with them; None before it started."""
-
-
-@dataclass(frozen=True, slots=True)
 class RunReader:
     """The reader of runs, which shows a run only to a person who may see it."""
 
@@ -95,29 +86,74 @@ class RunReader:
     workflows: Mapping[str, Loaded]
     """The current workflows, whose owners see runs on private repositories."""
 
+    async def find(self, name: str, reader: Reader) -> RunRecord | None:
+        """Return the run with this id, or the only listed run whose id begins so; None as `read` does.
+
+        A private run is found by its whole id only. Raises Ambiguous, and what `read` raises.
+        """
+        record = await self.read(name, reader)
+        if record is not None or len(name) >= RUN_ID or root_of(name) != name:
+            return record
+        found = await _beginning_with(self.stores.journals, name)
+        if len(found) > 1:
+            raise Ambiguous(name, len(found))
+        if not found:
+            return None
+        return await self.read(found[0].run, reader)
+
     async def read(self, run: str, reader: Reader) -> RunRecord | None:
         """Return a run by its full id; None if it does not exist or the reader may not see it.
 
-        Raises Corrupt, Gone, TemporaryError.
+        Of a damaged run, return the part before the damage. Raises Gone, TemporaryError, and Corrupt if the first frame
+        of a listed run cannot be read.
         """
-        entries = await read_journal(run, self.stores.journals, self.stores.blobs)
+        entries, damage = await self._entries(run)
+        root = root_of(run)
+        of_root = entries
+        if root != run:
+            of_root, _ = await self._entries(root)
+        if not await self._is_shown(root, reader, project(of_root), damaged=damage is not None):
+            return None
+        if not entries:
+            raise _unreadable(run, damage)
         progress = project(entries)
-        if not await self._is_shown(run, reader, progress):
-            return None
-        subagents = await read_subagents(entries, self.stores.journals, self.stores.blobs)
-        return RunRecord(run, entries, progress, subagents, await self._bundle(progress))
+        subagents = await self._subagents(entries)
+        bundle = await read_bundle(progress, self.stores.blobs)
+        setups = await self._setups(subagents)
+        if bundle is not None:
+            setups[run] = setup_of(bundle)
+        return RunRecord(run, entries, progress, subagents, bundle, setups, _text_of(damage))
 
-    async def _bundle(self, progress: Progress) -> Bundle | None:
-        if progress.started is None:
-            return None
-        return decode_bundle(await self.stores.blobs.get(f"{BUNDLES}/{progress.started.bundle}"))
+    async def _entries(self, run: str) -> tuple[Sequence[Recorded], Corrupt | None]:
+        return await read_until_damage(run, self.stores.journals, self.stores.blobs)
 
-    async def _is_shown(self, run: str, reader: Reader, progress: Progress) -> bool:
+    async def _subagents(self, entries: Sequence[Recorded]) -> SubagentJournals:
+        """Return the journals of the subagent runs; of a damaged one, the part before the damage."""
+        found = await read_subagents(entries, self.stores.journals, self.stores.blobs)
+        for run in found.damaged:
+            with contextlib.suppress(Gone):
+                found.journals[run], _ = await self._entries(run)
+        return found
+
+    async def _setups(self, subagents: SubagentJournals) -> dict[str, AgentSetup]:
+        setups: dict[str, AgentSetup] = {}
+        for run, entries in subagents.journals.items():
+            bundle = await read_bundle(project(entries), self.stores.blobs)
+            if bundle is not None:
+                setups[run] = setup_of(bundle)
+        return setups
+
+    async def _is_shown(self, run: str, reader: Reader, progress: Progress, *, damaged: bool) -> bool:
         """Return whether a reader may see a run now. If the place of the run became private, hide the run first."""
         event = progress.event
+        hidden = await is_hidden(run, self.stores.journals)
         if event is None:
-            return False
-        if progress.private or await is_hidden(run, self.stores.journals):
+            return damaged and not hidden and await self._is_listed(run)
+        private = progress.private
+        if damaged and private and progress.started is None and event.private is None:
+            # The journal was damaged before it says what the place is. The list of runs knows it.
+            private = not await self._is_listed(run)
+        if private or hidden:
             return await reader.sees(event)
         if await reader.became_private(event):
             await hide_place(run, event, self.stores, int(self.clock.now() * 1000))
@@ -127,11 +163,37 @@ class RunReader:
             return await reader.sees_repository(self.workflows.get(progress.workflow))
         return True
 
+    async def _is_listed(self, run: str) -> bool:
+        head = await self.stores.journals.head(run)
+        return head is not None and not head.private
+
+
+class Ambiguous(ConfigError):
+    """A shortened id with which several listed runs begin."""
+
+    def __init__(self, prefix: str, found: int) -> None:
+        super().__init__(f"{found} runs begin with {prefix!r}; write more characters of the id.")
+
+
+def _unreadable(run: str, damage: Corrupt | None) -> GoferError:
+    """Return the error for a run without a single frame that can be read."""
+    if damage is None:
+        return Gone(f"Run {run} has no entries.")
+    if isinstance(damage, OtherVersion):
+        return damage
+    return Corrupt(f"{damage} No part of the run can be read; restore it from a backup with `gofer restore`.")
+
+
+def _text_of(damage: Corrupt | None) -> str:
+    if damage is None:
+        return ""
+    return str(damage)
+
 
 async def listed_run(store: Store, prefix: str) -> Head:
     """Return the listed run whose id begins with `prefix`.
 
-    Raises ConfigError when there is no such run or more than one.
+    Raises ConfigError when there is no such run, and Ambiguous when there is more than one.
     """
     if not prefix:
         raise ConfigError("The id of the run is empty; `gofer runs` lists the newest runs.")
@@ -139,13 +201,19 @@ async def listed_run(store: Store, prefix: str) -> Head:
     if exact is not None and not exact.private:
         # An exact id also finds a run that is too old for the list.
         return exact
-    found = [head for head in await store.heads(MOST_SEARCHED) if head.run.startswith(prefix)]
-    if len(found) != 1:
-        problem = "There is no run"
-        if found:
-            problem = f"{len(found)} runs begin with"
-        raise ConfigError(f"{problem} {prefix!r}; `gofer runs` lists the newest runs.")
+    found = await _beginning_with(store, prefix)
+    if len(found) > 1:
+        raise Ambiguous(prefix, len(found))
+    if not found:
+        raise ConfigError(f"There is no run {prefix!r}; `gofer runs` lists the newest runs.")
     return found[0]
+
+
+async def _beginning_with(store: Store, prefix: str) -> Sequence[Head]:
+    """Return the listed runs whose ids begin with a text that is not empty."""
+    if not prefix:
+        return ()
+    return [head for head in await store.heads(MOST_SEARCHED) if head.run.startswith(prefix)]
 
 
 async def hide_place(run: str, event: Event, stores: Stores, at: int) -> None:

@@ -166,3 +166,5 @@ class SignInSpec:
     """All settings that the sign-in reads."""
     make: Callable[[SourceSettings, Http, str], Identities]
     """Returns the identities of the system for pages at a URL."""
+    members: Callable[[SourceSettings, Http], Members | None]
+    """Returns the people and places of the system for pages without a sign-in; None without a credential."""

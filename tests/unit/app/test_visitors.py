@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from gofer.app.pages.run_pages import HEADERS, PageHeaders
+from gofer.app.pages.page_frame import HEADERS, PageHeaders
 from gofer.app.visitors import LOOPBACK, Visitors, visitors
 from support.http import loopback
 

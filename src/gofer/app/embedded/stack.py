@@ -21,6 +21,7 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import models_of
 from gofer.app.own_accounts import with_own_accounts
+from gofer.app.pages.readers import LocalReaders
 from gofer.app.pages.run_pages import Pages
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
@@ -34,6 +35,7 @@ from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
+from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
@@ -163,6 +165,7 @@ def _make(
 ) -> Make:
     """Return a function that makes editions. All of them share the log, the window and the limit for request bodies."""
     bodies = Bodies()
+    readers = LocalReaders(SIGN_IN.members(settings.sources, outside.http))
 
     def make(catalog: Catalog, notice: str) -> Edition:
         ingress = build_ingress(
@@ -176,7 +179,7 @@ def _make(
             window=window,
             log=log,
         )
-        pages = Pages(state.stores, catalog, outside.clock, notice=notice)
+        pages = Pages(state.stores, catalog, outside.clock, readers, notice)
         return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make

@@ -17,7 +17,8 @@ from gofer.app.functions.parameter_store import open_stage
 from gofer.app.functions.parameters import KEY, Following
 from gofer.app.functions.payload import Response, query, read_request, respond, response
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.pages.run_pages import PageHeaders, Pages
+from gofer.app.pages.page_frame import PageHeaders
+from gofer.app.pages.run_pages import Pages
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.journal.store import Store
 from gofer.sources.receiver import RawRequest, Reply

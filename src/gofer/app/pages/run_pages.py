@@ -1,83 +1,32 @@
-"""The pages that the links under an answer open: the list of runs, the trace of a run, and its workflow's prompt.
+"""The pages that the links under an answer open: the list of runs, the words of a run, and its workflow's prompt.
 
-A request for `application/json` gets the runs and traces as JSON. Private runs are not listed. Their pages are shown
-only to people who may see the place where the run began (`Readers`). Traces hold names and counts, no contents.
+A request for `application/json` gets the same as JSON. Private runs are not listed. Their pages are shown only to
+people who may see the place where the run began (`readers.py`).
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Protocol
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from typing_extensions import override
 
+from gofer.app.pages import run_page
+from gofer.app.pages.page_frame import absent, for_program, html_page, refusal
+from gofer.app.pages.readers import LocalReaders, Readers
+from gofer.app.pages.run_api import prompt_json, run_json, trace_json
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
-from gofer.projections.outline import about, levels
-from gofer.projections.trace import Span, timestamp
-from gofer.projections.whole_trace import whole_trace
-from gofer.runtime.run_reader import OPERATOR, Reader, RunReader
+from gofer.projections.trace import timestamp
+from gofer.runtime.run_reader import Ambiguous, RunReader
+from gofer.runtime.run_record import RunRecord
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
-from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.load import Catalog
 
-
-class Readers(Protocol):
-    """The people who open pages. Each method may raise TemporaryError if the answer cannot be determined."""
-
-    def reader(self, request: Request) -> Reader:
-        """Return the person who sent a request, as a reader of runs."""
-        ...
-
-    async def reads(self, request: Request, loaded: Loaded) -> bool:
-        """Return whether a reader may see the prompt or the script of a workflow."""
-        ...
-
-    def footer(self, request: Request) -> str:
-        """Return the HTML that ends each page."""
-        ...
-
-
-class LocalReaders(Readers):
-    """The readers on one machine. Only its users can open the pages, and Gofer does not know their names.
-
-    They read prompts and scripts, because these files are on the same machine.
-    """
-
-    @override
-    def reader(self, request: Request) -> Reader:
-        return OPERATOR
-
-    @override
-    async def reads(self, request: Request, loaded: Loaded) -> bool:
-        return True
-
-    @override
-    def footer(self, request: Request) -> str:
-        return ""
-
-
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width">
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d1c1d }}
-table {{ border-collapse: collapse; width: 100% }} th {{ text-align: left; color: #616061; font-weight: 500 }}
-td, th {{ padding: .4rem .8rem .4rem 0; border-bottom: 1px solid #e8e8e8; vertical-align: top }}
-td.number {{ text-align: right; white-space: nowrap }}
-pre {{ white-space: pre-wrap; background: #f8f8f8; padding: 1rem; border-radius: 6px }} a {{ color: #1264a3 }}
-.ok, .done {{ color: #007a5a }} .error, .failed, .unknown, .refused {{ color: #c01343 }}
-</style><h1>{title}</h1>{body}{footer}</html>"""
-
-
-def for_program(request: Request) -> bool:
-    """Return whether a request comes from a program and not from a browser."""
-    return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
+_DIGITS = 9
+"""The most digits of the number of a step in a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +48,7 @@ class Pages:
             Route("/runs", self.runs, methods=["GET"]),
             Route("/runs/{run}", self.run, methods=["GET"]),
             Route("/runs/{run}/trace", self.trace, methods=["GET"]),
+            Route("/runs/{run}/prompt", self.run_prompt, methods=["GET"]),
             Route("/prompts/{workflow}", self.prompt, methods=["GET"]),
         ]
 
@@ -120,30 +70,45 @@ class Pages:
         return self._page(request, "Runs", notes + table)
 
     async def run(self, request: Request) -> Response:
-        """Return the trace of one run as a table."""
+        """Return the words of one run: as JSON its status, answer, checks and usage."""
+        record = await self._record(request)
+        if isinstance(record, Response):
+            return record
         if for_program(request):
-            return await self.trace(request)
-        if not (spans := await self._spans(request)):
-            return _absent()
-        deep = levels(spans)
-        rows = "".join(_row(span, spans[0].start, deep[span.id]) for span in spans)
-        table = f"<table><tr><th>step<th>status<th>started after<th>took<th>details{rows}</table>"
-        run = request.path_params["run"]
-        return self._page(
-            request, f"Run {escape(run[:8])}", f'{table}<p><a href="/runs/{escape(run)}/trace">as JSON</a>'
-        )
+            return JSONResponse(run_json(record))
+        title = f"Run {record.run[:8]} of {record.progress.workflow}"
+        heading = run_page.heading(record)
+        footer = self.readers.footer(request)
+        return html_page(title, run_page.body(record), footer, heading=heading, style=run_page.STYLE)
 
     async def trace(self, request: Request) -> Response:
-        """Return the trace of one run as JSON."""
-        if not (spans := await self._spans(request)):
-            return _absent()
-        return JSONResponse({"run": request.path_params["run"], "spans": [span.to_json() for span in spans]})
+        """Return the steps and the spans of one run as JSON: `?full=1` adds all words, `?after=N` continues a list."""
+        record = await self._record(request)
+        if isinstance(record, Response):
+            return record
+        full = request.query_params.get("full", "") not in ("", "0")
+        return JSONResponse(trace_json(record, full=full, after=_step(request.query_params.get("after", ""))))
+
+    async def run_prompt(self, request: Request) -> Response:
+        """Return the prompt and the tools that a run began with."""
+        record = await self._record(request)
+        if isinstance(record, Response):
+            return record
+        setup = record.setups.get(record.run)
+        if setup is None:
+            return absent()
+        if for_program(request):
+            return JSONResponse(prompt_json(record.run, setup))
+        origin = f"<p>From <code>{escape(setup.prompt_file)}</code>, as run <code>{escape(record.run)}</code> began:"
+        tools = f"<p>{len(setup.tools)} tools: {escape(', '.join(setup.tool_names))}"
+        title = f"Prompt of run {record.run[:8]}"
+        return html_page(title, f"{origin}<pre>{escape(setup.system)}</pre>{tools}", self.readers.footer(request))
 
     async def prompt(self, request: Request) -> Response:
         """Return the prompt of a workflow as its next run will use it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None or not await self.readers.reads(request, loaded):
-            return _absent()
+            return absent()
         script = self.catalog.scripts.get(loaded.prompt_file)
         if script:
             kind = "Script"
@@ -155,67 +120,33 @@ class Pages:
             text = loaded.system
         description = f"<p>{escape(loaded.workflow.description)}<p>{origin}"
         body = f"{self._notice()}{description}<pre>{escape(text)}</pre>"
-        return self._page(request, f"{kind} of {escape(loaded.name)}", body)
+        return self._page(request, f"{kind} of {loaded.name}", body)
 
     def _notice(self) -> str:
         return f'<pre class="error">{escape(self.notice)}</pre>' * bool(self.notice)
 
-    async def _spans(self, request: Request) -> Sequence[Span]:
+    async def _record(self, request: Request) -> RunRecord | Response:
+        """Return the run of a request, or the answer that says why it is not shown."""
         runs = RunReader(self.stores, self.clock, self.catalog.workflows)
+        footer = self.readers.footer(request)
         try:
-            record = await runs.read(request.path_params["run"], self.readers.reader(request))
-        except (Corrupt, Gone):
-            return ()
+            record = await runs.find(request.path_params["run"], self.readers.reader(request))
+        except Ambiguous as error:
+            return refusal(request, "Several runs", str(error), footer, 409)
+        except Corrupt as error:
+            return refusal(request, "Damaged run", str(error), footer, 500)
+        except Gone:
+            return absent()
         if record is None:
-            return ()
-        return whole_trace(record.entries, record.subagents)
+            return absent()
+        return record
 
     def _page(self, request: Request, title: str, body: str) -> Response:
-        return HTMLResponse(_PAGE.format(title=title, body=body, footer=self.readers.footer(request)))
+        return html_page(title, body, self.readers.footer(request))
 
 
-def _row(span: Span, beginning: int, level: int) -> str:
-    took = ""
-    if span.end is not None:
-        took = f"{span.end - span.start} ms"
-    return (
-        f'<tr><td style="padding-left: {level * 1.6:g}rem">{escape(span.name)}<td class="{span.status}">{span.status}'
-        f'<td class="number">{span.start - beginning} ms<td class="number">{took}<td>{escape(about(span))}'
-    )
-
-
-def _absent() -> Response:
-    return Response(b"This page does not exist, or you may not see it.\n", 404, media_type="text/plain")
-
-
-HEADERS: Mapping[str, str] = {
-    "cache-control": "private, no-store",
-    # The pages have inline styles, no scripts and no images, and send their only form to Gofer.
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'",
-    "cross-origin-resource-policy": "same-origin",
-    # With `no-referrer`, browsers would also omit the origin of a form, which the sign-out checks.
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
-"""The headers of every answer, unless the page sets them itself."""
-
-
-class PageHeaders:
-    """ASGI middleware that adds the headers to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add the headers to its answer."""
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
+def _step(text: str) -> int:
+    """Return the number in a query; 0 if the text is no small whole number."""
+    if text.isascii() and text.isdecimal():
+        return int(text[:_DIGITS])
+    return 0

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from gofer.app.pages.run_pages import HEADERS, for_program
+from gofer.app.pages.page_frame import HEADERS, for_program
 from gofer.app.pages.sessions import SESSION_SECONDS, Cookie, Session, Sessions
 from gofer.app.pages.signed_in_readers import SIGN_OUT, TOKEN, SignedInReaders
 from gofer.journal.store import Store

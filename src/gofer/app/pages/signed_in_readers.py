@@ -7,7 +7,7 @@ from html import escape
 from starlette.requests import Request
 from typing_extensions import override
 
-from gofer.app.pages.run_pages import Readers
+from gofer.app.pages.readers import Readers
 from gofer.app.pages.sessions import Sessions
 from gofer.runtime.run_reader import Reader
 from gofer.sources.serving import Members, PageRefused

@@ -104,9 +104,18 @@ class SlackOpenId:
         return tuple(as_object(key) for key in keys if as_object(key).get("kty") == "RSA")
 
 
+def _people(settings: SourceSettings, http: Http) -> SlackPeople:
+    return SlackPeople(SlackWeb(settings[API_URL], settings[BOT_TOKEN], http))
+
+
+def _members(settings: SourceSettings, http: Http) -> SlackPeople | None:
+    if settings[BOT_TOKEN]:
+        return _people(settings, http)
+    return None
+
+
 def _identities(settings: SourceSettings, http: Http, pages_url: str) -> SlackOpenId:
-    people = SlackPeople(SlackWeb(settings[API_URL], settings[BOT_TOKEN], http))
-    return SlackOpenId(people, settings[CLIENT_ID], settings[CLIENT_SECRET], pages_url)
+    return SlackOpenId(_people(settings, http), settings[CLIENT_ID], settings[CLIENT_SECRET], pages_url)
 
 
 SLACK_SIGN_IN = SignInSpec(
@@ -114,4 +123,5 @@ SLACK_SIGN_IN = SignInSpec(
     needed=(CLIENT_ID, CLIENT_SECRET, BOT_TOKEN),
     settings=(BOT_TOKEN, API_URL, CLIENT_ID, CLIENT_SECRET),
     make=_identities,
+    members=_members,
 )

@@ -1,0 +1,71 @@
+"""The people who open pages: the rule for which reader sees which page, and the readers on one machine."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.requests import Request
+from typing_extensions import override
+
+from gofer.runtime.run_reader import Operator, Reader
+from gofer.sources.serving import Members, PageRefused
+from gofer.values.errors import TemporaryError
+from gofer.values.events import Event
+from gofer.workflows.load import Loaded
+
+
+class Readers(Protocol):
+    """The people who open pages. Each method may raise TemporaryError if the answer cannot be determined."""
+
+    def reader(self, request: Request) -> Reader:
+        """Return the person who sent a request, as a reader of runs."""
+        ...
+
+    async def reads(self, request: Request, loaded: Loaded) -> bool:
+        """Return whether a reader may see the prompt or the script of a workflow."""
+        ...
+
+    def footer(self, request: Request) -> str:
+        """Return the HTML that ends each page."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalReader(Operator):
+    """The operator before a browser on the machine of a running Gofer, which can ask about places."""
+
+    members: Members
+
+    @override
+    async def became_private(self, event: Event) -> bool:
+        place = self.members.place(event)
+        if not place:
+            return False
+        try:
+            return await self.members.is_private(place)
+        except PageRefused as error:
+            raise TemporaryError(f"{error}, so it is not known whether the place is private. {error.remedy}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class LocalReaders(Readers):
+    """The readers on one machine. Only its users can open the pages, and Gofer does not know their names.
+
+    They read prompts and scripts, because these files are on the same machine.
+    """
+
+    members: Members | None = None
+    """The places of the system in which runs begin; None without a credential for it."""
+
+    @override
+    def reader(self, request: Request) -> Reader:
+        if self.members is None:
+            return Operator()
+        return LocalReader(self.members)
+
+    @override
+    async def reads(self, request: Request, loaded: Loaded) -> bool:
+        return True
+
+    @override
+    def footer(self, request: Request) -> str:
+        return ""

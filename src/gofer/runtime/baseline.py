@@ -1,0 +1,36 @@
+"""The newest ended public runs of a workflow, which a run of that workflow is compared with."""
+
+import asyncio
+from collections.abc import Sequence
+
+from gofer.projections.anomalies import MOST_RUNS, Traits, traits
+from gofer.runtime.run_reader import MOST_SEARCHED, Reader, RunReader
+from gofer.values.errors import Corrupt, Gone
+
+_AT_ONCE = 10
+
+
+async def baseline(runs: RunReader, reader: Reader, workflow: str, *, without: str) -> Sequence[Traits]:
+    """Return the traits of the newest MOST_RUNS runs of a workflow that a reader may see, without one run.
+
+    Runs that were ignored did no work and do not count, and damaged or deleted runs cannot be read. Raises
+    TemporaryError.
+    """
+    heads = await runs.stores.journals.heads(MOST_SEARCHED)
+    ended = [head.run for head in heads if head.workflow == workflow and head.ended and head.status != "ignored"]
+    others = [run for run in ended if run != without][:MOST_RUNS]
+    found: list[Traits] = []
+    for first in range(0, len(others), _AT_ONCE):
+        read = await asyncio.gather(*(_traits(runs, reader, run) for run in others[first : first + _AT_ONCE]))
+        found += [one for one in read if one is not None]
+    return found
+
+
+async def _traits(runs: RunReader, reader: Reader, run: str) -> Traits | None:
+    try:
+        record = await runs.read(run, reader)
+    except (Corrupt, Gone):
+        return None
+    if record is None or record.damage or record.progress.private:
+        return None
+    return traits(record.entries, record.progress)

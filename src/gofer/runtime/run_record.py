@@ -1,0 +1,76 @@
+"""The record of a run as a person may read it, and its steps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.journal.blob_store import BUNDLES, Blobs
+from gofer.journal.child_runs import SubagentJournals
+from gofer.journal.coordination import HeadStatus
+from gofer.journal.entries import Recorded
+from gofer.projections.progress import Progress
+from gofer.projections.step_writer import steps
+from gofer.projections.steps import AgentSetup, ReadJournal, Step
+from gofer.sources.workflow_files import decode_bundle
+from gofer.values.errors import Corrupt
+from gofer.values.messages import asked_at
+from gofer.workflows.bundle import Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as a person may read it: its journal, the journals of its subagents, and its bundle."""
+
+    run: str
+    entries: Sequence[Recorded]
+    progress: Progress
+    subagents: SubagentJournals
+    bundle: Bundle | None
+    """The prompt, tools and settings as the run began with them; None before it started, or if they are missing."""
+    setups: Mapping[str, AgentSetup] = field(default_factory=dict[str, AgentSetup])
+    """The prompts and tools of the run and of its subagent runs, by run."""
+    damage: str = ""
+    """Why the rest of the journal cannot be read; empty for a complete journal."""
+
+    @property
+    def status(self) -> HeadStatus:
+        """The status of the run, as its journal says it."""
+        if self.progress.finished is not None:
+            return self.progress.finished.status
+        if self.progress.parked is not None:
+            return "parked"
+        if self.progress.owned_at:
+            return "running"
+        return "queued"
+
+    def steps(self) -> Sequence[Step]:
+        """Return the steps of the run, each subagent run below the step that started it."""
+        below = {run: self._journal(run, entries) for run, entries in self.subagents.journals.items()}
+        for run in self.subagents.damaged:
+            below.setdefault(run, self._journal(run, ()))
+        return steps(ReadJournal(self.run, self.entries, self.setups.get(self.run), self.damage), below)
+
+    def _journal(self, run: str, entries: Sequence[Recorded]) -> ReadJournal:
+        return ReadJournal(run, entries, self.setups.get(run), self.subagents.damaged.get(run, ""))
+
+
+async def read_bundle(progress: Progress, blobs: Blobs) -> Bundle | None:
+    """Return the bundle of a run; None before it started, or if the bundle is missing. Raises TemporaryError."""
+    if progress.started is None:
+        return None
+    try:
+        return decode_bundle(await blobs.get(f"{BUNDLES}/{progress.started.bundle}"))
+    except Corrupt:
+        return None
+
+
+def setup_of(bundle: Bundle) -> AgentSetup:
+    """Return the prompt, the tools and the models of a bundle."""
+    loaded = bundle.loaded
+    return AgentSetup(
+        workflow=loaded.name,
+        prompt_file=loaded.prompt_file,
+        system=loaded.system,
+        tools=bundle.tools,
+        models=[asked_at(candidate.params) for candidate in bundle.chain()],
+        subagents={name: subagent.system for name, subagent in loaded.subagents.items()},
+    )
