@@ -4,6 +4,7 @@ Each play gets a number that decides everything in it, and returns the journals 
 """
 
 import asyncio
+import itertools
 import random
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from gofer.journal.child_runs import subagent_runs
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
+from gofer.models.language_model import Model
 from gofer.models.price_library import look_up
 from gofer.models.scripted import ScriptedModel
 from gofer.sources.workflow_files import load_catalog
@@ -105,7 +107,7 @@ def _clerk_catalog(variant: int) -> Catalog:
         (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
         (agents / "clerk.yaml").write_text(
             f'description: Does what is asked.\nowner: "#general"\nwhen: [slack.mention]\ntools: [{", ".join(tools)}]\n'
-            f'subagents: [read-file]\nwrites: {{jira: [PAY], slack: ["#general"], notion: [{RFC}]}}\n{_KEYS[variant]}'
+            f'subagents: [read-file]\nwrites: {{jira: [PAY], slack: ["#general", "#incidents"], notion: [{RFC}]}}\n{_KEYS[variant]}'
         )
         (agents / "clerk.md").write_text("Do what you are asked, and say how you know.")
         return load_catalog(agents, look_up=look_up)
@@ -120,6 +122,15 @@ async def _ask(made: Company, tasks: Sequence[str], chance: random.Random) -> No
         await slack.say(CAPTAIN, DEPLOYS, text)
         return
     await slack.upload(CAPTAIN, DEPLOYS, "ledger.txt", _ledger(chance).encode(), text)
+
+
+def play_asked(model: Model, tasks: Sequence[str], variant: int) -> Sequence[PlayedRun]:
+    """Play one run in which any model gets the request of some tasks, with the workflow of a variant."""
+
+    async def act(made: Company) -> None:
+        await _ask(made, tasks, random.Random(1))
+
+    return _played("asked", 1, _clerk_catalog(variant), model, act)
 
 
 def _ledger(chance: random.Random) -> str:
@@ -151,7 +162,7 @@ def _trouble(made: Company, chance: random.Random) -> None:
 
 
 def _played(
-    kind: str, number: int, catalog: Catalog, model: Clerk | ScriptedModel, act: Callable[[Company], Awaitable[None]]
+    kind: str, number: int, catalog: Catalog, model: Model, act: Callable[[Company], Awaitable[None]]
 ) -> Sequence[PlayedRun]:
     loop = ThreadlessLoop()
 
@@ -205,13 +216,13 @@ async def _journals(roots: Sequence[str], store: Store, blobs: object) -> Sequen
     return found
 
 
-def healthy(plays: int) -> Iterator[Sequence[PlayedRun]]:
-    """Yield the runs of `plays` plays: of ten, five of the clerk, four of shipped workflows, and one schedule."""
-    for number in range(plays):
+def healthy() -> Iterator[Sequence[PlayedRun]]:
+    """Yield the runs of one play after the other: of ten, seven of the clerk, one shipped, and two schedules."""
+    for number in itertools.count():
         match number % 10:
-            case 0 | 2 | 4 | 6 | 8:
-                yield clerks(number // 2)
-            case 1 | 3 | 5 | 7:
-                yield shipped(number)
+            case 0:
+                yield shipped(number // 10)
+            case 4 | 8:
+                yield schedules(number // 4)
             case _:
-                yield schedules(number // 10)
+                yield clerks(number)

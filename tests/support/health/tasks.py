@@ -1,4 +1,4 @@
-"""Tasks that a healthy model works on: each is a generator of turns, which sees every request and names only what it read.
+"""Tasks of a healthy model: each is a generator of turns, which sees every request and names only what it read.
 
 A turn is the calls that the task asks for at once. A task gets the next request of its run, with the results of its calls.
 """
@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
+from support.app.shipped_workflows import RFC
 from support.models.deciding_provider import Call, Sent
 
 Turns = Generator[Sequence[Call], Sent, str]
@@ -100,6 +101,25 @@ def _query_a_database(chance: random.Random) -> Turns:
     return "One RFC was rejected."
 
 
+def _change_a_page(chance: random.Random) -> Turns:
+    """Change a property of a page that the request links to, by the id in the link."""
+    sent = yield []
+    page = re.findall(r"([0-9a-f]{32})", sent.first)[0]
+    page = "-".join([page[:8], page[8:12], page[12:16], page[16:20], page[20:]])
+    yield [("notion_get_page", {"page": page})]
+    yield [("notion_update_properties", {"page": page, "properties": {"Status": "Accepted"}})]
+    return "RFC 12 is accepted."
+
+
+def _react(chance: random.Random) -> Turns:
+    """React to the message behind a link: a model takes channel and `ts` out of the link."""
+    sent = yield []
+    channel, stamp = re.findall(r"/archives/(\w+)/p(\d+)", sent.first)[0]
+    emoji = chance.choice(["eyes", "white_check_mark"])
+    yield [("slack_add_reaction", {"channel": channel, "ts": f"{stamp[:10]}.{stamp[10:]}", "emoji": emoji})]
+    return "I reacted."
+
+
 def _read_a_pull_request(chance: random.Random) -> Turns:
     yield []
     sent = yield [("github_get_pull_request", {"repository": "acme/shop", "number": 41})]
@@ -177,6 +197,12 @@ TASKS: Mapping[str, Task] = {
     "mistake": Task("look for checkout in Jira", _correct_a_mistake, ("jira_search",)),
     "page": Task("review RFC 12", _review_a_page, ("notion_search", "notion_get_page", "notion_add_comment")),
     "database": Task("which RFCs have the Status Rejected?", _query_a_database, ("notion_query_database",)),
+    "property": Task(
+        f"accept https://www.notion.so/RFC-12-{RFC.replace('-', '')} please",
+        _change_a_page,
+        ("notion_get_page", "notion_update_properties"),
+    ),
+    "reaction": Task("react to {thread} please", _react, ("slack_add_reaction",)),
     "pull request": Task(
         "what changes in https://github.com/acme/shop/pull/41 ?",
         _read_a_pull_request,
