@@ -24,7 +24,7 @@ PLAIN = {
     "sources/slack/post_file.py": "marks a file in Slack",
     "sources/slack/question.py": "names a text that is cut",
     "workflows/publish/timetable.py": "names a schedule by its workflow and its time",
-    "runtime/telemetry/spans.py": "names traces, spans and sessions by ids of runs and tokens",
+    "projections/span_ids.py": "names traces, spans and sessions by ids of runs and tokens",
     "sources/github/receiver.py": "tells changes apart within an identity, which only a run id is made of",
     "sources/webhook/receiver.py": "names a call within its event, which is sealed",
     "workflows/publication.py": "names what is published",

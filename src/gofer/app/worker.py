@@ -76,6 +76,7 @@ def build_worker(
         patience=installation.patience,
         installation_key=installation.key,
         report_drift=report_drift,
+        exports_spans=bool(settings.otlp.url),
     )
     exporter = None
     if settings.otlp.url:

@@ -63,7 +63,7 @@ class Clearance:
         if event is not None and leaves_private_channel(item, event, private=step.progress.private):
             match self.workflow.private_channels:
                 case "refuse":
-                    return ToolResult(item.call, "refused", _STAYS_PRIVATE)
+                    return ToolResult(item.call, "refused", _STAYS_PRIVATE, details={"code": "stays_private"})
                 case "reply_only":
                     terms = ApprovalTerms("leaving", ("requester",), DAY_MS, where=judged.where)
                     if refused := await ask_approval(step, item, terms, provenance):

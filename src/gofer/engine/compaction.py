@@ -21,12 +21,12 @@ from gofer.engine.services import Services
 from gofer.engine.transcript import HISTORY, LeavingMessages, digest, transcript
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import SubagentFinished
+from gofer.journal.purposes import COMPACTION
 from gofer.journal.workspace_entries import ContextCompacted, Weights
 from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
 from gofer.projections.conversation import Conversation
-from gofer.projections.open_work import COMPACTION
 from gofer.projections.request_parts import RequestWeights, Weight
 from gofer.tools.definition import NewFile
 from gofer.values import messages
@@ -47,7 +47,6 @@ LEAST_FREED_SHARE = 0.05
 """Share of the window that a compaction must free to be worth a model call."""
 LONGEST_SUMMARY_SHARE = 0.5
 """Longest summary, as a share of the tokens that it replaces."""
-NAME = "compaction"
 NO_CALLS = ',"tool_choice":"none"'
 """The parameter that forbids tool calls. It comes after the messages, so that the request keeps the cached prefix. A
 request without tools must not have it."""
@@ -171,10 +170,10 @@ async def _summary(
     prompt = SUMMARISE.format(words=most_tokens // 2, leaves=leaves)
     message = "," + messages.user(prompt).decode() + "]"
     chain = order(bundle.chain(), step.own.progress.asked)
-    call = f"{COMPACTION}{step.own.conversation.epoch + 1}"
+    call = f"{COMPACTION}/{step.own.conversation.epoch + 1}"
     plain = OneShot(
         call=call,
-        name=NAME,
+        name=COMPACTION,
         prompt=prompt,
         chain=chain,
         request=partial(request, tail=message + "}"),

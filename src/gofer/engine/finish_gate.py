@@ -111,9 +111,8 @@ def early_finish(
     if ask.tool != FINISH:
         return None
     if len(conversation.asks) > 1:
-        return Refused(
-            call, "Not finished: this turn has other calls. Read their results first, then call finish alone."
-        )
+        text = "Not finished: this turn has other calls. Read their results first, then call finish alone."
+        return Refused(call, text, code="not_alone")
     try:
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
@@ -127,9 +126,8 @@ def missing_plan(call: str, ask: ToolAsk, workspace: Workspace, workflow: Workfl
     """Refuse a call that comes before the plan that its workflow requires."""
     if workflow.plan != "required" or workspace.plan or ask.tool in BOOKKEEPING:
         return None
-    return Refused(
-        call, f"Not called: this work needs a plan. Write it with todo_write first, then call {ask.tool[:64]}."
-    )
+    text = f"Not called: this work needs a plan. Write it with todo_write first, then call {ask.tool[:64]}."
+    return Refused(call, text, code="no_plan")
 
 
 def with_needs(answer: str, plan: Sequence[Todo]) -> str:

@@ -62,8 +62,8 @@ class Refused:
 
     call: str
     text: str
-    code: str = ""
-    """The gate that refused, for code; empty when code does not need it."""
+    code: str
+    """The gate that refused, for code and for traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +162,8 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
     """Permit a call of a granted tool with valid arguments; refuse any other call."""
     tool = granted.get(ask.tool)
     if int(call.rpartition(".")[2]) >= CALLS_PER_TURN:
-        return Refused(
-            call, f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Make this call in the next turn."
-        )
+        text = f"Not called: at most {CALLS_PER_TURN} tool calls fit one turn. Make this call in the next turn."
+        return Refused(call, text, code="too_many_calls")
     if tool is None:
         known = f"The tools of this workflow: {', '.join(granted) or 'none'}."
         if SEARCH in granted:
@@ -205,7 +204,7 @@ def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None
     if not {(item.tool.name, item.destination), (item.tool.name, ANYWHERE)} & set(locked):
         return None
     text = f"Not called: an earlier {item.tool.name} may have happened; its outcome is unknown."
-    return Refused(item.call, f"{text} Tell the asker.")
+    return Refused(item.call, f"{text} Tell the asker.", code="locked")
 
 
 def slice_of(

@@ -177,7 +177,7 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
             case Permitted() as allowed:
                 permitted.append(allowed)
             case gates.Refused(call=refused, text=text, code=code):
-                step.own.note(ToolResult(refused, "refused", cut(text), details={"code": code} if code else None))
+                step.own.note(ToolResult(refused, "refused", cut(text), details={"code": code}))
     limits = bundle.loaded.workflow.limits
     counted = [item for item in permitted if _counts(step, item)]
     if permitted and (stop := gates.tool_calls(step.own.progress, limits, len(counted), step.own.now_ms())):
@@ -189,7 +189,7 @@ async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> ga
         if not item.tool.at_once:
             # Checked right before the call, because the write before it may have locked its destination.
             if locked := gates.lock(item, step.own.locked):
-                step.own.note(ToolResult(locked.call, "refused", locked.text))
+                step.own.note(ToolResult(locked.call, "refused", locked.text, details={"code": locked.code}))
             else:
                 await step.call(item, provenance)
     return None

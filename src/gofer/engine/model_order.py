@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from gofer.engine.services import Services
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
 from gofer.models.failures import end_of, provider_error_of
-from gofer.models.language_model import Answer, Model, Refused, Unusable
+from gofer.models.language_model import Answer, Model, Refused, RemoteModel, Unusable
 from gofer.models.served_model import Candidate, Endpoint, ServedModel
 from gofer.projections.progress import Progress
 from gofer.values.errors import GoferError, RunStopped, TemporaryError
@@ -103,9 +103,10 @@ def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
     return [*chain[first:], *chain[:first]]
 
 
-async def answer(services: Services, model: ServedModel, body: bytes, timeout: float) -> TimedAnswer:
+async def answer(services: Services, model: ServedModel, body: bytes, timeout: float, traceparent: str) -> TimedAnswer:
     """Ask one model with one request, up to ATTEMPTS times within `timeout` seconds; return its answer.
 
+    `traceparent` names the span of the request to a remote model; an empty one is not sent.
     Raises TemporaryError when no answer came, Unusable when the response was no answer, RunStopped when the provider
     refused the request.
     """
@@ -114,6 +115,8 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
     deadline = began + timeout
     pause = services.patience.backoff
     endpoint = _open(services, model.endpoint)
+    if traceparent and isinstance(endpoint, RemoteModel):
+        endpoint = endpoint.within(traceparent)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             answered = await endpoint.ask(body, deadline - clock.monotonic())

@@ -167,7 +167,8 @@ def _earlier_outcome(
             text = f"{NOT_AGAIN} {doer} tried this for the same message. {unknown.text}"
             return replace(unknown, call=item.call, text=text)
         case None if own:
-            return ToolResult(item.call, "refused", f"Not done: {doer} is doing this for the same message.")
+            text = f"Not done: {doer} is doing this for the same message."
+            return ToolResult(item.call, "refused", text, details={"code": "being_done"})
         case None if earlier.finished is None:
             return "open"
         case None:

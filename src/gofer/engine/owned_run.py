@@ -21,6 +21,7 @@ from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
 from gofer.projections import conversation, repetition, run_checks, script_replay, token_account, workspace
 from gofer.projections.context import DriftCause
+from gofer.projections.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
@@ -97,8 +98,11 @@ class OwnedRun:
             permit_above = above.permit
         self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
 
-    def note(self, entry: e.Entry) -> None:
-        """Add an entry to the next frame; the next intent or `commit` makes it durable."""
+    def note(self, entry: e.Entry) -> e.Recorded:
+        """Add an entry to the next frame, and return it with its address.
+
+        The next intent or `commit` makes it durable.
+        """
         recorded = self._journal.add(entry)
         known = self.utilisation.causes
         # The checks hold the progress and the utilisation.
@@ -109,6 +113,7 @@ class OwnedRun:
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
         self._report_drift(known)
+        return recorded
 
     def _report_drift(self, known: frozenset[DriftCause]) -> None:
         """Report each cause of drift that was not `known` before the last entry; a private run reports none."""
@@ -157,6 +162,15 @@ class OwnedRun:
     def frames(self) -> int:
         """How many frames of the run are durable."""
         return self._journal.frames
+
+    def traceparent(self, request: e.Recorded) -> str:
+        """Return the header that names the span of a request to a model; empty for a private run."""
+        if self.progress.private:
+            return ""
+        sampled = "00"
+        if self.services.exports_spans:
+            sampled = "01"
+        return traceparent(self.run, request, sampled)
 
     def provenance(self, prompt_file: str) -> Provenance:
         """Return the links at the end of every text that this run writes."""

@@ -249,11 +249,12 @@ class ScriptRun(Run):
         try:
             if (tool := self._granted.get(asked.tool)) is None:
                 names = ", ".join(self._granted) or "none"
-                raise ToolError(f"There is no tool {asked.tool[:64]!r} here. The tools of this workflow: {names}.")
+                known = f"The tools of this workflow: {names}."
+                raise ToolError(f"There is no tool {asked.tool[:64]!r} here. {known}", code="unknown_tool")
             item = Permitted(asked.call, tool, tool.parse(asked.arguments), asked.arguments, for_script=True)
             return await self._step.call(item, self._provenance, partial(self._check_call, asked, item))
         except ToolError as error:
-            return self._refused(asked, error.message_to_model)
+            return self._refused(asked, error.message_to_model, error.code or "broken")
 
     def _check_call(self, asked: ScriptCall, item: Permitted) -> None:
         """Raise Diverged or Limited when a call may not begin and the run ends, ToolError when it is only refused."""
@@ -262,7 +263,7 @@ class ScriptRun(Run):
             self._ledger.check(asked)
         self._within_limits()
         if refused := gates.lock(item, self._step.own.locked):
-            raise ToolError(refused.text)
+            raise ToolError(refused.text, code=refused.code)
 
     def _within_limits(self) -> None:
         # Refused calls count, so that a script that repeats a refused call for ever reaches the limit.
@@ -271,9 +272,9 @@ class ScriptRun(Run):
         if stop := gates.tool_calls(step.own.progress, self._limits, calls, step.own.now_ms()):
             raise Limited(stop)
 
-    def _refused(self, call: ScriptCall, reason: str) -> ToolResult:
+    def _refused(self, call: ScriptCall, reason: str, code: str) -> ToolResult:
         self._within_limits()
-        refused = ToolResult(call.call, "refused", cut(reason))
+        refused = ToolResult(call.call, "refused", cut(reason), details={"code": code})
         self._step.own.note(refused)
         return refused
 
@@ -288,17 +289,18 @@ class ScriptRun(Run):
         if isinstance(refused := step.own.progress.outcomes.get(asked.call), ToolResult):
             return refused
         if name not in known:
-            return self._refused(asked, f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}.")
+            text = f"There is no subagent {name[:64]!r}. There are: {', '.join(known) or 'none'}."
+            return self._refused(asked, text, "no_such_subagent")
         if known[name].subagent.needs_own_run:
             if unknown := [file for file in files if file not in step.own.workspace.files]:
-                return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.")
+                return self._refused(asked, f"The run has no file {str(unknown[0])[:64]!r}.", "no_such_file")
             wanted = SubagentCall(call=asked.call, name=name, prompt=prompt, files=tuple(files))
             return await self._agent_answer(asked, wanted, known[name])
         try:
             async with self._fetching:
                 prompt = await prompt_with_files(step.own, prompt, files, self._provenance)
         except ToolError as error:
-            return self._refused(asked, error.message_to_model)
+            return self._refused(asked, error.message_to_model, error.code or "broken")
         left = self._limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
         one_shot = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
@@ -312,7 +314,7 @@ class ScriptRun(Run):
             gate = partial(self._check_agent, asked, subagent)
             return await self._step.agents.ask(self._step, subagent_call, self._provenance, gate)
         except ToolError as error:
-            return self._refused(asked, error.message_to_model)
+            return self._refused(asked, error.message_to_model, error.code or "broken")
 
     def _check_agent(self, asked: ScriptCall, subagent: LoadedSubagent) -> None:
         self._check_running()

@@ -83,6 +83,8 @@ class Services:
     """Opener of the models behind an endpoint that the files name. Raises Refused if the deployment forbids it."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Converter of an image for a model, to at most so many bytes. With None, small images are shown unchanged."""
+    exports_spans: bool = False
+    """Whether the spans of ended runs are sent to a collector."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """Counter of the pages of a PDF; raises ToolError for a PDF that cannot be opened. None skips the check."""
     report_drift: Callable[[Drift], None] = log_drift

@@ -158,10 +158,10 @@ class WorkingStep:
                 own.note(model_order.deferral(own.run, call, failures[-1].error, own.progress))
             await own.begin(timeout)
             intent, body = intend(candidate.params)
-            own.note(intent)
+            request = own.note(intent)
             await own.commit()
             try:
-                return await model_order.answer(own.services, candidate.model, body, timeout)
+                return await model_order.answer(own.services, candidate.model, body, timeout, own.traceparent(request))
             except (TemporaryError, RunStopped) as error:
                 failures.append(model_order.Failure(candidate.model.endpoint, error))
         deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress)

@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import cast
 
 import httpx2
@@ -16,7 +17,7 @@ from typing_extensions import override
 
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
-from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Unavailable, Unusable
+from gofer.models.language_model import DEPLOYED, Access, Answer, Model, RemoteModel, Unavailable, Unusable
 from gofer.models.stream import completion_of, is_stream
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest
@@ -169,12 +170,19 @@ ANSWER_BYTES = 10_000_000
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
-class OpenAIModel(Model):
-    """A model behind the SDK's async client."""
+class OpenAIModel(RemoteModel):
+    """A model behind the SDK's async client. `headers` are sent with each request, beside those of the SDK."""
 
-    def __init__(self, client: AsyncOpenAI, at: Access = DEPLOYED) -> None:
+    def __init__(
+        self, client: AsyncOpenAI, at: Access = DEPLOYED, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._client = client
         self._at = replace(at, key=Secret(client.api_key))
+        self._headers = {**_HEADERS, **headers}
+
+    @override
+    def within(self, traceparent: str) -> Model:
+        return OpenAIModel(self._client, self._at, {"traceparent": traceparent})
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -201,7 +209,7 @@ class OpenAIModel(Model):
             "/chat/completions",
             content=body,
             cast_to=httpx2.Response,
-            options={"headers": _HEADERS, "timeout": timeout, "max_retries": 0},
+            options={"headers": self._headers, "timeout": timeout, "max_retries": 0},
             stream=True,
             stream_cls=AsyncStream[object],
         )

@@ -1,7 +1,7 @@
 """The interface of a language model, its answer, and the errors of a request without an answer."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ProviderError, ToolAsk, Usage
@@ -80,4 +80,13 @@ class Model(Protocol):
         Raises TemporaryError when no answer came but one may come later, and RunStopped when the request was refused.
         Errors of a provider are Unavailable and Unusable, which are temporary, and Refused.
         """
+        ...
+
+
+@runtime_checkable
+class RemoteModel(Model, Protocol):
+    """A model behind HTTP, whose requests can name the span that they belong to."""
+
+    def within(self, traceparent: str) -> Model:
+        """Return this model, which sends the W3C header `traceparent` beside the exact bytes of each request."""
         ...

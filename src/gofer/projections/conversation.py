@@ -49,6 +49,12 @@ REFUSALS: Mapping[str, Flaw] = {
     "repeated": "repeated",
     "broken": "broken",
     "unknown_tool": "unknown_tool",
+    "too_many_calls": "uncallable",
+    "locked": "uncallable",
+    "stays_private": "uncallable",
+    "being_done": "uncallable",
+    "not_alone": "uncallable",
+    "no_plan": "uncallable",
 }
 """The flaw of an answer whose calls were all refused with one code."""
 

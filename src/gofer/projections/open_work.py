@@ -6,7 +6,7 @@ from typing import Literal, assert_never
 
 from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, Decision
-from gofer.journal.purposes import is_own
+from gofer.journal.purposes import COMPACTION, is_own
 from gofer.projections.script_replay import is_of_a_script
 
 State = Literal[
@@ -57,7 +57,7 @@ A run is thinking while a model has its request, acting while calls are open, an
 where a model observes and thinks. A run that was concluded is delivering.
 """
 
-COMPACTION = "compaction/"
+_COMPACTION = f"{COMPACTION}/"
 """The beginning of the id of the question that asks the model for a summary."""
 
 _WAITING: Mapping[e.ParkReason, State] = {
@@ -116,7 +116,7 @@ class OpenWork:
     @property
     def is_compacting(self) -> bool:
         """Whether the model writes a summary of the history."""
-        return any(call.startswith(COMPACTION) for call in self.subagents)
+        return any(call.startswith(_COMPACTION) for call in self.subagents)
 
     @property
     def state(self) -> State:
@@ -212,7 +212,7 @@ def _take_over(work: OpenWork, owner: str) -> None:
 
 
 def _end_compaction(work: OpenWork) -> None:
-    for call in [call for call in work.subagents if call.startswith(COMPACTION)]:
+    for call in [call for call in work.subagents if call.startswith(_COMPACTION)]:
         del work.subagents[call]
 
 

@@ -6,27 +6,27 @@ from dataclasses import replace
 from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.entries import Recorded
 from gofer.projections import progress
-from gofer.projections.trace import Span, project, timestamp
+from gofer.projections.spans import Span, timestamp
+from gofer.projections.trace import project
 from gofer.projections.waits import dated
 
 
 def whole_trace(entries: Sequence[Recorded], subagents: SubagentJournals) -> Sequence[Span]:
     """Return the spans of a journal, with the spans of each subagent run below the span of the subagent.
 
-    The span of a subagent has the reason why its run ended, waits or cannot be read. The span of a parked run has what
-    the run waits for.
+    The span of a subagent has the reason why its run ended or cannot be read. The span of an open wait has what the run
+    waits for.
     """
     spans: list[Span] = []
     for span in project(entries):
-        if span.parent is None:
-            spans.append(replace(span, attributes={**span.attributes, **_waits(entries)}))
+        if span.kind == "wait" and span.end is None:
+            spans.append(replace(span, attributes={**span.attributes, "gofer.waits_for": _sentence_of_wait(entries)}))
             continue
         run = str(span.attributes.get("gofer.subagent.run", ""))
         spans_below = whole_trace(subagents.journals.get(run, ()), subagents)
         attributes = dict(span.attributes)
         if spans_below:
-            root = spans_below[0].attributes
-            attributes |= {name: root[name] for name in ("gofer.reason", "gofer.waits_for") if name in root}
+            attributes |= _reason(spans_below[0])
         if run in subagents.damaged:
             attributes["gofer.reason"] = subagents.damaged[run]
         spans += [replace(span, attributes=attributes), *_nested_spans(span, spans_below)]
@@ -46,9 +46,15 @@ def _nested_spans(span: Span, below: Sequence[Span]) -> Sequence[Span]:
     return nested
 
 
-def _waits(entries: Sequence[Recorded]) -> dict[str, object]:
-    """Return what a parked run waits for, as an attribute; empty for any other run."""
-    state = progress.project(entries)
-    if state.parked is None or state.finished is not None:
+def _reason(span: Span) -> dict[str, object]:
+    if "gofer.reason" not in span.attributes:
         return {}
-    return {"gofer.waits_for": dated(state.parked_reason, timestamp(state.parked.until))}
+    return {"gofer.reason": span.attributes["gofer.reason"]}
+
+
+def _sentence_of_wait(entries: Sequence[Recorded]) -> str:
+    """Return what a parked run waits for, and until when."""
+    state = progress.project(entries)
+    if state.parked is None:
+        return ""
+    return dated(state.parked_reason, timestamp(state.parked.until))

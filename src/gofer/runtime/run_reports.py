@@ -23,8 +23,8 @@ from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import Ends, Stage, count
 from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
+from gofer.projections.span_ids import trace_id
 from gofer.runtime.telemetry.exporter import Exporter
-from gofer.runtime.telemetry.spans import trace_id
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.stores.one_place import Stores

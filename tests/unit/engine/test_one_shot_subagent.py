@@ -55,9 +55,10 @@ async def test_one_shot_subagent_counts_in_calls_tokens_and_cost_of_the_run() ->
     await made.run_script()
     done = progress.project(await made.journal())
     assert (done.llm_calls, done.usage, done.cost_usd) == (1, Usage(100, 1, 0), 100e-6 + 10e-6)
-    (span,) = [span for span in trace.project(await made.journal()) if span.kind == "llm"]
-    assert (span.name, span.parent, span.status) == ("subagent classify", "run", "ok")
-    assert "m: 100 in, 1 out, 0.0001 USD" in "\n".join(outline("run1", [*trace.project(await made.journal())]))
+    _, subagent, llm = trace.project(await made.journal())
+    assert (subagent.kind, subagent.name, subagent.parent) == ("agent", "subagent classify", "run")
+    assert (llm.name, llm.parent, llm.status) == ("chat m", subagent.id, "ok")
+    assert "100 in, 1 out, 0.0001 USD" in "\n".join(outline("run1", [*trace.project(await made.journal())]))
 
 
 async def test_concurrent_one_shot_subagents_share_the_limit_of_model_calls() -> None:

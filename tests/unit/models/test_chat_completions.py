@@ -50,6 +50,16 @@ async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() ->
     assert answer.usage == Usage(10, 3, 4)
 
 
+async def test_traceparent_is_a_header_beside_the_same_bytes_and_of_one_question_only() -> None:
+    body = b'{"model":"m","messages":[{"content":"hello","role":"user"}]}'
+    async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
+        await asked.within("00-ab-cd-01").ask(body, 5)
+        await asked.ask(body, 5)
+    assert [request.content for request in seen] == [body, body]
+    assert [request.headers.get("traceparent") for request in seen] == ["00-ab-cd-01", None]
+    assert seen[0].headers["content-type"] == "application/json"
+
+
 @pytest.mark.parametrize(
     ("status", "error", "hint"),
     [

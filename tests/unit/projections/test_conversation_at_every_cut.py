@@ -84,7 +84,7 @@ def check_trace(spans: Sequence[trace.Span]) -> None:
         assert span.end is None or span.end >= span.start, span
         assert span.to_json()["id"] == span.id
         seen.add(span.id)
-    assert len(outline("run1", spans)) == 1 + len(spans)
+    assert len(outline("run1", spans)) >= 1 + len(spans)
 
 
 @given(journals())

@@ -1,5 +1,8 @@
 """The trace of a run with its subagents: steps, costs and reasons, also where a journal is corrupt."""
 
+import re
+from collections.abc import Sequence
+
 import pytest
 
 from gofer.journal.child_runs import SubagentJournals, read_subagents
@@ -43,10 +46,21 @@ async def worked() -> RunWithSubagents:
 
 
 async def lines_of(memory_run: RunWithSubagents) -> list[str]:
-    """Return the lines of `gofer trace` without times."""
+    """Return a line of `gofer trace` for each span, without times."""
     journal = await memory_run.journal()
     spans = whole_trace(journal, await read_subagents(journal, memory_run.store, memory_run.blobs))
-    return [line[13:] for line in outline("run1", spans)[1:]]
+    return joined(outline("run1", spans))
+
+
+def joined(lines: Sequence[str]) -> list[str]:
+    """Return one line for each span: lines without a time continue the line before."""
+    spans: list[str] = []
+    for line in lines[1:]:
+        if re.match(r" +\d+\.\d{3} s  ", line):
+            spans.append(line[15:])
+        else:
+            spans[-1] += f"; {line.strip()}"
+    return spans
 
 
 async def test_outline_nests_each_step_under_the_caller_with_the_cost() -> None:
@@ -100,8 +114,9 @@ async def test_outline_shows_the_reason_of_a_parked_run(why: ParkReason, waits: 
     wait = CallDeferred("model", "The model could not be reached.", 9_000)
     entries = [RunAccepted(mention(), "w"), RunOwned(), wait, RunParked(why, 9_000)]
     journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]
-    _, line = outline("run1", whole_trace(journal, SubagentJournals()))
-    assert "… w" in line
-    assert line.endswith(f"until 1970-01-01T00:00:09.000Z: {waits}")
+    run, wait_line = joined(outline("run1", whole_trace(journal, SubagentJournals())))
+    assert "… w" in run
+    assert "… wait for" in wait_line
+    assert wait_line.endswith(f"until 1970-01-01T00:00:09.000Z: {waits}")
     resumed = [*journal, Recorded(5, 0, 5, "me", RunOwned())]
-    assert "until" not in outline("run1", whole_trace(resumed, SubagentJournals()))[1]
+    assert waits not in outline("run1", whole_trace(resumed, SubagentJournals()))[2]

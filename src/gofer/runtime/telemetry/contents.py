@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from gofer.journal.entries import (
+    FileAdded,
     LlmRequest,
     LlmResponse,
     MessageReceived,
@@ -52,6 +53,8 @@ class _Reader:
         self._asked = ""
         self._started: dict[str, str] = {}
         """The addresses of the first entries of calls and subagents."""
+        self._attempted: dict[str, str] = {}
+        """The addresses of the last attempts of one-shot subagents."""
 
     def read(self, recorded: Recorded) -> None:
         address = recorded.address
@@ -73,12 +76,19 @@ class _Reader:
                 self._started[call.call] = address
                 self._add_arguments(address, call)
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text):
+                if call not in self._started and call in self._asks:
+                    # A refused call has no intent, so its arguments are shown with its outcome.
+                    self.texts.setdefault(address, {})["gen_ai.tool.call.arguments"] = _cut(self._asks[call].arguments)
                 self._add_result(self._started.get(call, address), call, text)
             case SubagentStarted(call=call, prompt=prompt):
-                started = self._started.setdefault(call, address)
-                self._set(started, "gen_ai.input.messages", [_message("user", _text(prompt))])
+                self._attempted[call] = address
+                for began in {self._started.setdefault(call, address), address}:
+                    self._set(began, "gen_ai.input.messages", [_message("user", _text(prompt))])
             case SubagentFinished(call=call, text=text):
-                self._set(self._started.get(call, address), "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
+                for began in {self._started.get(call, address), self._attempted.get(call, address)}:
+                    self._set(began, "gen_ai.output.messages", [_answer(text, (), 0, "stop")])
+            case FileAdded(name=name):
+                self.texts.setdefault(address, {})["gofer.file.name"] = _cut(name)
             case _:
                 pass
 

@@ -1,28 +1,27 @@
 """The OpenTelemetry spans of a run, made from its trace by the conventions for generative AI.
 
-The run is an `invoke_workflow`. Below it are a `chat` for each model call, an `execute_tool` for each tool call, and an
-`invoke_agent` for each subagent: with a `chat` below it, or with the spans of its own run. A span has the addresses of
-its entries. Texts are added only if the operator asked for them (`runtime/telemetry/contents.py`). A reason or a
-summary may quote, so it counts as text.
+Each span of the trace is one exported span. The run is an `invoke_workflow`. Below it are a `chat` for each attempt of
+a model, an `execute_tool` for each tool call, and an `invoke_agent` for each subagent: with a `chat` below it, or with
+the spans of its own run. A span has the addresses of its entries. Texts are added only if the operator asked for them
+(`runtime/telemetry/contents.py`). A reason or a summary may quote, so it counts as text.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from gofer.journal.entries import Recorded, RunAccepted
 from gofer.journal.purposes import is_own
 from gofer.projections import trace
 from gofer.projections.script_replay import is_of_a_script
-from gofer.projections.trace import Span
+from gofer.projections.span_ids import ROOT, session_id, span_id, subagent_chat_id, trace_id
+from gofer.projections.spans import RUN, Span
 from gofer.runtime.telemetry.contents import contents
 from gofer.values.canonical_json import as_list
 
 Value = str | bool | int | float | Sequence[str]
 
-ROOT = "1.0"
-"""The address of the claim, the first entry of every journal; it identifies the span of the run."""
 PROVIDER = "openai"
 """The wire format of the models; another provider may serve the endpoint."""
 FINISHED = frozenset({"stop", "tool_calls", "length", "content_filter", "refusal"})
@@ -57,8 +56,17 @@ _TYPED = (
     "gofer.context.files",
     "gofer.context.history",
     "gofer.context.tail",
-    "gofer.compacted.turns",
     "gofer.compacted.by",
+    "gofer.compacted.tokens_before",
+    "gofer.compacted.tokens_after",
+    "gofer.file.id",
+    "gofer.file.type",
+    "gofer.file.size",
+    "gofer.file.unit",
+    "gofer.file.start",
+    "gofer.file.stop",
+    "gofer.wait.reason",
+    "gofer.wait.until",
 )
 """The attributes of a trace that hold names, ids and numbers only."""
 _SENTENCES = ("gofer.reason", "gofer.summary", "gofer.deferred", "gofer.cancelled_by", "gofer.approval.by")
@@ -72,8 +80,10 @@ _ERRORS = {
     "deferred": "unavailable",
 }
 """The statuses that are errors, with the `error.type` of an error without a code."""
-TRACE_BYTES = 16
-SPAN_BYTES = 8
+_BEFORE_THE_NAME = frozenset({"", "unknown_tool", "too_many_calls", "cut_call", "deprecated", "no_plan"})
+"""The reasons for which Gofer refuses a call before it knows that the tool exists. Its name is then a model's text."""
+_NO_NAME = "(refused)"
+_AGENT = ("gen_ai.agent.name", "gofer.subagent.run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,32 +141,38 @@ class _Tree:
         """
         texts = contents(journal) if self.full else {}
         spans = list[Exported]()
+        # The id that stands for each span as a parent. A step stands below the caller of its model, as a sibling.
+        parents: dict[str, bytes] = {}
         for span in trace.project(journal):
             parent = b""
             if span.parent is not None:
-                parent = above or span_id(run, ROOT)
-            elif above:
-                continue
+                parent = parents[span.parent]
             exported_span = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
+            match span.kind:
+                case "run" if above:
+                    parents[span.id] = above
+                    continue
+                case "llm":
+                    parents[span.id] = parent
+                case _:
+                    parents[span.id] = exported_span.id
             if self.full:
                 texts_of_span = {**texts.get(span.began_in, {}), **_sentences(span)}
                 exported_span = replace(exported_span, attributes={**exported_span.attributes, **texts_of_span})
-            if _is_agent(span):
-                spans += self._subagent(run, span, exported_span, common)
+            if child := str(span.attributes.get("gofer.subagent.run", "")):
+                spans += self._subagent(child, exported_span, common)
             else:
                 spans.append(exported_span)
         return spans
 
-    def _subagent(self, run: str, span: Span, exported_span: Exported, common: Mapping[str, Value]) -> list[Exported]:
-        """Return the spans of a subagent. Only its model calls have tokens and costs, so that they count once."""
-        child = str(span.attributes.get("gofer.subagent.run", ""))
-        if not child:
-            return _question(run, span, exported_span)
-        if not (journal := self.subagents.get(child, ())):
+    def _subagent(self, child: str, agent: Exported, common: Mapping[str, Value]) -> list[Exported]:
+        """Return the spans of a subagent with its own run. Only its model calls have tokens, which then count once."""
+        journal = self.subagents.get(child, ())
+        if not journal:
             # The journal of the run is missing, so its usage is only in this span.
-            return [exported_span]
-        named = {**common, "gofer.run.id": child, "gen_ai.agent.name": exported_span.attributes["gen_ai.agent.name"]}
-        return [_with_own_usage_names(exported_span), *self.of(child, journal, named, exported_span.id)]
+            return [agent]
+        named = {**common, "gofer.run.id": child, "gen_ai.agent.name": agent.attributes["gen_ai.agent.name"]}
+        return [_with_own_usage_names(agent), *self.of(child, journal, named, agent.id)]
 
 
 def _common(run: str, journal: Sequence[Recorded], conversation: str) -> dict[str, Value]:
@@ -183,10 +199,9 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     if span.end is not None:
         end = span.end
     client = span.kind == "llm"
-    own = span_id(run, span.began_in)
     return Exported(
         trace=trace_id(run),
-        id=own,
+        id=_id(run, span),
         parent=b"",
         name=_name(span),
         start=span.start,
@@ -197,16 +212,32 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
     )
 
 
+def _id(run: str, span: Span) -> bytes:
+    if span.kind == "llm" and span.parent != RUN:
+        return subagent_chat_id(run, span.began_in)
+    return span_id(run, span.began_in)
+
+
 def _name(span: Span) -> str:
     match span.kind:
         case "run":
             return f"invoke_workflow {span.name}"
         case "tool":
-            return f"execute_tool {span.attributes.get('gen_ai.tool.name', span.name)}"
-        case "llm" | "agent" if _is_agent(span):
+            return f"execute_tool {_tool(span)}"
+        case "agent":
             return f"invoke_agent {span.attributes['gen_ai.agent.name']}"
-        case _:
+        case "llm" | "approval" | "file" | "wait" | "compaction" | "error":
             return span.name
+        case _:
+            assert_never(span.kind)
+
+
+def _tool(span: Span) -> str:
+    """Return the name of a tool. A name that the model may have made up counts as text."""
+    code = str(span.attributes.get("error.type", ""))
+    if span.status == "refused" and code in _BEFORE_THE_NAME and not is_of_a_script(span.id):
+        return _NO_NAME
+    return span.name
 
 
 def _typed(span: Span) -> dict[str, Value]:
@@ -219,19 +250,20 @@ def _typed(span: Span) -> dict[str, Value]:
         case "run":
             return {**known, "gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": span.name}
         case "llm":
-            if _is_agent(span):
-                known["gen_ai.agent.name"] = str(span.attributes["gen_ai.agent.name"])
             return {**known, **_exchange(span)}
         case "agent":
-            own = {name: str(span.attributes[name]) for name in ("gen_ai.agent.name", "gofer.subagent.run")}
+            own = {name: str(span.attributes[name]) for name in _AGENT if name in span.attributes}
             return {**known, **own, "gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": PROVIDER}
         case "tool":
-            return {"gen_ai.tool.type": "function", **known, "gen_ai.operation.name": "execute_tool"}
-        case _:
+            operation = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
+            return {**known, **operation, "gen_ai.tool.name": _tool(span)}
+        case "approval":
             # With `gen_ai.tool.name` other tools would count the approval as a call.
-            if "gen_ai.tool.name" in known:
-                known["gofer.approval.tool"] = known.pop("gen_ai.tool.name")
+            return {**known, "gofer.approval.tool": str(known.pop("gen_ai.tool.name", ""))}
+        case "file" | "wait" | "compaction" | "error":
             return known
+        case _:
+            assert_never(span.kind)
 
 
 def _exchange(span: Span) -> dict[str, Value]:
@@ -264,22 +296,6 @@ def _sentences(span: Span) -> dict[str, Value]:
     return {name: str(span.attributes[name]) for name in _SENTENCES if name in span.attributes}
 
 
-def _is_agent(span: Span) -> bool:
-    return span.attributes.get("gen_ai.operation.name") == "invoke_agent"
-
-
-def _question(run: str, span: Span, exported_span: Exported) -> list[Exported]:
-    """Return the spans of a one-shot subagent: the subagent and its model call."""
-    of_model = ("gen_ai.request.", "gen_ai.response.", "gen_ai.usage.", "gofer.cost_usd")
-    attributes = {name: value for name, value in exported_span.attributes.items() if not name.startswith(of_model)}
-    agent = replace(exported_span, client=False, attributes={**attributes, "gen_ai.operation.name": "invoke_agent"})
-    model = f"chat {span.attributes.get('gen_ai.request.model', '')}"
-    return [
-        agent,
-        replace(exported_span, id=span_id(run, f"{span.began_in} chat"), parent=exported_span.id, name=model),
-    ]
-
-
 def _with_own_usage_names(exported_span: Exported) -> Exported:
     """Return a span with its usage under attribute names of Gofer, so that no reader adds it to the spans below it."""
     named = {name.replace("gen_ai.usage.", "gofer.usage."): value for name, value in exported_span.attributes.items()}
@@ -289,12 +305,11 @@ def _with_own_usage_names(exported_span: Exported) -> Exported:
     )
 
 
-def _calls(span: Span, name: str) -> int:
-    """Return the number of calls of a span: the number of a subagent run, or one."""
-    found = span.attributes.get(name)
-    if isinstance(found, int):
-        return found
-    return 1
+def _llm_calls(span: Span) -> int:
+    """Return the number of model calls of a span: one for an attempt of a model, and the calls of a subagent run."""
+    if span.kind == "llm":
+        return 1
+    return _count(span, "gofer.llm_calls")
 
 
 def _tool_calls(span: Span) -> int:
@@ -312,11 +327,11 @@ def _root(run: str, root: Exported, spans: Sequence[Span], base_url: str) -> Exp
 
     Its attributes have names of Gofer, so that no reader adds them to the spans below.
     """
-    asked = [span for span in spans if span.kind in ("llm", "agent")]
+    asked = [span for span in spans if span.kind == "llm" or "gofer.subagent.run" in span.attributes]
     used: dict[str, Value] = {
         "gofer.usage.input_tokens": sum(_count(span, "gen_ai.usage.input_tokens") for span in asked),
         "gofer.usage.output_tokens": sum(_count(span, "gen_ai.usage.output_tokens") for span in asked),
-        "gofer.llm_calls": sum(_calls(span, "gofer.llm_calls") for span in asked),
+        "gofer.llm_calls": sum(map(_llm_calls, asked)),
         "gofer.tool_calls": sum(_tool_calls(span) for span in spans),
     }
     costs = [span.attributes.get("gofer.cost_usd") for span in asked if span.status == "ok"]
@@ -337,18 +352,3 @@ def _count(span: Span, name: str) -> int:
     if isinstance(value, int):
         return value
     return 0
-
-
-def trace_id(run: str) -> bytes:
-    """Return the 16 bytes of the trace id of a run."""
-    return hashlib.sha256(f"gofer trace {run}".encode()).digest()[:TRACE_BYTES]
-
-
-def span_id(run: str, address: str) -> bytes:
-    """Return the 8 bytes of the span id for the entry at an address."""
-    return hashlib.sha256(f"gofer span {run} {address}".encode()).digest()[:SPAN_BYTES]
-
-
-def session_id(conversation: str) -> str:
-    """Return the public id of a conversation, derived from its token in the rows."""
-    return hashlib.sha256(f"gofer conversation {conversation}".encode()).hexdigest()[:32]

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
+from gofer.projections.span_ids import session_id
 from gofer.runtime.telemetry.exporter import requests, to_json
-from gofer.runtime.telemetry.spans import Exported, exported, session_id
+from gofer.runtime.telemetry.spans import Exported, exported
 from gofer.values.events import Event
 from gofer.values.messages import ToolAsk, Usage
 from support.http.otlp_collector import values
@@ -78,8 +80,10 @@ def test_exported_run_is_a_workflow_span_with_chats_tools_and_agents_below() -> 
         ("invoke_agent summary", "invoke_workflow answer-here", False),
         ("chat m", "invoke_agent summary", True),
         ("approval of post", "invoke_workflow answer-here", False),
+        ("wait for an approval", "invoke_workflow answer-here", False),
         ("execute_tool (refused)", "invoke_workflow answer-here", False),
         ("execute_tool post", "invoke_workflow answer-here", False),
+        ("failed end", "invoke_workflow answer-here", False),
     ]
     assert len({span.id for span in spans}) == len(spans)
     assert {span.trace for span in spans} == {spans[0].trace}
@@ -255,7 +259,7 @@ def test_spans_are_exported_in_batches_in_order() -> None:
     spans = exported("run1", record([*RUN[:6], *many, RUN[-1]]))
     sent = list(requests(spans, {"service.name": "gofer"}))
     batches = [request.resource_spans[0].scope_spans[0].spans for request in sent]
-    assert [len(batch) for batch in batches] == [256, 256, 90]
+    assert [len(batch) for batch in batches] == [256, 256, 91]
     assert [span.span_id for batch in batches for span in batch] == [span.id for span in spans]
     assert {values(request.resource_spans[0].resource)["service.name"] for request in sent} == {"gofer"}
 
@@ -270,6 +274,8 @@ def test_large_spans_are_exported_in_separate_batches() -> None:
 KEPT = {"call", "tool", "name", "model", "effect", "status", "bundle", "workflow", "continues", "owner"}
 KEPT |= {
     "decision",
+    "file",
+    "unit",
     "about",
     "source",
     "kind",
@@ -290,6 +296,10 @@ def speaking(value: object, word: str) -> object:
             return replace(value, text=word, place=place, conversation=word, facts={word: word}, digest=word)
         case e.CallDeferred():
             return replace(value, reason=word)
+        case e.RunParked() | e.RunHandedOver():
+            return value
+        case e.ContextCompacted():
+            return replace(value, summary=word)
         case ToolAsk():
             return ToolAsk(word, word, word)
         case tuple():
@@ -332,3 +342,62 @@ def test_exported_run_is_one_tree_of_spans_with_valid_times(journal: list[Record
         seen.add(span.id)
     assert [span.parent for span in spans].count(b"") == 1
     assert len(seen) == len(spans) + 1
+
+
+def refused(code: str, tool: str = "slack_post_message") -> list[Recorded]:
+    asks = (ToolAsk("c", tool, '{"text": "' + CANARY + '"}'),)
+    answer = e.LlmResponse("", asks, "tool_calls", "m", Usage(1, 1), 0.1, 5)
+    result = e.ToolResult("1.0", "refused", CANARY, details={"code": code})
+    return record([*RUN[:6], e.LlmRequest("6.0", "ab", PARAMS, ""), answer, result, e.RunFinished("done")])
+
+
+def test_exported_refused_call_has_its_tool_and_the_code_of_the_reason() -> None:
+    span = exported("run1", refused("elsewhere"))[-1]
+    assert (span.name, span.error) == ("execute_tool slack_post_message", "elsewhere")
+    assert span.attributes["gen_ai.tool.name"] == "slack_post_message"
+
+
+@pytest.mark.parametrize("code", ["unknown_tool", "cut_call", "deprecated", "too_many_calls", "no_plan", ""])
+def test_tool_name_that_a_model_may_have_made_up_is_not_exported(code: str) -> None:
+    span = exported("run1", refused(code, "ada_earns_90000"))[-1]
+    assert (span.name, span.attributes["gen_ai.tool.name"]) == ("execute_tool (refused)", "(refused)")
+
+
+def test_full_export_contains_the_arguments_and_the_reason_of_a_refused_call() -> None:
+    attributes = exported("run1", refused("elsewhere"), full=True)[-1].attributes
+    assert attributes["gen_ai.tool.call.arguments"] == '{"text": "' + CANARY + '"}'
+    assert attributes["gen_ai.tool.call.result"] == CANARY
+
+
+def test_exported_file_has_its_id_type_and_size_and_its_name_only_in_full_mode() -> None:
+    file = e.FileAdded("file_1a2b", "salaries.csv", "text/csv", 12_345, "Slack", body="ab")
+    entries = record([*RUN[:3], file, e.ToolResult("context/1", "ok", ""), e.RunFinished("done")])
+    call, span = exported("run1", entries)[1:]
+    assert (span.name, span.parent) == ("file file_1a2b (text/csv, 12,345 bytes)", call.id)
+    kept = {name: span.attributes[f"gofer.file.{name}"] for name in ("id", "type", "size")}
+    assert kept == {"id": "file_1a2b", "type": "text/csv", "size": 12_345}
+    assert "salaries" not in repr(span)
+    assert exported("run1", entries, full=True)[-1].attributes["gofer.file.name"] == "salaries.csv"
+
+
+def test_exported_wait_and_error_have_codes_and_times_and_no_operation_of_the_conventions() -> None:
+    entries = record([*RUN[:2], e.RunParked("outage", 9_000), e.RunOwned(), e.RunOwned(), e.RunFinished("done")])
+    wait, error = exported("run1", entries)[1:]
+    assert (wait.name, wait.start, wait.end, wait.error) == ("wait for the end of an outage", 3_000, 4_000, "")
+    assert wait.attributes["gofer.wait.reason"] == "outage"
+    assert (error.name, error.error) == ("crashed owner", "crashed_owner")
+    assert "gen_ai.operation.name" not in {**wait.attributes, **error.attributes}
+
+
+def test_exported_compaction_has_the_model_call_of_its_summary_below() -> None:
+    asked = e.SubagentStarted("compaction/1", "compaction", CANARY, {"model": "m"})
+    answered = e.SubagentFinished("compaction/1", "ok", CANARY, "m", Usage(5, 2, 0), 0.5, 90)
+    compacted = e.ContextCompacted(CANARY, "history_1a", 1, 12, (1, 6), "model")
+    root, compaction, chat = exported("run1", record([*RUN[:2], asked, answered, compacted, e.RunFinished("done")]))
+    assert (compaction.name, compaction.parent, compaction.attributes["gofer.compacted.by"]) == (
+        "compaction",
+        root.id,
+        "model",
+    )
+    assert (chat.name, chat.parent, chat.client) == ("chat m", compaction.id, True)
+    assert (root.attributes["gofer.llm_calls"], root.attributes["gofer.usage.input_tokens"]) == (1, 5)
