@@ -18,7 +18,7 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
-from gofer.projections import conversation, progress, repetition, script_replay, token_account, workspace
+from gofer.projections import conversation, progress, repetition, run_facts, script_replay, token_account, workspace
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
@@ -76,6 +76,7 @@ class OwnedRun:
         self.replay = script_replay.project(entries)
         self.workspace = workspace.project(entries)
         self.account = token_account.project(entries)
+        self.facts = run_facts.project(entries)
         self.run = journal.run
         self.pen = journal.pen
         self.services = services
@@ -102,6 +103,7 @@ class OwnedRun:
         script_replay.fold(self.replay, recorded)
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
+        run_facts.fold(self.facts, recorded)
 
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""

@@ -13,6 +13,7 @@ from gofer.projections import (
     conversation,
     progress,
     repetition,
+    run_facts,
     script_replay,
     token_account,
     trace,
@@ -43,7 +44,7 @@ def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
 
 EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
     (projection, projection.project)
-    for projection in (calls, conversation, progress, repetition, script_replay, token_account, workspace)
+    for projection in (calls, conversation, progress, repetition, run_facts, script_replay, token_account, workspace)
 ] + [(trace, spans_so_far)]
 
 
