@@ -1,7 +1,7 @@
 """The facts of a run for statistics and searches: its calls, its skills, and when people first saw something of it."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
 from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
@@ -51,25 +51,29 @@ def fold(state: RunFacts, recorded: e.Recorded) -> None:
             pass
 
 
-def head_facts(facts: RunFacts, progress: Progress, tokens: Tokens, known: Collection[str]) -> HeadFacts:
-    """Return the facts of an ended run for its head.
+def named_facts(facts: RunFacts, progress: Progress, known: Collection[str], tokens: Tokens) -> HeadFacts:
+    """Return the facts of an ended run for its head, with the tokens of the person and the channel."""
+    counted = counted_facts(facts, progress, known)
+    event = progress.event
+    if event is None:
+        return counted
+    person = ""
+    if event.actor.kind == "person":
+        person = tokens.person(event.source, event.actor.id)
+    return replace(counted, person=person, channel=tokens.channel(event.source, event.place.get("channel", "")))
+
+
+def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -> HeadFacts:
+    """Return the facts of a run without tokens.
 
     `known` has the names of existing tools. Other names were invented by a model, and rows must not hold them.
     """
-    person = ""
-    channel = ""
     cause = ""
     system = ""
-    if progress.event is not None:
-        if progress.event.actor.kind == "person":
-            person = tokens.person(progress.event.source, progress.event.actor.id)
-        channel = tokens.channel(progress.event.source, progress.event.place.get("channel", ""))
     if progress.finished is not None:
         cause = progress.finished.cause
         system = progress.finished.system
     return HeadFacts(
-        person=person,
-        channel=channel,
         llm_calls=progress.llm_calls,
         tool_calls=progress.tool_calls,
         tools=tool_counts(facts.calls, known),

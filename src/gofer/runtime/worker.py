@@ -21,7 +21,7 @@ from gofer.journal.store import Store
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
-from gofer.projections.run_facts import head_facts
+from gofer.projections.run_facts import named_facts
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
@@ -350,7 +350,7 @@ def _facts_of(step: OwnStep) -> str:
     if step.progress.finished is None:
         return ""
     services = step.services
-    return encode(head_facts(step.facts, step.progress, services.tokens, services.tools))
+    return encode(named_facts(step.facts, step.progress, services.tools, services.tokens))
 
 
 def _plain_reason(error: TemporaryError | Corrupt) -> str:
