@@ -13,11 +13,12 @@ from gofer.app.functions import dashboard, schedule, worker
 from gofer.app.functions.dashboard import count_refusal
 from gofer.app.functions.parameters import KEY, SYSTEMS
 from gofer.app.functions.schedule import measuring_tokens
-from gofer.app.functions.worker import measure
+from gofer.app.functions.worker import measure, measure_drift
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
 from gofer.app.source_template import source_resources
+from gofer.engine.drift import Drift
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.runtime.run_reports import Ended
@@ -271,9 +272,10 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     for trouble in ("poison", "corrupt"):
-        progress = Progress(largest={"gpt-5.4-mini": 100_000}, cost_usd=0.25)
+        progress = Progress(cost_usd=0.25)
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
-        measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, {"gpt-5.4-mini": 400_000}))
+        measure(Ended("needs_attention", 1.0, progress, trouble, unlisted))
+    measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     count_refusal(SlackRefused("users.info", "invalid_auth"))
     said: dict[str, dict[str, str]] = {}
@@ -286,7 +288,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
         *("PoisonRuns", "CorruptRuns", "TokenExpiresInDays", "UnlistedEnds"),
-        *("PeakContextUtilisation", "CostUsd", "SignInRefused"),
+        *("ContextDrift", "CostUsd", "SignInRefused"),
     }
     for name, dimensions in heard.items():
         assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}

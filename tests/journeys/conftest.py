@@ -1,5 +1,6 @@
-"""Fixtures of journeys: a terminal without the settings of this machine, and a model that is always busy."""
+"""Fixtures of journeys: a terminal without this machine's settings, a model that is always busy, and played runs."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
+from support.app.runs_of_each_kind import Played, played
 from support.http.threaded_server import Requests, serving
 
 
@@ -49,3 +51,9 @@ def busy_model(terminal: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     with serving(Busy) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         yield
+
+
+@pytest.fixture(scope="session")
+def of_each_kind(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Return a run of each kind, played once for all journeys that only read."""
+    return asyncio.run(played(tmp_path_factory.mktemp("runs")))

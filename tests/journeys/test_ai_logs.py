@@ -57,7 +57,7 @@ async def test_ai_logs_channel_gets_one_summary_per_ended_run(tmp_path: Path) ->
     assert list(links(posted)) == ["w prompt", f"run {head.run[:8]}"]
     assert "hello" not in str(posted)
     calls = [entry.call for entry in entries if isinstance(entry, ToolCall)]
-    assert (calls[-1], entries[-1]) == ("summary/1", RunFinished("done"))
+    assert (calls[-1], entries[-2]) == ("summary/1", RunFinished("done"))
 
 
 async def test_no_summary_is_posted_without_the_ai_logs_setting(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_missing_ai_logs_channel_does_not_fail_the_run(tmp_path: Path) -> 
         asked = await made.ask("@Gofer hello", "general")
         (head,) = await made.ended()
         assert (head.status, len(made.answers(asked))) == ("done", 1)
-        assert (await made.entries(head.run))[-1] == RunFinished("done")
+        assert (await made.entries(head.run))[-2] == RunFinished("done")
 
 
 async def test_summary_starts_no_run_where_every_message_does(tmp_path: Path) -> None:

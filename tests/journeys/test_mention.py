@@ -32,7 +32,7 @@ async def test_mention_is_answered_in_the_thread_after_a_tool_call(tmp_path: Pat
         ("1.0", "slack_read_thread"),
         ("answer/1", "slack_update_message"),
     ]
-    assert entries[-1] == RunFinished("done")
+    assert entries[-2] == RunFinished("done")
     assert RunConcluded("done", "", str(answer.blocks[0]["text"])) in entries
 
 

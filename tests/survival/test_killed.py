@@ -136,7 +136,7 @@ def check(slack: SlackSimulator, asked: Message, entries: list[object]) -> None:
     after = thread[thread.index(asked) + 1 :]
     assert [message.user for message in after] == [bot]
     assert "address form in checkout" in after[0].text
-    assert entries[-1] == RunFinished("done")
+    assert entries[-2] == RunFinished("done")
     assert sum(isinstance(entry, ToolCall) and entry.call == "answer/1" for entry in entries) == 1
 
 
@@ -177,7 +177,7 @@ def check_script(slack: SlackSimulator, asked: Message, entries: list[object]) -
     (answer,) = [text for text in texts if text.startswith("Noted as ")]
     assert re.findall(r"\d{4,}", note)[0] == re.findall(r"\d{4,}", answer)[0]
     assert {name: list(users) for name, users in question.reactions.items()} == {"eyes": [bot]}
-    assert entries[-1] == RunFinished("done")
+    assert entries[-2] == RunFinished("done")
 
 
 SAYS = """

@@ -73,9 +73,9 @@ async def test_embedded_run_returns_answer_status_and_journal(tmp_path: Path) ->
     async with Gofer(company(tmp_path), model=model) as gofer:
         run = await gofer.run("answer", "What is the capital of Poland?", by="Ada")
     assert (run.answer, run.status, run.reason) == ("Warsaw.", "done", "")
-    assert isinstance(run.journal[-1].entry, RunFinished)
+    assert isinstance(run.journal[-2].entry, RunFinished)
     lines = [json.loads(line) for line in run.to_json()]
-    assert (lines[0]["address"], lines[0]["kind"], lines[-1]["kind"]) == ("1.0", "run.accepted", "run.finished")
+    assert (lines[0]["address"], lines[0]["kind"], lines[-1]["kind"]) == ("1.0", "run.accepted", "run.checked")
     (request,) = model.requests
     assert "The request, in the words of Ada:\\n> What is the capital of Poland?" in request.decode()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gofer.app.model_endpoints import ModelAccess
 from gofer.app.settings import Settings
 from gofer.app.toolbox import build_tools
+from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
 from gofer.files.child import Children
@@ -53,11 +54,13 @@ def build_worker(
     *,
     limits: WorkerLimits | None = None,
     notify: Callable[[Ended], None] = ignore_end,
+    report_drift: Callable[[Drift], None] = log_drift,
     company: Sequence[CompanyTool] = (),
 ) -> Worker:
     """Return the worker of an installation.
 
-    The worker calls `notify` for each run that ended. `company` holds the tools of `tools/`.
+    The worker calls `notify` for each run that ended, and `report_drift` for each drift of a run's context. `company`
+    holds the tools of `tools/`.
     """
     fit, pages = _image_functions(children.documents)
     services = Services(
@@ -73,6 +76,7 @@ def build_worker(
         patience=installation.patience,
         installation_key=installation.key,
         exports_spans=bool(settings.otlp.url),
+        report_drift=report_drift,
     )
     exporter = None
     if settings.otlp.url:

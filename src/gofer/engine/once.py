@@ -25,6 +25,7 @@ from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
+from gofer.projections.states import NOT_AGAIN
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.values.errors import Corrupt, EarlierVersion, Gone, OtherVersion
@@ -154,7 +155,7 @@ def _earlier_outcome(
     doer = "another call of this run" if same else f"an earlier run ({run[:8]})"
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
-            text = f"Not done again: {doer} already did this for the same message. Its result:\n\n{done.text}"
+            text = f"{NOT_AGAIN} {doer} already did this for the same message. Its result:\n\n{done.text}"
             details = dict(done.details or {})
             if not same:
                 details[EARLIER_TOOL] = item.tool.name
@@ -163,7 +164,7 @@ def _earlier_outcome(
         case ToolResult():
             return "free"
         case ToolUnknown() as unknown:
-            text = f"Not done again: {doer} tried this for the same message. {unknown.text}"
+            text = f"{NOT_AGAIN} {doer} tried this for the same message. {unknown.text}"
             return replace(unknown, call=item.call, text=text)
         case None if own:
             text = f"Not done: {doer} is doing this for the same message."

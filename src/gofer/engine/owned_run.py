@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer.engine.drift import Drift
 from gofer.engine.effects import Permit, longest_quiet
 from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
@@ -18,7 +19,16 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
-from gofer.projections import conversation, progress, repetition, script_replay, token_account, workspace
+from gofer.projections import (
+    context,
+    conversation,
+    progress,
+    repetition,
+    run_checks,
+    script_replay,
+    token_account,
+    workspace,
+)
 from gofer.projections.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
@@ -77,6 +87,8 @@ class OwnedRun:
         self.replay = script_replay.project(entries)
         self.workspace = workspace.project(entries)
         self.account = token_account.project(entries)
+        self.checks = run_checks.project(entries)
+        self.utilisation = context.project(entries)
         self.run = journal.run
         self.pen = journal.pen
         self.services = services
@@ -106,7 +118,26 @@ class OwnedRun:
         script_replay.fold(self.replay, recorded)
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
+        run_checks.fold(self.checks, recorded)
+        self._watch_context(recorded)
         return recorded
+
+    def _watch_context(self, recorded: e.Recorded) -> None:
+        """Report each cause of drift that an entry shows first; a private run reports none."""
+        known = self.utilisation.causes
+        context.fold(self.utilisation, recorded)
+        if self.progress.private:
+            return
+        for cause in sorted(self.utilisation.causes - known):
+            drift = Drift(
+                run=self.run,
+                workflow=self.progress.workflow,
+                cause=cause,
+                share=self.utilisation.share,
+                window=self.utilisation.window,
+                lost=len(self.utilisation.lost),
+            )
+            self.services.report_drift(drift)
 
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""

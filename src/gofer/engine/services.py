@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.files.document import Fitted
 from gofer.journal.blob_store import Blobs
@@ -80,14 +81,15 @@ class Services:
     """The kinds of content that models take beside text, for models that the files of a run do not describe."""
     reach: Callable[[Endpoint], Model] = refuse_all
     """Opener of the models behind an endpoint that the files name. Raises Refused if the deployment forbids it."""
-    windows: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The windows of the models that the files name, in tokens, where they are known."""
     fit: Callable[[bytes, int], Awaitable[Fitted]] | None = None
     """Converter of an image for a model, to at most so many bytes. With None, small images are shown unchanged."""
     exports_spans: bool = False
     """Whether the spans of ended runs are sent to a collector."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """Counter of the pages of a PDF; raises ToolError for a PDF that cannot be opened. None skips the check."""
+    report_drift: Callable[[Drift], None] = log_drift
+    """Called once for each run that is not private and each cause, as soon as a request shows that the context drifts.
+    """
 
     @property
     def store(self) -> Store:
@@ -109,9 +111,9 @@ class Services:
         return common(model.ability or self.abilities.of(model.name) for model in models)
 
     def of(self, catalog: Catalog) -> "Services":
-        """Return these services with the scripts, links and windows of a catalog."""
+        """Return these services with the scripts and links of a catalog."""
         links = replace(self.links, prompts=catalog.defaults.prompt_links)
-        return replace(self, scripts=catalog.scripts, links=links, windows=catalog.windows())
+        return replace(self, scripts=catalog.scripts, links=links)
 
     def granted(self, workflow: Workflow, skills: Mapping[str, Skill] | None = None) -> Mapping[str, AnyTool]:
         """Return the tools that the runs of a workflow may call: those that it lists, and those that every run has.

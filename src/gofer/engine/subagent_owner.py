@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from gofer.engine.approvals import close
+from gofer.engine.checked_end import note_end
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import (
@@ -82,7 +83,10 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
 
 async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) -> None:
     """Record how this owner leaves the run of a subagent. Raises Fenced, TemporaryError."""
-    child.note(entry)
+    if isinstance(entry, RunFinished):
+        await note_end(child, entry)
+    else:
+        child.note(entry)
     await child.commit()
 
 

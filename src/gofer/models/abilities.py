@@ -59,21 +59,6 @@ def common(abilities: Iterable[Ability]) -> Ability:
     return Ability(window, vision=all(one.vision for one in each), pdf=all(one.pdf for one in each))
 
 
-def utilisation(largest: Mapping[str, int], windows: Mapping[str, int]) -> float | None:
-    """Return the greatest share of a window that an exchange filled; None when no window is known.
-
-    `largest` holds the tokens of the largest exchange with each model, by the name that answers carry. That name may be
-    more exact than the one in a request, such as a dated version.
-    """
-    shares = [tokens / size for model, tokens in largest.items() if (size := _window(model, windows))]
-    return max(shares, default=None)
-
-
-def _window(model: str, windows: Mapping[str, int]) -> int:
-    asked = [name for name in windows if model.startswith(name)]
-    return windows.get(max(asked, key=len, default=""), 0)
-
-
 def load_abilities() -> Abilities:
     """Return the table that ships with Gofer. It has no windows; those come from files and the price list."""
     table = json.loads(files("gofer.models").joinpath("abilities.json").read_text())

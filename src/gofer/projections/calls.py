@@ -36,6 +36,8 @@ class Call:
     at: int = 0
     """The time at which the call was asked for or began."""
     ended_at: int = 0
+    effect: e.Effect | None = None
+    """The effect of the tool; None for a call that was not made."""
     attempts: int = 0
     waits: list[e.CallDeferred] = field(default_factory=list[e.CallDeferred])
     status: CallStatus = "asked"
@@ -112,6 +114,7 @@ def _ask(state: Calls, recorded: e.Recorded, call: str, ask: ToolAsk) -> None:
 def _begin(state: Calls, recorded: e.Recorded, intent: e.ToolCall) -> None:
     call = _known(state, recorded, intent.call)
     call.tool = intent.tool
+    call.effect = intent.effect
     if intent.arguments is not None:
         call.arguments = intent.arguments
     call.began_in = call.began_in or recorded.address

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gofer.engine import loop, script
 from gofer.engine.admission import admit, check_withdrawn, pinned
 from gofer.engine.approvals import close
+from gofer.engine.checked_end import note_end
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
@@ -73,7 +74,10 @@ class Owner:
             left = self._quiet_time(step) or await self._go_on(step)
             # Usage is recorded before the end: if this owner crashes in between, the next one records it again.
             await record(step, self.catalog.workflows.get(step.progress.workflow))
-            step.note(left)
+            if isinstance(left, RunFinished):
+                await note_end(step, left)
+            else:
+                step.note(left)
             await step.commit()
         except TemporaryError:
             await step.leave_after_failure(RunHandedOver("interrupted"))

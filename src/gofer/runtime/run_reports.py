@@ -8,8 +8,8 @@ counts, the log line and the spans after the end is durable.
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from gofer.engine.own_step import OwnStep, PurposeCall
@@ -19,6 +19,7 @@ from gofer.journal.entries import RunFinished, ToolResult
 from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import Ends, Stage, count
+from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
 from gofer.projections.span_ids import trace_id
 from gofer.runtime.telemetry.exporter import Exporter
@@ -150,8 +151,8 @@ class Ended:
     trouble: Trouble = ""
     unlisted: Ends | None = None
     """The count of the hour for a run that ended without an answer and is not listed."""
-    windows: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The context windows of models in tokens, by name, where known."""
+    utilisation: Utilisation | None = None
+    """How much of its context window the run filled; None if its journal could not be read to the end."""
 
 
 def ignore_end(ended: Ended) -> None:

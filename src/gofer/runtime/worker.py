@@ -290,8 +290,7 @@ class Worker:
                 if reason.startswith("poison: "):
                     trouble = "poison"
                 seconds = self._seconds(head)
-                windows = step.services.windows
-                self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, windows))
+                self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, step.utilisation))
                 if step.progress.private:
                     await self._delete(head.run)
                 else:

@@ -93,11 +93,6 @@ class Catalog:
                         compiled.setdefault(kind, []).append((name, where))
         return compiled
 
-    def windows(self) -> dict[str, int]:
-        """Return the context window of each model in tokens, by name, without models of unknown windows."""
-        known = {model.name: model.ability for loaded in self.workflows.values() for model in loaded.every_model()}
-        return {name: ability.window for name, ability in known.items() if ability and ability.window}
-
     def schedules(self) -> list[tuple[str, object]]:
         """Return each workflow with its compiled schedule, as plain JSON, sorted by name."""
         return [

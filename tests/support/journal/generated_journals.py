@@ -32,8 +32,9 @@ class GeneratedJournal:
         self.entries += [e.RunStarted("b", self.draw(st.booleans())), e.MessageReceived("begin")]
         if self.draw(st.booleans()):
             self.script()
-        for _ in range(self.draw(st.integers(0, 3))):
-            self.ask()
+        else:
+            for _ in range(self.draw(st.integers(0, 3))):
+                self.ask()
         self.meanwhile()
         self.entries.append(e.RunConcluded(self.draw(st.sampled_from(get_args(e.Status))), "", "the answer"))
         self.call("answer/1", "lookup")
@@ -85,10 +86,10 @@ class GeneratedJournal:
         self.entries.append(e.ValueRecorded("0:now:1", 1.5))
         asked = e.SubagentStarted("0:subagent.s:ab:1", "s", "prompt", {"model": "m"})
         self.entries.append(asked)
-        if self.maybe():
+        if self.draw(st.booleans()):
             self.entries.append(e.CallDeferred(asked.call, "busy", 90_000))
-        self.meanwhile()
-        self.entries.append(asked)
+            self.meanwhile()
+            self.entries.append(asked)
         status = self.draw(st.sampled_from(["ok", "error"]))
         self.entries.append(e.SubagentFinished(asked.call, status, "text", "m", Usage(1, 1, 0), None, 5))
         self.agent("0:subagent.a:cd:1")

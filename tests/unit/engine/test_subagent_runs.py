@@ -49,7 +49,7 @@ async def test_subagent_uses_a_tool_of_the_run_and_the_answer_comes_back() -> No
     (journal,) = (await made.subagent_journals()).values()
     assert isinstance(journal[0].entry, RunAccepted)
     assert journal[0].entry.parent == "run1"
-    assert isinstance(journal[-1].entry, RunFinished)
+    assert isinstance(journal[-2].entry, RunFinished)
     # Its two model calls and its one tool call count for the run.
     done = progress.project(await made.journal())
     assert (done.llm_calls, done.tool_calls, done.asking) == (4, 2, {})

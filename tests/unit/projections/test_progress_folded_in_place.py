@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 from gofer.journal.entries import Recorded
 from gofer.projections import (
     calls,
+    context,
     conversation,
+    named_values,
     progress,
     repetition,
+    run_checks,
     script_replay,
+    states,
     token_account,
     trace,
     workspace,
@@ -43,7 +47,19 @@ def spans_so_far(entries: Sequence[Recorded]) -> trace.Trace:
 
 EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
     (projection, projection.project)
-    for projection in (calls, conversation, progress, repetition, script_replay, token_account, workspace)
+    for projection in (
+        calls,
+        context,
+        conversation,
+        named_values,
+        progress,
+        repetition,
+        run_checks,
+        script_replay,
+        states,
+        token_account,
+        workspace,
+    )
 ] + [(trace, spans_so_far)]
 
 

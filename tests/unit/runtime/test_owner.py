@@ -130,7 +130,7 @@ async def test_worker_near_the_deadline_hands_over_and_the_next_worker_resumes()
             answered.append(queue_message)
             await made.worker.answer(queue_message, deadline)
     journal = await entries(made)
-    assert journal[-1] == RunFinished("done")
+    assert journal[-2] == RunFinished("done")
     assert made.posted == ["Hello."]
     # The person, the thread, the status, two model calls, one tool call, the answer: seven steps, one worker each.
     assert sum(isinstance(entry, RunHandedOver) for entry in journal) == 6
@@ -192,7 +192,7 @@ async def test_run_that_crashes_every_worker_in_delivery_fails_as_poison() -> No
         made.clock.advance(130)
     journal = await entries(made)
     assert RunConcluded("done", "", "Hello.") in journal
-    assert journal[-1] == RunFinished(
+    assert journal[-2] == RunFinished(
         "failed", "poison: every worker that tried to deliver its answer stopped before it was done", "poison"
     )
 

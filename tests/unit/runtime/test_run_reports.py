@@ -129,7 +129,7 @@ async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
     assert logged.made.posted == ["Hello."]
     assert AT_WORK not in logged.made.posted
     assert [entry.call for entry in entries if isinstance(entry, ToolUnknown)] == [SUMMARY]
-    assert entries[-1] == RunFinished("done")
+    assert entries[-2] == RunFinished("done")
 
 
 async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -> None:

@@ -2,8 +2,8 @@
 
 Clients and stores are made once, and the worker is made again when a setting changes. It loads whole published bundles,
 with the scripts that were deployed with it. Metrics are log lines in CloudWatch's embedded metric format. Their
-dimensions are bounded: the service, the status of a run, and the cause and the system of an unlisted end. No run,
-workflow or person is a dimension.
+dimensions are bounded: the service, the status of a run, the cause and the system of an unlisted end, and the cause of
+a drift. No run, workflow or person is a dimension.
 """
 
 import logging
@@ -22,11 +22,12 @@ from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.worker import ChildProcesses, Installation, build_worker
+from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
-from gofer.models.abilities import utilisation
+from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
 from gofer.runtime.run_reports import Ended
 from gofer.runtime.worker import Worker, WorkerLimits
@@ -49,7 +50,7 @@ def measure(ended: Ended) -> None:
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
     if progress := ended.progress:
-        _measure_models(metrics, progress, ended.windows)
+        _measure_models(metrics, progress, ended.utilisation)
     match ended.trouble:
         case "poison":
             metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
@@ -67,14 +68,24 @@ def measure(ended: Ended) -> None:
     metrics.flush_metrics()
 
 
-def _measure_models(metrics: Metrics, progress: Progress, windows: Mapping[str, int]) -> None:
-    if (share := utilisation(progress.largest, windows)) is not None:
-        metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * share, 2))
+def _measure_models(metrics: Metrics, progress: Progress, utilisation: Utilisation | None) -> None:
+    if utilisation is not None and utilisation.shares and not progress.private:
+        metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * utilisation.peak, 2))
     if progress.cost_usd is None:
         # Without this count, a day of models without prices would look like a day without models.
         metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
     else:
         metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
+
+
+def measure_drift(drift: Drift) -> None:
+    """Log the drift of a run's context, and write its metrics. An alarm counts `ContextDrift`."""
+    log_drift(drift)
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("ContextDrift", MetricUnit.Count, 1)
+    metrics.flush_metrics()
+    with single_metric("ContextDriftByCause", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+        metric.add_dimension("cause", drift.cause)
 
 
 def live_catalog(bundles: BundleStore, clock: Clock, code: Path) -> LiveCatalog:
@@ -167,6 +178,7 @@ def worker_function(
             ChildProcesses(reading, python),
             limits=WorkerLimits(lease=lease, receives=RECEIVES),
             notify=measure,
+            report_drift=measure_drift,
             company=company,
         )
 

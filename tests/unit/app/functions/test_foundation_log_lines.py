@@ -10,9 +10,12 @@ import pytest
 
 from gofer.app.functions.foundation import start_lines
 from gofer.app.functions.schedule import measuring_tokens
-from gofer.app.functions.worker import measure
+from gofer.app.functions.worker import measure, measure_drift
 from gofer.app.settings import LogLevel, read_settings
+from gofer.engine.drift import Drift
+from gofer.journal.entries import RunStarted
 from gofer.journal.unlisted_ends import Ends
+from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
 from gofer.runtime.run_reports import Ended
 from gofer.values.errors import ConfigError
@@ -94,8 +97,8 @@ def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
 
 
 def test_finished_run_is_measured_by_service_and_status_only(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(largest={"gpt-4o-2024-11-20": 64_000, "unknown-model": 10**9}, cost_usd=0.25)
-    measure(Ended("done", 12.5, progress, windows={"gpt-4o": 128_000, "gpt-4o-mini": 8_000}))
+    progress = Progress(started=RunStarted("b", private=False), cost_usd=0.25)
+    measure(Ended("done", 12.5, progress, utilisation=Utilisation([0.5, 0.25])))
     assert metrics(said(capsys)) == {
         "RunsEnded": ([1.0], [["status", "service"]]),
         "RunSeconds": ([12.5], [["service"]]),
@@ -104,9 +107,24 @@ def test_finished_run_is_measured_by_service_and_status_only(capsys: pytest.Capt
     }
 
 
-def test_unknown_cost_and_context_window_are_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    measure(Ended("done", 1.0, Progress(largest={"m": 10}, cost_usd=None)))
-    assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
+@pytest.mark.parametrize("private", [True, False])
+def test_unknown_cost_and_the_context_of_a_private_run_are_not_measured(
+    private: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(started=RunStarted("b", private=private), cost_usd=None)
+    measure(Ended("done", 1.0, progress, utilisation=Utilisation([0.5])))
+    expected = {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
+    if not private:
+        expected.add("PeakContextUtilisation")
+    assert metrics(said(capsys)).keys() == expected
+
+
+def test_drift_of_a_context_is_measured_by_service_and_cause_only(capsys: pytest.CaptureFixture[str]) -> None:
+    measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
+    assert metrics(said(capsys)) == {
+        "ContextDrift": ([1.0], [["service"]]),
+        "ContextDriftByCause": ([1.0], [["cause", "service"]]),
+    }
 
 
 @pytest.mark.parametrize(("trouble", "name"), [("poison", "PoisonRuns"), ("corrupt", "CorruptRuns")])

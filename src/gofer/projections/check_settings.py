@@ -1,0 +1,66 @@
+"""The names and limits of the checks of a run, and the parts of their verdicts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gofer.journal.check_entries import Severity, Verdict
+
+LimitedCheck = Literal[
+    "context-window-headroom", "no-tool-loops", "llm-call-budget", "plan-call-budget", "execution-time"
+]
+"""The checks that compare a number of the run with a limit."""
+
+Check = LimitedCheck | Literal["no-orphaned-tools", "no-state-violations", "no-invented-names", "no-empty-evidence"]
+"""Every check, by its name in workflow files, verdicts and metrics."""
+
+DEFAULTS: Mapping[LimitedCheck, float] = {
+    "context-window-headroom": 0.9,
+    "no-tool-loops": 3,
+    "llm-call-budget": 10,
+    "plan-call-budget": 10,
+    "execution-time": 30,
+}
+"""The limits of checks that a workflow file does not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of the checks of one run."""
+
+    limits: Mapping[LimitedCheck, float] = field(default_factory=dict[LimitedCheck, float])
+    """The limits that the workflow sets itself."""
+    off: frozenset[Check] = frozenset()
+    """The checks that the workflow switched off."""
+    polls: frozenset[str] = frozenset()
+    """The tools that may be called again and again with the same arguments."""
+    texts: tuple[str, ...] = ()
+    """The system prompt, the tool schemas and the skills, whose names count as seen."""
+
+    def limit(self, check: LimitedCheck) -> float:
+        """Return the limit of a check."""
+        return self.limits.get(check, DEFAULTS[check])
+
+
+_QUOTED = 200
+"""The most characters of a quotation in a verdict."""
+_LISTED = 10
+"""The most entries that a verdict refers to."""
+
+
+def passed(check: Check, severity: Severity = "error") -> Verdict:
+    """Return the verdict of a check that found nothing."""
+    return Verdict(check, passed=True, severity=severity)
+
+
+def quoted(text: str) -> str:
+    """Return a text of the run for the detail of a verdict: one short line."""
+    line = " ".join(text.split())
+    if len(line) > _QUOTED:
+        line = f"{line[:_QUOTED]}…"
+    return f"“{line}”"
+
+
+def addresses(found: Iterable[str]) -> tuple[str, ...]:
+    """Return the first addresses of entries that a verdict refers to, each once."""
+    return tuple(dict.fromkeys(address for address in found if address))[:_LISTED]

@@ -1,0 +1,121 @@
+"""The checks of a run's tool calls: loops, orphaned calls, and too many changes of the plan."""
+
+import hashlib
+from collections.abc import Iterable
+
+from gofer.journal.check_entries import Verdict
+from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
+from gofer.projections.calls import Call, Calls
+from gofer.projections.check_settings import Settings, addresses, passed, quoted
+from gofer.projections.script_replay import is_of_a_script
+from gofer.values.canonical_json import encode
+
+_NAMED = 3
+"""The most tools that a summary names."""
+
+
+def no_tool_loops(calls: Calls, settings: Settings) -> Verdict:
+    """Return whether no tool was called too often with the same arguments, refused and failed calls included."""
+    most = int(settings.limit("no-tool-loops"))
+    same: dict[bytes, list[Call]] = {}
+    for call in calls.calls.values():
+        if not call.is_own and call.tool not in BOOKKEEPING | settings.polls:
+            same.setdefault(_identity(call), []).append(call)
+    loops = [group for group in same.values() if len(group) >= most]
+    if not loops:
+        return passed("no-tool-loops")
+    named = [f"{_name(group[0])} {len(group)} times" for group in loops[:_NAMED]]
+    first = loops[0][0]
+    return Verdict(
+        "no-tool-loops",
+        passed=False,
+        summary=f"Tools were called with the same arguments: {', '.join(named)}.",
+        detail=f"The arguments of {_name(first)} are {quoted(first.asked_for)}.",
+        implies="reasoning_collapse",
+        entries=addresses(call.asked_in or call.began_in or call.ended_in for group in loops for call in group),
+    )
+
+
+def _identity(call: Call) -> bytes:
+    """Return a hash that is equal for equal tools and arguments. The id of a script's call contains such a hash."""
+    if is_of_a_script(call.id):
+        written = "".join(call.id.split(":")[1:3]).encode()
+    else:
+        written = _written(call)
+    return hashlib.sha256(written).digest()
+
+
+def _written(call: Call) -> bytes:
+    if call.arguments is None:
+        return f"{call.tool} {call.asked_for}".encode(errors="replace")
+    try:
+        return encode([call.tool, call.arguments])
+    except ValueError:
+        return f"{call.tool} {call.asked_for}".encode(errors="replace")
+
+
+def no_orphaned_tools(calls: Calls, *, cancelled: bool) -> Verdict:
+    """Return whether each call that was made has an outcome, and each outcome belongs to a call.
+
+    A run that is `cancelled` makes no reading call again whose outcome a crash lost, so that call is no orphan.
+    """
+    open_calls = [call for call in calls.calls.values() if _lacks_outcome(call, cancelled=cancelled)]
+    unasked = [call for call in calls.calls.values() if _lacks_call(call)]
+    if not open_calls and not unasked:
+        return passed("no-orphaned-tools")
+    parts: list[str] = []
+    if open_calls:
+        parts.append(f"{len(open_calls)} calls have no outcome ({_names(open_calls)})")
+    if unasked:
+        parts.append(f"{len(unasked)} outcomes have no call ({_names(unasked)})")
+    return Verdict(
+        "no-orphaned-tools",
+        passed=False,
+        summary=f"{' and '.join(parts)}.",
+        detail=f"The calls are {', '.join(call.id for call in [*open_calls, *unasked][:_NAMED])}.",
+        entries=addresses(call.began_in or call.ended_in for call in [*open_calls, *unasked]),
+    )
+
+
+def _lacks_outcome(call: Call, *, cancelled: bool) -> bool:
+    match call.status:
+        case "open":
+            return not (cancelled and call.effect == "read")
+        case "waiting":
+            return call.waits[-1].in_doubt
+        case "asked" | "ok" | "error" | "refused" | "unknown":
+            return False
+
+
+def _lacks_call(call: Call) -> bool:
+    # A script's call that an earlier run made has an outcome only.
+    if call.asked_in or call.began_in or is_of_a_script(call.id):
+        return False
+    return call.status in ("ok", "error", "unknown")
+
+
+def plan_call_budget(calls: Calls, settings: Settings) -> Verdict:
+    """Return whether the run wrote and read its plan seldom enough. No limit of tool calls counts these calls."""
+    most = int(settings.limit("plan-call-budget"))
+    made = [call for call in calls.calls.values() if call.tool in BOOKKEEPING and call.tool != FINISH]
+    if len(made) <= most:
+        return passed("plan-call-budget", "warning")
+    return Verdict(
+        "plan-call-budget",
+        passed=False,
+        severity="warning",
+        summary=f"{len(made)} calls were about the plan; the check allows {most}.",
+        implies="reasoning_collapse",
+        entries=addresses(call.asked_in for call in made[most:]),
+    )
+
+
+def _names(found: Iterable[Call]) -> str:
+    return ", ".join(list(dict.fromkeys(map(_name, found)))[:_NAMED])
+
+
+def _name(call: Call) -> str:
+    """Return the name of a tool for a summary, which must be a name and no other text of a model."""
+    if call.tool.isascii() and call.tool.isidentifier():
+        return call.tool[:64]
+    return "a tool without a valid name"

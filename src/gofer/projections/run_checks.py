@@ -1,0 +1,70 @@
+"""The checks of a run: what its journal must show when it ended, and the verdict of each check.
+
+`CheckState` is folded entry by entry, and `verdicts` is a pure function of it. The owner journals the verdicts in the
+frame of the end (`engine/checked_end.py`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gofer.journal import entries as e
+from gofer.journal.check_entries import Verdict
+from gofer.projections import calls, context, named_values, progress, states
+from gofer.projections.calls import Calls
+from gofer.projections.check_settings import Settings
+from gofer.projections.checks_of_answers import no_empty_evidence, no_invented_names
+from gofer.projections.checks_of_calls import no_orphaned_tools, no_tool_loops, plan_call_budget
+from gofer.projections.checks_of_limits import (
+    context_window_headroom,
+    execution_time,
+    llm_call_budget,
+    no_state_violations,
+)
+from gofer.projections.context import Utilisation
+from gofer.projections.named_values import NamedValues
+from gofer.projections.progress import Progress
+from gofer.projections.states import States
+
+
+@dataclass(slots=True)
+class CheckState:
+    """The views of one run that its checks look at."""
+
+    progress: Progress = field(default_factory=Progress)
+    calls: Calls = field(default_factory=Calls)
+    states: States = field(default_factory=States)
+    utilisation: Utilisation = field(default_factory=Utilisation)
+    names: NamedValues = field(default_factory=NamedValues)
+
+
+def project(entries: Iterable[e.Recorded]) -> CheckState:
+    """Return the state of the checks after a whole journal."""
+    state = CheckState()
+    for recorded in entries:
+        fold(state, recorded)
+    return state
+
+
+def fold(state: CheckState, recorded: e.Recorded) -> None:
+    """Add one more entry to the state, in place."""
+    progress.fold(state.progress, recorded)
+    calls.fold(state.calls, recorded)
+    states.fold(state.states, recorded)
+    context.fold(state.utilisation, recorded)
+    named_values.fold(state.names, recorded)
+
+
+def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
+    """Return the verdict of each check that is not off: errors first, then warnings."""
+    made = (
+        context_window_headroom(state.utilisation, settings),
+        no_tool_loops(state.calls, settings),
+        no_orphaned_tools(state.calls, cancelled=state.progress.cancelled is not None),
+        no_state_violations(state.states),
+        llm_call_budget(state.progress, settings),
+        plan_call_budget(state.calls, settings),
+        execution_time(state.progress, settings),
+        no_invented_names(state.names, settings),
+        no_empty_evidence(state.calls, state.progress),
+    )
+    return tuple(verdict for verdict in made if verdict.check not in settings.off)

@@ -1,0 +1,231 @@
+"""The states of a run: no run of the engine breaks a rule, and each changed journal does."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gofer.journal import entries as e
+from gofer.journal.codec import from_json
+from gofer.journal.entries import Recorded
+from gofer.journal.log import read_journal
+from gofer.projections.states import States, project
+from support.engine.memory_run import memory_run, says
+from support.journal.generated_journals import journals
+from support.simulation.schedule import Schedule
+
+pytestmark = pytest.mark.anyio
+FROZEN = Path(__file__).parents[2] / "frozen" / "data" / "journals"
+
+
+def frozen_journals() -> dict[tuple[str, str], list[Recorded]]:
+    """Return the journals of the frozen corpus by story and run."""
+    found: dict[tuple[str, str], list[Recorded]] = {}
+    for path in sorted(FROZEN.glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            n, i = map(int, row["address"].split("."))
+            entry = Recorded(n, i, row["at"], row["owner"], from_json(row["entry"]))
+            found.setdefault((path.stem, row["run"]), []).append(entry)
+    return found
+
+
+def violations(journal: Sequence[Recorded]) -> list[str]:
+    return [one.violation for one in project(journal).violations]
+
+
+def states_of(journal: Sequence[Recorded]) -> list[str]:
+    return [one.after for one in project(journal).transitions]
+
+
+async def played() -> list[Recorded]:
+    """Return the journal of a run with two calls at once, as its engine wrote it, with its claim and its end."""
+    made = memory_run(says("", ("look", {"text": "a"}), ("look", {"text": "b"})), says("done"))
+    made.tool("look", "read")
+    await made.run()
+    journal = list(await made.journal())
+    last = journal[-1]
+    concluded = replace(last, n=last.n + 1, i=0, entry=e.RunConcluded("done", "", "done"))
+    finished = replace(last, n=last.n + 1, i=1, entry=e.RunFinished("done"))
+    return [*journal, concluded, finished]
+
+
+def index_of(journal: Sequence[Recorded], kind: type[e.Entry], nth: int = 0) -> int:
+    return [at for at, recorded in enumerate(journal) if isinstance(recorded.entry, kind)][nth]
+
+
+async def test_run_with_two_calls_at_once_thinks_acts_and_observes() -> None:
+    journal = await played()
+    assert violations(journal) == []
+    expected = ["accepted", "admission", "observing", "thinking", "acting", "observing", "thinking", "observing"]
+    assert states_of(journal) == [*expected, "delivering", "done"]
+    assert not project(journal).is_script
+
+
+@given(journal=journals())
+def test_generated_journals_have_no_violation(journal: list[Recorded]) -> None:
+    assert violations(journal) == []
+
+
+@pytest.mark.parametrize("name", frozen_journals(), ids="-".join)
+def test_journals_of_the_frozen_corpus_have_no_violation(name: tuple[str, str]) -> None:
+    assert violations(frozen_journals()[name]) == []
+
+
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_simulated_schedules_write_no_violation(first: int) -> None:
+    for seed in range(first, first + 20):
+        schedule = Schedule(seed)
+        schedule.run()
+        for run in sorted({run for found in schedule.accepted.values() for run in found}):
+            journal = asyncio.run(_journal(schedule, run))
+            assert violations(journal) == [], f"seed {seed}, run {run}"
+
+
+async def _journal(schedule: Schedule, run: str) -> Sequence[Recorded]:
+    return await read_journal(run, schedule.copy, schedule.blobs)
+
+
+def test_frozen_corpus_reaches_every_kind_of_state_that_runs_reach() -> None:
+    reached = {one.after for journal in frozen_journals().values() for one in project(journal).transitions}
+    assert {"compacting", "running", "waiting_approval", "waiting_subagent", "waiting_outage", "handed_over"} <= reached
+
+
+DROPPED = [
+    (e.RunAccepted, "the run was not accepted"),
+    (e.RunOwned, "no owner has taken the run over"),
+    (e.RunStarted, "admission has not started the run"),
+    (e.LlmRequest, "no request is open, so no model can have decided this"),
+    (e.LlmResponse, "no model asked for call 1.0"),
+    (e.ToolCall, "call 1.0 is not open"),
+    (e.ToolResult, "call 1.0 has no outcome"),
+    (e.RunConcluded, "the run has no conclusion"),
+]
+
+
+@pytest.mark.parametrize(("kind", "why"), DROPPED, ids=[kind.__name__ for kind, _ in DROPPED])
+async def test_dropped_entry_is_a_violation_of_a_later_one(kind: type[e.Entry], why: str) -> None:
+    journal = await played()
+    del journal[index_of(journal, kind)]
+    assert any(violation.endswith(f": {why}.") for violation in violations(journal))
+
+
+DOUBLED = [
+    (e.RunAccepted, "the run was accepted before"),
+    (e.RunStarted, "the run was started before"),
+    (e.LlmRequest, "a model has a request already"),
+    (e.LlmResponse, "no request is open, so no model can have decided this"),
+    (e.ToolCall, "call 1.0 is open already"),
+    (e.ToolResult, "call 1.0 has an outcome"),
+    (e.RunConcluded, "the run was concluded before"),
+    (e.RunFinished, "only checks follow the end of a run"),
+]
+
+
+@pytest.mark.parametrize(("kind", "why"), DOUBLED, ids=[kind.__name__ for kind, _ in DOUBLED])
+async def test_doubled_entry_is_a_violation(kind: type[e.Entry], why: str) -> None:
+    journal = await played()
+    at = index_of(journal, kind)
+    journal.insert(at, journal[at])
+    assert any(violation.endswith(f": {why}.") for violation in violations(journal))
+
+
+async def test_tool_result_before_its_call_is_a_violation() -> None:
+    journal = await played()
+    intent, result = index_of(journal, e.ToolCall), index_of(journal, e.ToolResult)
+    journal[intent], journal[result] = journal[result], journal[intent]
+    assert violations(journal)[0].endswith(": call 1.0 is not open.")
+
+
+async def test_violation_names_both_states_and_the_entry() -> None:
+    journal = await played()
+    at = index_of(journal, e.LlmRequest)
+    journal.insert(at, journal[at])
+    address = journal[at].address
+    expected = f"Entry {address} (llm.request) is not allowed from 'thinking' to 'thinking': a model has a request"
+    assert violations(journal) == [f"{expected} already."]
+
+
+async def test_entry_of_a_replaced_owner_is_a_violation() -> None:
+    journal = await played()
+    at = index_of(journal, e.LlmRequest, 1)
+    taken_over = replace(journal[at], owner="next", entry=e.RunOwned())
+    later = [replace(recorded, owner="next") for recorded in journal[at:]]
+    assert violations([*journal[:at], taken_over, *later]) == []
+    assert "its owner was replaced" in violations([*journal[:at], taken_over, journal[at], *later])[0]
+
+
+@pytest.mark.parametrize("left", [e.RunParked("approval", 9), e.RunHandedOver()])
+async def test_entry_after_its_owner_left_is_a_violation(left: e.Entry) -> None:
+    journal = await played()
+    at = index_of(journal, e.LlmRequest, 1)
+    journal.insert(at, replace(journal[at], entry=left))
+    assert "its owner had left the run" in violations(journal)[0]
+
+
+AFTER_THE_CONCLUSION: Sequence[e.Entry] = [
+    e.LlmRequest("1.0", "ab", {"model": "m"}, "]}"),
+    e.ToolCall("3.0", "look", "read"),
+    e.SubagentStarted("3.0", "a", "prompt", {}),
+    e.ContextCompacted("what was", "history_1", 1, 1, (1, 1), "code"),
+    e.ValueRecorded("0:now:1", 1.0),
+]
+
+
+@pytest.mark.parametrize("entry", AFTER_THE_CONCLUSION, ids=[type(one).__name__ for one in AFTER_THE_CONCLUSION])
+async def test_work_after_the_conclusion_is_a_violation(entry: e.Entry) -> None:
+    journal = await played()
+    journal.insert(-1, replace(journal[-1], entry=entry))
+    assert len(violations(journal)) == 1
+    assert "delivering" in violations(journal)[0]
+
+
+async def test_call_of_the_run_itself_after_the_conclusion_is_allowed() -> None:
+    journal = await played()
+    intent = replace(journal[-1], entry=e.ToolCall("answer/1", "slack_post", "lookup"))
+    result = replace(journal[-1], entry=e.ToolResult("answer/1", "ok", "posted"))
+    assert violations([*journal[:-1], intent, result, journal[-1]]) == []
+
+
+async def test_only_checks_may_follow_the_end_of_a_run() -> None:
+    journal = await played()
+    checked = replace(journal[-1], entry=e.RunChecked(()))
+    assert violations([*journal, checked]) == []
+    assert "the run was checked before" in violations([*journal, checked, checked])[0]
+    assert "the run has not finished" in violations([*journal[:-1], checked])[0]
+
+
+def test_turn_of_a_model_in_a_script_is_a_violation() -> None:
+    script = frozen_script()
+    at = index_of(script, e.RunConcluded)
+    request = replace(script[at], entry=e.LlmRequest("1.0", "ab", {"model": "m"}, "]}"))
+    assert "a script coordinates the run, and it has no turns" in violations([*script[:at], request, *script[at:]])[0]
+
+
+def test_script_runs_between_its_calls_and_acts_with_several_branches_at_once() -> None:
+    script = frozen_script()
+    assert project(script).is_script
+    assert {"running", "acting"} <= set(states_of(script))
+    assert not {"thinking", "compacting"} & set(states_of(script))
+
+
+def frozen_script() -> list[Recorded]:
+    """Return the longest journal of a script in the frozen corpus."""
+    scripts = [journal for journal in frozen_journals().values() if project(journal).is_script]
+    return max(scripts, key=len)
+
+
+def test_run_without_entries_has_no_state() -> None:
+    assert project(()) == States()
+
+
+@given(journal=journals(), at=st.integers(2, 200))
+def test_entry_of_a_stranger_is_a_violation_wherever_it_occurs(journal: list[Recorded], at: int) -> None:
+    at = min(at, len(journal) - 2)
+    journal[at] = replace(journal[at], owner="stranger", entry=e.PermitRenewed())
+    assert violations(journal)
