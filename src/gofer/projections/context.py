@@ -1,20 +1,30 @@
 """The context of a run before each request: its tokens by role, file and skill, and what entered and left."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gofer.journal.entries import LlmRequest, LlmResponse, Recorded
 from gofer.journal.workspace_entries import ContextCompacted, SkillLoaded, Weights
-from gofer.projections.sent_requests import sent_requests
+from gofer.projections import context_parts
+from gofer.projections.context_parts import FIRST_MESSAGE, History, Part, names, skill_name
+from gofer.projections.request_parts import RequestWeights
+from gofer.projections.sent_requests import SentRequest, missing_text, sent_requests
+from gofer.values.tokens import estimate
 
 HIGH = 0.8
 """The share of the window above which the context may not stay after a compaction."""
 FULL = 0.9
 """The share of the window that no request may reach."""
-FIXED_ROLES = {"system": "system prompt", "tools": "tools"}
+_REQUIRED = re.compile(
+    r"(?:^|\n\n)(# Skill: (?P<name>[^\n]+)\n.*?)(?=\n\n# (?:Skill: |Output\n|Skills\n|More tools\n|Subagents\n)|\Z)",
+    re.DOTALL,
+)
+"""A required skill within a system prompt, up to the next section that code writes."""
+SYSTEM_PROMPT = "system prompt"
+FIXED_ROLES = {"system": SYSTEM_PROMPT, "tools": "tools"}
 """The names of the fixed beginning of every request, by role."""
-FIRST_MESSAGE = "first message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,8 @@ class Snapshot:
     files: Mapping[str, int]
     """Tokens of each file by its id, and of each loaded skill as `skill <name>`."""
     pinned: Mapping[str, int]
-    """Tokens of each text that must stay: `system prompt`, `tools`, `first message`, `skill <name>`."""
+    """Tokens of each text that must stay: `system prompt` without its skills, `required skill <name>`, `tools`,
+    `first message`, and `skill <name>` for a loaded skill."""
     entered: Sequence[str]
     """The names of what entered since the request before, in order."""
     left: Sequence[str]
@@ -66,15 +77,46 @@ def share_of(tokens: int, window: int) -> float:
 
 def snapshots(entries: Sequence[Recorded], system: str, tools: Sequence[Mapping[str, object]]) -> Sequence[Snapshot]:
     """Return the context of each request of a journal, with the system prompt and the tool schemas of its bundle."""
-    return tuple(_snapshots(entries, system, tools))
+    view = _View(system, tools)
+    sent = {request.recorded.address: request for request in sent_requests(entries, system, tools)}
+    for recorded in entries:
+        match recorded.entry:
+            case LlmRequest():
+                view.add(sent[recorded.address])
+            case LlmResponse(usage=usage) if view.snapshots:
+                view.snapshots[-1] = replace(view.snapshots[-1], counted=usage.input_tokens)
+            case _:
+                pass
+        context_parts.fold(view.history, recorded)
+    return tuple(view.snapshots)
 
 
-def _snapshots(entries: Sequence[Recorded], system: str, tools: Sequence[Mapping[str, object]]) -> Iterator[Snapshot]:
-    for sent in sent_requests(entries, system, tools):
+class _View:
+    """The context of one run while its journal is read."""
+
+    def __init__(self, system: str, tools: Sequence[Mapping[str, object]]) -> None:
+        self.history = History()
+        self.snapshots: list[Snapshot] = []
+        self._system = system
+        self._required = {f"required skill {found['name']}": estimate(found[1]) for found in _REQUIRED.finditer(system)}
+        self._tools = tools
+        self._weights = RequestWeights(system, tools)
+        self._parts: tuple[Part, ...] = ()
+        self._pinned: Mapping[str, int] = {}
+
+    def add(self, sent: SentRequest) -> None:
+        """Add the snapshot of a request."""
+        parts = tuple(self.history.parts)
+        tokens = self._weights.parts(self.history.conversation)
         weights = sent.request.weights
         if weights is None:
-            continue
-        yield Snapshot(
+            weights = self._estimated(sent)
+        files = _tokens_by_name(parts, tokens)
+        pinned = self._pinned_text(weights, parts, tokens, files)
+        entered = names(parts, self._parts)
+        if not self.snapshots:
+            entered = (*(name for name in FIXED_ROLES.values() if name in pinned), *entered)
+        snapshot = Snapshot(
             number=sent.number,
             address=sent.recorded.address,
             at=sent.recorded.at,
@@ -82,12 +124,49 @@ def _snapshots(entries: Sequence[Recorded], system: str, tools: Sequence[Mapping
             expected=weights.expected,
             counted=0,
             roles=weights.roles,
-            files={},
-            pinned={},
-            entered=(),
-            left=(),
-            problem="",
+            files=files,
+            pinned=pinned,
+            entered=entered,
+            left=names(self._parts, parts),
+            problem=self._problem(sent, pinned),
         )
+        self.snapshots.append(snapshot)
+        self._parts = parts
+        self._pinned = pinned
+
+    def _estimated(self, sent: SentRequest) -> Weights:
+        """Return the estimates of a request whose journal has none; its window is unknown."""
+        weight = self._weights.weigh(self.history.conversation, sent.request.tail)
+        return Weights(weight.roles, weight.kinds, 0, sum(weight.kinds.values()))
+
+    def _pinned_text(
+        self, weights: Weights, parts: Sequence[Part], tokens: Sequence[int], files: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        fixed = {name: weights.roles[role] for role, name in FIXED_ROLES.items() if weights.roles.get(role)}
+        pinned = {**fixed, **self._required}
+        if SYSTEM_PROMPT in pinned:
+            pinned[SYSTEM_PROMPT] -= sum(self._required.values())
+        if parts and parts[0].name == FIRST_MESSAGE:
+            pinned[FIRST_MESSAGE] = tokens[0]
+        loaded = dict.fromkeys(skill_name(skill) for part in parts for skill in part.skills)
+        return {**pinned, **{name: files[name] for name in loaded}}
+
+    def _problem(self, sent: SentRequest, pinned: Mapping[str, int]) -> str:
+        problems: list[str] = []
+        if not sent.is_exact:
+            missing = missing_text(sent, self._system, self._tools)
+            problems.append(f"The request was not sent as its journal and bundle say: {missing}.")
+        if lost := [name for name in self._pinned if name not in pinned]:
+            problems.append(f"Pinned text left the view: {', '.join(lost)}.")
+        return " ".join(problems)
+
+
+def _tokens_by_name(parts: Sequence[Part], tokens: Sequence[int]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for part, weight in zip(parts, tokens, strict=True):
+        for name, share in part.tokens_by_name(weight):
+            found[name] = found.get(name, 0) + share
+    return found
 
 
 DriftCause = Literal["full", "stayed_high", "lost"]
@@ -112,7 +191,7 @@ class Utilisation:
     lost: list[str] = field(default_factory=list[str])
     """The names of pinned text that left the view, in order."""
     turn: int = 0
-    """The number of answers of the model."""
+    """The number of answers of the model, without empty ones."""
     loaded: dict[str, int] = field(default_factory=dict[str, int])
     """The turn in which each skill in the view was loaded, by its name."""
     fixed: dict[str, int] = field(default_factory=dict[str, int])
@@ -154,8 +233,9 @@ def fold(state: Utilisation, recorded: Recorded) -> None:
     match recorded.entry:
         case LlmRequest(weights=weights) if weights is not None and weights.window:
             _add_request(state, weights)
-        case LlmResponse(usage=usage):
-            state.turn += 1
+        case LlmResponse(usage=usage) as answer:
+            # Empty answers enter no history, and compactions do not count them.
+            state.turn += bool(answer.text.strip() or answer.tool_calls)
             if state.shares and usage.input_tokens:
                 _set_share(state, share_of(usage.input_tokens, state.window))
             state.after_compaction = False
@@ -195,8 +275,3 @@ def _compact(state: Utilisation, compacted: ContextCompacted) -> None:
         if turn <= compacted.turns[1]:
             del state.loaded[skill]
             state.lost.append(skill_name(skill))
-
-
-def skill_name(skill: str) -> str:
-    """Return the name of a skill's text in the context."""
-    return f"skill {skill}"

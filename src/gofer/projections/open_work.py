@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from gofer.journal import entries as e
-from gofer.journal.approval_entries import About
+from gofer.journal.approval_entries import About, Decision
 from gofer.journal.purposes import is_own
 from gofer.projections.script_replay import is_of_a_script
 
@@ -92,16 +92,21 @@ class OpenWork:
     calls: set[str] = field(default_factory=set[str])
     """The calls with an intent and without an outcome."""
     ended: set[str] = field(default_factory=set[str])
-    """The calls with an outcome."""
+    """The calls with an outcome, and the recorded values of a script."""
     deferred: set[str] = field(default_factory=set[str])
     """The calls, questions and requests whose next attempt comes later."""
     subagents: dict[str, e.SubagentStarted] = field(default_factory=dict[str, e.SubagentStarted])
     """The subagents and questions that have not answered, by call."""
     resumable: set[str] = field(default_factory=set[str])
     """The questions that may be asked again, because they were deferred or their owner was replaced."""
-    questions: set[tuple[About, str]] = field(default_factory=set[tuple[About, str]])
-    """The approval requests without a decision."""
+    approvals: dict[tuple[About, str], Decision | None] = field(
+        default_factory=dict[tuple[About, str], Decision | None]
+    )
+    """The approval requests by question and call, with their decisions; None before that."""
     turn: int = 0
+    """The number of answers of the model."""
+    is_compacted: bool = False
+    """Whether this owner has compacted the history since the last request."""
 
     @property
     def work(self) -> set[str]:
@@ -144,7 +149,7 @@ class OpenWork:
     def _reason_of(self, left: e.RunParked | e.RunHandedOver) -> State:
         if isinstance(left, e.RunHandedOver):
             return "handed_over"
-        waits_itself = self.questions or self.deferred or not self._agents
+        waits_itself = None in self.approvals.values() or self.deferred or not self._agents
         if left.reason in ("approval", "model", "rate_limit", "outage") and not waits_itself:
             return "waiting_subagent"
         return _WAITING[left.reason]
@@ -173,13 +178,15 @@ def fold(work: OpenWork, recorded: e.Recorded) -> None:
         case e.SubagentStarted() | e.SubagentFinished() as change:
             _change_subagent(work, change)
         case e.ApprovalRequested(about=about, call=call):
-            work.questions.add((about, call))
-        case e.ApprovalDecided(about=about, call=call):
-            work.questions.discard((about, call))
-        case e.ValueRecorded():
+            work.approvals[about, call] = None
+        case e.ApprovalDecided(about=about, call=call, decision=decision):
+            work.approvals[about, call] = decision
+        case e.ValueRecorded(call=call):
             work.coordinator = work.coordinator or "script"
+            work.ended.add(call)
         case e.ContextCompacted():
             _end_compaction(work)
+            work.is_compacted = True
         case e.RunConcluded():
             work.concluded = True
         case e.RunFinished():
@@ -199,6 +206,7 @@ def _take_over(work: OpenWork, owner: str) -> None:
     work.left = None
     # An answer that the earlier owner did not record is lost, so the request is made again.
     work.is_asking = False
+    work.is_compacted = False
     work.resumable |= work.subagents.keys()
     _end_compaction(work)
 
@@ -214,6 +222,7 @@ def _take_turn(work: OpenWork, turn: e.LlmRequest | e.LlmResponse) -> None:
     match turn:
         case e.LlmRequest():
             work.is_asking = True
+            work.is_compacted = False
         case e.LlmResponse(tool_calls=asks):
             work.is_asking = False
             work.turn += 1

@@ -149,10 +149,14 @@ def _objection_to(work: OpenWork, recorded: e.Recorded) -> str:
             return f"no subagent of call {call} is at work"
         case e.ValueRecorded() if work.coordinator == "llm":
             return "a model coordinates the run, and only scripts record values"
+        case e.ValueRecorded(call=call) if call in work.ended:
+            return f"value {call} was recorded before"
+        case e.ApprovalRequested(about=about, call=call) if (about, call) in work.approvals:
+            return f"an approval of call {call} was requested before"
         case e.ValueRecorded() | e.ApprovalRequested():
             return _objection_to_new_work(work)
-        case e.ApprovalDecided(about=about, call=call) if (about, call) not in work.questions:
-            return f"no approval of call {call} is requested"
+        case e.ApprovalDecided(about=about, call=call) if work.approvals.get((about, call), "denied") is not None:
+            return f"no approval of call {call} is open"
         case e.SubagentFinished() | e.ApprovalDecided() | e.ApprovalClicked():
             return ""
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.PermitRenewed():
@@ -201,6 +205,8 @@ def _objection_to_turn(work: OpenWork, entry: e.LlmRequest | e.LlmResponse | e.C
             return "a model has a request already"
         case _ if missing := sorted(work.asked | work.work):
             return f"call {missing[0]} has no outcome"
+        case e.ContextCompacted() if work.is_compacted:
+            return "the history was compacted already for the next request"
         case e.LlmRequest() if work.subagents:
             return f"the question of call {next(iter(work.subagents))} has no answer"
         case e.LlmRequest() | e.ContextCompacted():
@@ -221,6 +227,8 @@ def _objection_to_intent(work: OpenWork, intent: e.ToolCall) -> str:
         return f"a model coordinates the run, and call {call} is one of a script"
     if not is_of_a_script(call) and call not in work.asked:
         return f"no model asked for call {call}"
+    if any(decision != "approved" for (_, asked), decision in work.approvals.items() if asked == call):
+        return f"no person approved call {call}"
     return ""
 
 

@@ -39,7 +39,7 @@ def test_request_without_an_answer_counts_as_expected() -> None:
     assert utilisation(request(24_000), answer(0)).shares == [0.5]
 
 
-def test_peak_is_what_providers_counted_where_an_estimate_was_too_high() -> None:
+def test_peak_is_the_count_of_the_provider_and_not_a_high_estimate() -> None:
     state = utilisation(request(44_000), answer(40_800))
     assert (state.peak, state.causes) == (0.85, {"full"})
 
@@ -69,6 +69,12 @@ def test_compaction_loses_the_skills_that_its_turns_loaded() -> None:
     early = [request(1_000), answer(1_000), SkillLoaded("routing"), request(1_000), answer(1_000)]
     state = utilisation(*early, SkillLoaded("tone"), compacted(last=1))
     assert (state.lost, state.loaded) == (["skill routing"], {"tone": 2})
+
+
+def test_empty_answers_are_no_turns_of_a_compaction() -> None:
+    empty = e.LlmResponse("", (), "stop", "m", Usage(1_000, 0, 0), 0.0, 5)
+    early = [request(1_000), empty, request(1_000), answer(1_000), SkillLoaded("routing")]
+    assert utilisation(*early, compacted(last=1)).lost == ["skill routing"]
 
 
 def test_skill_that_was_loaded_again_is_lost_again_only_with_its_new_turn() -> None:

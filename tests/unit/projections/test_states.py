@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.journal import entries as e
+from gofer.journal.approval_entries import Decision
 from gofer.journal.codec import from_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
@@ -135,6 +136,72 @@ async def test_doubled_entry_is_a_violation(kind: type[e.Entry], why: str) -> No
     assert any(violation.endswith(f": {why}.") for violation in violations(journal))
 
 
+MARKED_WHEN_DOUBLED = (
+    e.ApprovalDecided,
+    e.ApprovalRequested,
+    e.ContextCompacted,
+    e.LlmRequest,
+    e.LlmResponse,
+    e.RunAccepted,
+    e.RunConcluded,
+    e.RunFinished,
+    e.RunParked,
+    e.RunStarted,
+    e.SubagentFinished,
+    e.SubagentStarted,
+    e.ToolCall,
+    e.ToolResult,
+    e.ToolUnknown,
+    e.ValueRecorded,
+)
+MARKED_WHEN_DROPPED = (e.ApprovalDecided, e.LlmResponse, e.RunAccepted, e.RunStarted)
+
+
+def test_doubled_entry_is_a_violation_at_every_place_of_the_frozen_corpus() -> None:
+    for name, journal in frozen_journals().items():
+        for at, recorded in enumerate(journal):
+            if isinstance(recorded.entry, MARKED_WHEN_DOUBLED):
+                assert violations([*journal[:at], recorded, *journal[at:]]), f"{name}, {recorded.address}"
+
+
+def test_dropped_entry_is_a_violation_at_every_place_of_the_frozen_corpus() -> None:
+    for name, journal in frozen_journals().items():
+        for at, recorded in enumerate(journal):
+            if isinstance(recorded.entry, MARKED_WHEN_DROPPED):
+                assert violations([*journal[:at], *journal[at + 1 :]]), f"{name}, {recorded.address}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (e.LlmRequest, e.LlmResponse),
+        (e.LlmResponse, e.ToolCall),
+        (e.RunHandedOver, e.RunOwned),
+        (e.RunAccepted, e.RunOwned),
+    ],
+)
+def test_swapped_entries_are_a_violation_at_every_place_of_the_frozen_corpus(
+    first: type[e.Entry], second: type[e.Entry]
+) -> None:
+    for name, journal in frozen_journals().items():
+        for at in range(len(journal) - 1):
+            one = journal[at]
+            other = journal[at + 1]
+            if isinstance(one.entry, first) and isinstance(other.entry, second):
+                assert violations([*journal[:at], other, one, *journal[at + 2 :]]), f"{name}, {one.address}"
+
+
+@pytest.mark.parametrize("decision", ["denied", "expired", None])
+async def test_call_without_the_approval_that_was_requested_is_a_violation(decision: Decision | None) -> None:
+    journal = await played()
+    at = index_of(journal, e.ToolCall)
+    asked: list[e.Entry] = [e.ApprovalRequested("1.0", "look", "ab", ("@leads",), 90_000)]
+    if decision is not None:
+        asked.append(e.ApprovalDecided("1.0", decision))
+    between = [replace(journal[at], entry=entry) for entry in asked]
+    assert violations([*journal[:at], *between, *journal[at:]])[0].endswith(": no person approved call 1.0.")
+
+
 async def test_tool_result_before_its_call_is_a_violation() -> None:
     journal = await played()
     intent, result = index_of(journal, e.ToolCall), index_of(journal, e.ToolResult)
@@ -225,7 +292,7 @@ def test_run_without_entries_has_no_state() -> None:
 
 
 @given(journal=journals(), at=st.integers(2, 200))
-def test_entry_of_a_stranger_is_a_violation_wherever_it_occurs(journal: list[Recorded], at: int) -> None:
+def test_entry_of_a_stranger_is_a_violation_at_any_place(journal: list[Recorded], at: int) -> None:
     at = min(at, len(journal) - 2)
     journal[at] = replace(journal[at], owner="stranger", entry=e.PermitRenewed())
     assert violations(journal)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gofer.engine.drift import Drift
 from gofer.models.language_model import Answer
 from gofer.runtime.run_reports import Ended, Observers
 from gofer.values.errors import Corrupt
@@ -65,3 +66,21 @@ async def test_run_with_a_corrupt_journal_is_reported_as_corrupt() -> None:
     assert [(ended.status, ended.trouble, ended.progress) for ended in reports] == [
         ("needs_attention", "corrupt", None)
     ]
+
+
+async def test_full_window_is_reported_before_its_run_ends() -> None:
+    made = memory_worker(says("Hello.", tokens=44_000))
+    ends = listening(made)
+    reported: list[tuple[Drift, int]] = []
+
+    def report(drift: Drift) -> None:
+        reported.append((drift, len(ends)))
+
+    made.worker = replace(made.worker, services=replace(made.worker.services, report_drift=report))
+    await made.accept("run1")
+    while await made.work_once():
+        pass
+    ((drift, ended),) = reported
+    assert (drift.run, drift.cause, drift.window, ended) == ("run1", "full", 48_000, 0)
+    assert ends[0].utilisation is not None
+    assert round(ends[0].utilisation.peak, 3) == 0.917
