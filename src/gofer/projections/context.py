@@ -1,5 +1,6 @@
 """The context of a run before each request: its tokens by role, file and skill, and what entered and left."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -10,12 +11,19 @@ from gofer.projections import context_parts
 from gofer.projections.context_parts import FIRST_MESSAGE, History, Part, names, skill_name
 from gofer.projections.request_parts import RequestWeights
 from gofer.projections.sent_requests import SentRequest, missing_text, sent_requests
+from gofer.values.tokens import estimate
 
 HIGH = 0.8
 """The share of the window above which the context may not stay after a compaction."""
 FULL = 0.9
 """The share of the window that no request may reach."""
-FIXED_ROLES = {"system": "system prompt", "tools": "tools"}
+_REQUIRED = re.compile(
+    r"(?:^|\n\n)(# Skill: (?P<name>[^\n]+)\n.*?)(?=\n\n# (?:Skill: |Output\n|Skills\n|More tools\n|Subagents\n)|\Z)",
+    re.DOTALL,
+)
+"""A required skill within a system prompt, up to the next section that code writes."""
+SYSTEM_PROMPT = "system prompt"
+FIXED_ROLES = {"system": SYSTEM_PROMPT, "tools": "tools"}
 """The names of the fixed beginning of every request, by role."""
 
 
@@ -40,7 +48,8 @@ class Snapshot:
     files: Mapping[str, int]
     """Tokens of each file by its id, and of each loaded skill as `skill <name>`."""
     pinned: Mapping[str, int]
-    """Tokens of each text that must stay: `system prompt`, `tools`, `first message`, `skill <name>`."""
+    """Tokens of each text that must stay: `system prompt` without its skills, `required skill <name>`, `tools`,
+    `first message`, and `skill <name>` for a loaded skill."""
     entered: Sequence[str]
     """The names of what entered since the request before, in order."""
     left: Sequence[str]
@@ -89,6 +98,7 @@ class _View:
         self.history = History()
         self.snapshots: list[Snapshot] = []
         self._system = system
+        self._required = {f"required skill {found['name']}": estimate(found[1]) for found in _REQUIRED.finditer(system)}
         self._tools = tools
         self._weights = RequestWeights(system, tools)
         self._parts: tuple[Part, ...] = ()
@@ -132,7 +142,10 @@ class _View:
     def _pinned_text(
         self, weights: Weights, parts: Sequence[Part], tokens: Sequence[int], files: Mapping[str, int]
     ) -> Mapping[str, int]:
-        pinned = {name: weights.roles[role] for role, name in FIXED_ROLES.items() if weights.roles.get(role)}
+        fixed = {name: weights.roles[role] for role, name in FIXED_ROLES.items() if weights.roles.get(role)}
+        pinned = {**fixed, **self._required}
+        if SYSTEM_PROMPT in pinned:
+            pinned[SYSTEM_PROMPT] -= sum(self._required.values())
         if parts and parts[0].name == FIRST_MESSAGE:
             pinned[FIRST_MESSAGE] = tokens[0]
         loaded = dict.fromkeys(skill_name(skill) for part in parts for skill in part.skills)

@@ -123,6 +123,22 @@ def test_other_file_of_a_skill_is_shown_as_a_file_and_not_pinned() -> None:
     assert set(last.pinned) == {"system prompt", "tools", "first message"}
 
 
+def test_required_skills_are_pinned_apart_from_the_system_prompt() -> None:
+    skills = "# Skill: routing\n\nRoute well.\n\n# Steps\n\nOne.\n\n# Skill: tone\n\nBe kind."
+    system = f"Be brief.\n\n{skills}\n\n# Output\n\nJSON."
+    (first,) = seen(journal(TASK, REQUEST, system=system), system)
+    assert list(first.pinned) == [
+        "system prompt",
+        "tools",
+        "required skill routing",
+        "required skill tone",
+        "first message",
+    ]
+    assert first.pinned["required skill routing"] > first.pinned["required skill tone"] > 0
+    prompt = sum(tokens for name, tokens in first.pinned.items() if name not in ("tools", "first message"))
+    assert prompt == first.roles["system"]
+
+
 def test_request_without_tools_names_none() -> None:
     (first,) = snapshots(journal(TASK, REQUEST, tools=()), SYSTEM, ())
     assert first.entered == ("system prompt", "first message")
