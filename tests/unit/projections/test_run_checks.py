@@ -73,7 +73,7 @@ def test_workflow_sets_how_many_equal_calls_are_a_loop() -> None:
     assert failed(*calls, settings=Settings(limits={"no-tool-loops": 4})) == {}
 
 
-def test_check_that_is_off_has_no_verdict() -> None:
+def test_switched_off_check_has_no_verdict() -> None:
     state = run_checks.project([])
     off = frozenset({"no-tool-loops", "no-empty-evidence"})
     names = {verdict.check for verdict in run_checks.verdicts(state, Settings(off=off))}
