@@ -17,7 +17,7 @@ from gofer.projections.request_parts import SKILLS
 from gofer.values.canonical_json import encode_text
 
 MOST_CHARACTERS = 400_000
-"""The most characters of one text whose words are compared; a result is shown to a model with fewer."""
+"""The most characters of one text that are compared; a result is shown to a model with fewer."""
 COMPUTED = "(computed)"
 """A stand-in for a number that no text had before; no text has it as a word."""
 _WORDS = re.compile(r"[^\W_]+")
@@ -29,13 +29,13 @@ class _Text:
 
     words: frozenset[str]
     call: str = ""
-    """The call whose result it is; empty for another text."""
+    """The call with this result; empty for another text."""
     is_use: bool = False
     """Whether the model wrote it, and so may use earlier results."""
 
 
 def unused_results(entries: Sequence[e.Recorded], calls: Mapping[str, Call]) -> frozenset[str]:
-    """Return the ids of the calls whose results were never used."""
+    """Return the ids of the calls with results that were never used."""
     texts = list(_texts(entries))
     if not any(isinstance(one.entry, e.RunConcluded) and one.entry.status == "done" for one in entries):
         return frozenset()
