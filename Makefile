@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages same-code style bench package sam runtime lock clean
+.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ reliability: .venv/.dev ## write the tables of docs/reliability.md again
 
 outages: .venv/.dev ## print what people and operators see of each outage, and make its table in docs/reliability.md anew
 	@PYTHONPATH=tests $(BIN)/python -m generators.outages
+
+healthy: .venv/.dev ## play 1,000 healthy runs, and print the false alarms of each check and which planted faults are found
+	@PYTHONPATH=tests $(BIN)/python -m generators.healthy_runs
 
 same-code: .venv/.dev ## A=main B=HEAD: print moved, renamed and reworded code between two commits; any other change is an error
 	PYTHONPATH=tests $(BIN)/python -m same_code $(A) $(B)

@@ -19,6 +19,8 @@ from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
 from gofer.app.source_template import source_resources
 from gofer.engine.drift import Drift
+from gofer.journal.check_entries import RunChecked, Verdict
+from gofer.journal.entries import RunStarted
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.runtime.run_reports import Ended
@@ -272,7 +274,11 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     service = spelled(functions(CLOUD)["WorkerFunction"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"])
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
     for trouble in ("poison", "corrupt"):
-        progress = Progress(cost_usd=0.25)
+        progress = Progress(
+            started=RunStarted("b", private=False),
+            cost_usd=0.25,
+            checked=RunChecked((Verdict("no-tool-loops", passed=False),)),
+        )
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
         measure(Ended("needs_attention", 1.0, progress, trouble, unlisted))
     measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
@@ -287,7 +293,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
     heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
     assert set(heard) == {
-        *("PoisonRuns", "CorruptRuns", "TokenExpiresInDays", "UnlistedEnds"),
+        *("PoisonRuns", "CorruptRuns", "CheckErrors", "TokenExpiresInDays", "UnlistedEnds"),
         *("ContextDrift", "CostUsd", "SignInRefused"),
     }
     for name, dimensions in heard.items():

@@ -9,6 +9,7 @@ from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
 from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names
+from gofer.check.run_checks import check_run_checks
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
 from gofer.check.subagents import check_subagents
@@ -56,6 +57,7 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
             mistakes += check_amount(source, workflow.skills, skills)
         if workflow is not None:
             mistakes += check_destinations(folder.parent, source, workflow, tools)
+            mistakes += check_run_checks(source, workflow, filled or Defaults())
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
     mistakes += check_triggers(workflows)

@@ -189,9 +189,11 @@ def not_carried_out(call: str, conversation: Conversation) -> Refused | None:
             return None
 
 
-def repeated(call: str, ask: ToolAsk, repetition: Repetition) -> Refused | None:
-    """Refuse a call that returned the same result repeatedly, with nothing new since."""
+def repeated(call: str, ask: ToolAsk, repetition: Repetition, granted: Mapping[str, AnyTool]) -> Refused | None:
+    """Refuse a call that returned the same result repeatedly, with nothing new since, unless its tool polls."""
     if repetition.repeats(ask) < REPETITIONS or ask.tool in _ALWAYS:
+        return None
+    if ask.tool in granted and granted[ask.tool].polls:
         return None
     text = f"Not called: {ask.tool} returned the same for these arguments {REPETITIONS} times, with nothing new since."
     hint = "The result is above. Use other arguments, call another tool, or answer with what you have."

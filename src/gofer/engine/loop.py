@@ -134,7 +134,7 @@ def _check(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Pe
     granted = step.repertoire.tools
     return (
         gates.not_carried_out(call, own.conversation)
-        or gates.repeated(call, ask, own.repetition)
+        or gates.repeated(call, ask, own.repetition, granted)
         or finish_gate.missing_plan(call, ask, own.workspace, workflow)
         or finish_gate.early_finish(call, ask, own.conversation, own.workspace, workflow, granted)
         or gates.permission(call, ask, granted)

@@ -14,7 +14,7 @@ LimitedCheck = Literal[
 Check = LimitedCheck | Literal["no-orphaned-tools", "no-state-violations", "no-invented-names", "no-empty-evidence"]
 """Every check, by its name in workflow files, verdicts and metrics."""
 
-DEFAULTS: Mapping[LimitedCheck, float] = {
+DEFAULTS: Mapping[str, float] = {
     "context-window-headroom": 0.9,
     "no-tool-loops": 3,
     "llm-call-budget": 10,
@@ -28,9 +28,9 @@ DEFAULTS: Mapping[LimitedCheck, float] = {
 class Settings:
     """The settings of the checks of one run."""
 
-    limits: Mapping[LimitedCheck, float] = field(default_factory=dict[LimitedCheck, float])
-    """The limits that the workflow sets itself."""
-    off: frozenset[Check] = frozenset()
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    """The limits that the workflow sets itself, by check."""
+    off: frozenset[str] = frozenset()
     """The checks that the workflow switched off."""
     polls: frozenset[str] = frozenset()
     """The tools that may be called again and again with the same arguments."""

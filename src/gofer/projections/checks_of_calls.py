@@ -54,12 +54,13 @@ def _written(call: Call) -> bytes:
         return f"{call.tool} {call.asked_for}".encode(errors="replace")
 
 
-def no_orphaned_tools(calls: Calls, *, cancelled: bool) -> Verdict:
+def no_orphaned_tools(calls: Calls, *, complete: bool) -> Verdict:
     """Return whether each call that was made has an outcome, and each outcome belongs to a call.
 
-    A run that is `cancelled` makes no reading call again whose outcome a crash lost, so that call is no orphan.
+    `complete` says whether the run could finish its work. Otherwise it does not repeat reading calls and its own calls
+    whose outcome a crash lost, so only a write of the model or the script is an orphan then.
     """
-    open_calls = [call for call in calls.calls.values() if _lacks_outcome(call, cancelled=cancelled)]
+    open_calls = [call for call in calls.calls.values() if _lacks_outcome(call) and (complete or _is_write(call))]
     unasked = [call for call in calls.calls.values() if _lacks_call(call)]
     if not open_calls and not unasked:
         return passed("no-orphaned-tools")
@@ -77,14 +78,18 @@ def no_orphaned_tools(calls: Calls, *, cancelled: bool) -> Verdict:
     )
 
 
-def _lacks_outcome(call: Call, *, cancelled: bool) -> bool:
+def _lacks_outcome(call: Call) -> bool:
     match call.status:
         case "open":
-            return not (cancelled and call.effect == "read")
+            return True
         case "waiting":
             return call.waits[-1].in_doubt
         case "asked" | "ok" | "error" | "refused" | "unknown":
             return False
+
+
+def _is_write(call: Call) -> bool:
+    return call.effect != "read" and not call.is_own
 
 
 def _lacks_call(call: Call) -> bool:

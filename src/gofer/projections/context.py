@@ -105,7 +105,7 @@ class _View:
         pinned = self._pinned_text(weights, parts, tokens, files)
         entered = names(parts, self._parts)
         if not self.snapshots:
-            entered = (*FIXED_ROLES.values(), *entered)
+            entered = (*(name for name in FIXED_ROLES.values() if name in pinned), *entered)
         snapshot = Snapshot(
             number=sent.number,
             address=sent.recorded.address,
@@ -132,7 +132,7 @@ class _View:
     def _pinned_text(
         self, weights: Weights, parts: Sequence[Part], tokens: Sequence[int], files: Mapping[str, int]
     ) -> Mapping[str, int]:
-        pinned = {name: weights.roles.get(role, 0) for role, name in FIXED_ROLES.items()}
+        pinned = {name: weights.roles[role] for role, name in FIXED_ROLES.items() if weights.roles.get(role)}
         if parts and parts[0].name == FIRST_MESSAGE:
             pinned[FIRST_MESSAGE] = tokens[0]
         loaded = dict.fromkeys(skill_name(skill) for part in parts for skill in part.skills)
@@ -178,7 +178,7 @@ class Utilisation:
     lost: list[str] = field(default_factory=list[str])
     """The names of pinned text that left the view, in order."""
     turn: int = 0
-    """The number of answers of the model."""
+    """The number of answers of the model, without empty ones."""
     loaded: dict[str, int] = field(default_factory=dict[str, int])
     """The turn in which each skill in the view was loaded, by its name."""
     fixed: dict[str, int] = field(default_factory=dict[str, int])
@@ -220,8 +220,9 @@ def fold(state: Utilisation, recorded: Recorded) -> None:
     match recorded.entry:
         case LlmRequest(weights=weights) if weights is not None and weights.window:
             _add_request(state, weights)
-        case LlmResponse(usage=usage):
-            state.turn += 1
+        case LlmResponse(usage=usage) as answer:
+            # Empty answers enter no history, and compactions do not count them.
+            state.turn += bool(answer.text.strip() or answer.tool_calls)
             if state.shares and usage.input_tokens:
                 _set_share(state, share_of(usage.input_tokens, state.window))
             state.after_compaction = False

@@ -21,7 +21,7 @@ class Part:
     turn: int = 0
     """The turn of the model that the message belongs to, counted from 1; 0 for messages between turns."""
     files: tuple[str, ...] = ()
-    """The ids of the files of which it shows a part."""
+    """The ids of the files of which it shows a part; `<skill>/<path>` for other files of a skill."""
     skills: tuple[str, ...] = ()
     """The names of the skills that it holds."""
     texts: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -68,8 +68,10 @@ def fold(state: History, recorded: e.Recorded) -> None:
             state.preloaded.append(file)
         case e.FileRead(file=file) | e.FileAdded(file=file):
             state.files.append(file)
-        case e.SkillLoaded(skill=skill):
+        case e.SkillLoaded(skill=skill, file=""):
             state.skills.append(skill)
+        case e.SkillLoaded(skill=skill, file=file):
+            state.files.append(f"{skill}/{file}")
         case e.MessageReceived() as message:
             part = _message(state, recorded, message)
             if asks:
@@ -93,8 +95,10 @@ def fold(state: History, recorded: e.Recorded) -> None:
             _forget(state)
         case e.ToolResult() | e.ToolUnknown() | e.CallDeferred():
             _forget(state)
-        case e.ContextCompacted(kept=kept, folded=folded, turns=turns):
-            state.parts[kept : kept + folded] = [Part(f"summary of {turns_name(1, turns[1])}")]
+        case e.ContextCompacted(kept=kept, folded=folded):
+            removed = state.parts[kept : kept + folded]
+            last = max((part.turn for part in removed), default=0)
+            state.parts[kept : kept + folded] = [Part(f"summary of {turns_name(1, last)}")]
         case _:
             pass
 

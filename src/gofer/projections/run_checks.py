@@ -59,7 +59,7 @@ def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
     made = (
         context_window_headroom(state.utilisation, settings),
         no_tool_loops(state.calls, settings),
-        no_orphaned_tools(state.calls, cancelled=state.progress.cancelled is not None),
+        no_orphaned_tools(state.calls, complete=_is_complete(state.progress)),
         no_state_violations(state.states),
         llm_call_budget(state.progress, settings),
         plan_call_budget(state.calls, settings),
@@ -68,3 +68,7 @@ def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
         no_empty_evidence(state.calls, state.progress),
     )
     return tuple(verdict for verdict in made if verdict.check not in settings.off)
+
+
+def _is_complete(state: Progress) -> bool:
+    return state.concluded is not None and state.concluded.status == "done"

@@ -81,6 +81,8 @@ class _Writer:
     journal: ReadJournal
     depth: int
     calls: Mapping[str, Call] = field(init=False)
+    not_made: Mapping[str, Sequence[Call]] = field(init=False)
+    """The calls that were asked for and never made, by the entry in which a model asked for them."""
     progress: Progress = field(init=False)
     transitions: Mapping[str, Sequence[Transition]] = field(init=False)
     requests: Mapping[str, SentRequest] = field(init=False)
@@ -96,6 +98,7 @@ class _Writer:
         entries = self.journal.entries
         setup = self.journal.setup
         self.calls = calls.project(entries).calls
+        self.not_made = _not_made(self.calls.values())
         self.progress = progress.project(entries)
         self.transitions = _by_address(states.project(entries).transitions)
         self.requests = {}
@@ -216,18 +219,10 @@ class _Writer:
             retries=self.deferrals,
         )
         self.deferrals = 0
-        for call in self.calls.values():
-            if call.asked_in == recorded.address and not call.began_in:
-                # The call was never made, so the journal has no entry `tool.call` of it.
-                yield replace(
-                    self._plain(recorded),
-                    kind="tool.call",
-                    details={"made": False},
-                    tool=call.tool,
-                    call=call.id,
-                    input=arguments_text(call),
-                    status=call.status,
-                )
+        for call in self.not_made.get(recorded.address, ()):
+            # The journal has no entry `tool.call` of a call that was never made.
+            named = replace(self._plain(recorded), kind="tool.call", details={"made": False}, status=call.status)
+            yield replace(named, tool=call.tool, call=call.id, input=arguments_text(call))
 
     def _call(self, recorded: e.Recorded, entry: _CallEntry) -> Step:
         plain = self._plain(recorded, "call", "arguments", "tool", "text", "status", "duration_ms")
@@ -300,6 +295,14 @@ class _Writer:
                 return self._plain(recorded)
             case _:
                 assert_never(entry)
+
+
+def _not_made(every: Iterable[Call]) -> Mapping[str, Sequence[Call]]:
+    found: dict[str, list[Call]] = {}
+    for call in every:
+        if call.asked_in and not call.began_in:
+            found.setdefault(call.asked_in, []).append(call)
+    return found
 
 
 def _by_address(transitions: Iterable[Transition]) -> Mapping[str, Sequence[Transition]]:

@@ -8,12 +8,14 @@ counts, the log line and the spans after the end is durable.
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gofer.engine.checked_end import present_verdicts
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
+from gofer.journal.check_entries import Verdict
 from gofer.journal.coordination import HOUR_MS, Head, HeadStatus
 from gofer.journal.entries import RunFinished, ToolResult
 from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
@@ -49,7 +51,8 @@ async def summarise(
     # A run whose place is unknown counts as private. An ignored run did nothing that is worth a summary.
     if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
         return
-    text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run))
+    failed = failed_checks(await present_verdicts(step))
+    text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run), failed)
     # longest=0: the run does not wait for an outside system to post its summary.
     posted = WORKPLACE.channels.post(defaults.ai_logs, text)
     await _post(step, SUMMARY, posted, provenance, longest=0.0)
@@ -90,8 +93,28 @@ async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
 
-def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, now_ms: int, logs: str) -> str:
-    """Return the summary in Markdown: names, numbers and the reason. `logs` is a URL or empty."""
+def failed_checks(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts of checks that failed."""
+    return tuple(verdict for verdict in verdicts if not verdict.passed)
+
+
+def checks_to_report(progress: Progress) -> tuple[Verdict, ...]:
+    """Return the failed checks of an ended run for logs and metrics; none of a private run or an ignored one."""
+    checked = progress.checked
+    if checked is None or progress.private or (progress.finished and progress.finished.status == "ignored"):
+        return ()
+    return failed_checks(checked.verdicts)
+
+
+def summary(
+    progress: Progress,
+    finished: RunFinished,
+    loaded: Loaded | None,
+    now_ms: int,
+    logs: str,
+    failed: Sequence[Verdict] = (),
+) -> str:
+    """Return the summary in Markdown: names, numbers, the reason and failed checks. `logs` is a URL or empty."""
     tools = ", ".join(f"{_quoted(name)} ×{count}" for name, count in sorted(progress.called.items()))
     lines = [
         f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
@@ -100,10 +123,23 @@ def summary(progress: Progress, finished: RunFinished, loaded: Loaded | None, no
     ]
     if finished.reason:
         lines.append(f"Reason: {_quoted(finished.reason)}")
+    if failed:
+        lines.append(f"Checks: {_told(failed)}")
     if logs:
         lines.append(f"[Logs]({logs})")
     # Two spaces break a line within a paragraph.
     return "  \n".join(lines)
+
+
+def _told(failed: Sequence[Verdict]) -> str:
+    """Return the failed checks in one line: errors with their summaries, warnings as a count."""
+    errors = [f"{_quoted(one.check)} failed: {_quoted(one.summary)}" for one in failed if one.severity == "error"]
+    warnings = len(failed) - len(errors)
+    if warnings == 1:
+        errors.append("1 warning")
+    elif warnings:
+        errors.append(f"{warnings} warnings")
+    return "; ".join(errors)
 
 
 def _spent(progress: Progress, now_ms: int) -> str:
@@ -212,6 +248,22 @@ def log_end(head: Head, finished: RunFinished, seconds: float) -> None:
     if finished.system:
         fields["system"] = finished.system
     _log.log(level, "a run ended", extra={"fields": fields})
+
+
+def log_failed_checks(head: Head, progress: Progress) -> None:
+    """Log the failed checks of a run that is neither private nor ignored, if one of them is an error."""
+    failed = checks_to_report(progress)
+    errors = [one for one in failed if one.severity == "error"]
+    if not errors:
+        return
+    fields: dict[str, object] = {
+        "run": head.run,
+        "workflow": head.workflow,
+        "checks": [one.check for one in errors],
+        "warnings": len(failed) - len(errors),
+        "implies": sorted({one.implies for one in failed if one.implies}),
+    }
+    _log.error("a run failed its checks: %s", " ".join(one.summary for one in errors), extra={"fields": fields})
 
 
 def _failed_code(progress: Progress) -> str:

@@ -22,7 +22,15 @@ from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
-from gofer.runtime.run_reports import Ended, Observers, Trouble, count_end, count_private_end, log_end
+from gofer.runtime.run_reports import (
+    Ended,
+    Observers,
+    Trouble,
+    count_end,
+    count_private_end,
+    log_end,
+    log_failed_checks,
+)
 from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
@@ -295,6 +303,7 @@ class Worker:
                     await self._delete(head.run)
                 else:
                     log_end(head, left, seconds)
+                    log_failed_checks(head, step.progress)
             case RunParked(until=until):
                 await self._write_head(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that arrived before the head was written was enqueued while this worker had the run.

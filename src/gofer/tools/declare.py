@@ -61,6 +61,7 @@ class ToolOptions(TypedDict, total=False):
     everyday: str
     preview_tokens: int
     in_order: bool
+    polls: bool
     scopes: frozenset[str]
 
 

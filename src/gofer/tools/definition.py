@@ -314,6 +314,8 @@ class Tool(Generic[A]):
     in_order: bool = False
     """Whether the tool changes the run's files, skills or plan, so that it waits for earlier calls. Writes always
     wait."""
+    polls: bool = False
+    """Whether runs may call the tool with the same arguments again and again, because its result changes by itself."""
     mock: Callable[[Call, A], ToolResult] | None = None
     """The function that answers without any system: a result or refusal of the same form, made from the arguments."""
 

@@ -12,6 +12,7 @@ from gofer.values.errors import ConfigError
 Rule = Literal[
     "anchor",
     "byte-order-mark",
+    "check-never-fails",
     "control-character",
     "duplicate-key",
     "duplicate-tool",
@@ -76,6 +77,7 @@ Rule = Literal[
 RULES: Mapping[Rule, str] = {
     "anchor": "YAML anchors and aliases are refused, because a few lines of them can expand to gigabytes.",
     "byte-order-mark": "The file begins with an invisible byte order mark.",
+    "check-never-fails": "A check of runs has a limit that no run of the workflow can exceed.",
     "control-character": "The file holds a character that YAML does not allow.",
     "duplicate-key": "A mapping has the same key twice, so one of the values would be lost.",
     "duplicate-tool": "A tool is listed twice.",

@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.served_model import LookUp
+from gofer.workflows.check_limits import Checks
 from gofer.workflows.foreign_keys import workflow_keys
 from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
@@ -187,6 +188,8 @@ class Workflow(Strict):
     never (`refuse`)."""
     limits: Limits = Limits()
     """The limits of one run."""
+    checks: Checks = Checks()
+    """The workflow's own limits for the checks of each run after its end."""
     limits_per_person: Allowance = Allowance()
     """The limits of one person in this workflow."""
     limits_per_workflow: Allowance = Allowance()

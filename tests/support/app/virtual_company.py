@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -18,6 +19,7 @@ from gofer.app.settings import Settings, read_settings
 from gofer.app.toolbox import build_tools
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links, Services
+from gofer.files.child import Children
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.seal import KEY_BYTES
 from gofer.models.language_model import Model
@@ -39,6 +41,7 @@ from gofer_simulators.github import GitHubSimulator
 from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.slack import SlackSimulator
+from support.processes.jobs_in_this_process import InThisProcess
 from support.runtime.worker_parts import FixedCatalog
 from support.simulation.virtual_time import VirtualClock
 from support.stand_ins import KEY
@@ -140,7 +143,7 @@ async def virtual_company(
     services = Services(
         Stores(store, blobs, queue),
         make_model(vendors.sent),
-        build_tools(_settings(vendors)),
+        build_tools(_settings(vendors), cast(Children, InThisProcess())),
         prices,
         Links("http://gofer", catalog.defaults.prompt_links),
         outside,

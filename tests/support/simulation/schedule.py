@@ -336,10 +336,11 @@ class Schedule:
         stored = await self.copy.frames(run)
         if self.seen.get(run, (0, None))[0] != len(stored):
             frame = open_alone(len(stored), stored[-1], await seal_of(run, self.copy))
-            place = len(frame.entries) - 1
-            # An entry with a body outside its frame is neither an end nor a wait.
-            long = place in {body.i for body in frame.bodies}
-            self.seen[run] = len(stored), None if long else from_json(frame.entries[place])
+            # An entry with a body outside its frame is neither an end nor a wait. The checks follow the end of a run.
+            long = {body.i for body in frame.bodies}
+            entries = [None if i in long else from_json(raw) for i, raw in enumerate(frame.entries)]
+            states = [entry for entry in entries if not isinstance(entry, e.RunChecked)]
+            self.seen[run] = len(stored), states[-1]
         return self.seen.get(run, (0, None))[1]
 
     def _private(self) -> list[str]:

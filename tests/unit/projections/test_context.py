@@ -116,6 +116,19 @@ def test_compaction_names_the_turns_the_file_and_the_skill_that_left() -> None:
     assert last.problem == "Pinned text left the view: skill routing."
 
 
+def test_other_file_of_a_skill_is_shown_as_a_file_and_not_pinned() -> None:
+    loaded = [asks("load_subskill"), SkillLoaded("routing", "fields.md"), result("1.0")]
+    last = seen(journal(TASK, REQUEST, *loaded, REQUEST))[-1]
+    assert set(last.files) == {"routing/fields.md"}
+    assert set(last.pinned) == {"system prompt", "tools", "first message"}
+
+
+def test_request_without_tools_names_none() -> None:
+    (first,) = snapshots(journal(TASK, REQUEST, tools=()), SYSTEM, ())
+    assert first.entered == ("system prompt", "first message")
+    assert first.problem == ""
+
+
 def test_compaction_that_removes_the_first_message_is_a_problem() -> None:
     folded = ContextCompacted("what was", "history_1", 0, 3, (1, 1), "model")
     last = seen(journal(TASK, REQUEST, asks("look"), result("1.0"), folded, REQUEST))[-1]

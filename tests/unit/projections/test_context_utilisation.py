@@ -71,6 +71,12 @@ def test_compaction_loses_the_skills_that_its_turns_loaded() -> None:
     assert (state.lost, state.loaded) == (["skill routing"], {"tone": 2})
 
 
+def test_empty_answers_are_no_turns_of_a_compaction() -> None:
+    empty = e.LlmResponse("", (), "stop", "m", Usage(1_000, 0, 0), 0.0, 5)
+    early = [request(1_000), empty, request(1_000), answer(1_000), SkillLoaded("routing")]
+    assert utilisation(*early, compacted(last=1)).lost == ["skill routing"]
+
+
 def test_skill_that_was_loaded_again_is_lost_again_only_with_its_new_turn() -> None:
     loaded = [request(1_000), answer(1_000), SkillLoaded("routing"), compacted(last=1)]
     again = [request(1_000), answer(1_000), SkillLoaded("routing")]

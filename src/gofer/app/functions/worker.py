@@ -2,8 +2,8 @@
 
 Clients and stores are made once, and the worker is made again when a setting changes. It loads whole published bundles,
 with the scripts that were deployed with it. Metrics are log lines in CloudWatch's embedded metric format. Their
-dimensions are bounded: the service, the status of a run, the cause and the system of an unlisted end, and the cause of
-a drift. No run, workflow or person is a dimension.
+dimensions are bounded: the service, the status of a run, the name of a failed check, the cause and the system of an
+unlisted end, and the cause of a drift. No run, workflow or person is a dimension.
 """
 
 import logging
@@ -29,7 +29,7 @@ from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
-from gofer.runtime.run_reports import Ended
+from gofer.runtime.run_reports import Ended, checks_to_report
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.tools.company import load_company
@@ -51,6 +51,7 @@ def measure(ended: Ended) -> None:
     metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
     if progress := ended.progress:
         _measure_models(metrics, progress, ended.utilisation)
+        _measure_checks(metrics, progress)
     match ended.trouble:
         case "poison":
             metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
@@ -76,6 +77,16 @@ def _measure_models(metrics: Metrics, progress: Progress, utilisation: Utilisati
         metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
     else:
         metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
+
+
+def _measure_checks(metrics: Metrics, progress: Progress) -> None:
+    failed = checks_to_report(progress)
+    for verdict in failed:
+        with single_metric("ChecksFailed", MetricUnit.Count, 1, namespace=NAMESPACE) as metric:
+            metric.add_dimension("check", verdict.check)
+    # The alarm counts this metric, because CloudWatch does not add up the values of a dimension.
+    if errors := sum(verdict.severity == "error" for verdict in failed):
+        metrics.add_metric("CheckErrors", MetricUnit.Count, errors)
 
 
 def measure_drift(drift: Drift) -> None:

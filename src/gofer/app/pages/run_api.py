@@ -37,8 +37,8 @@ def run_json(record: RunRecord) -> Mapping[str, object]:
     return _with_damage(shown, record)
 
 
-def trace_json(record: RunRecord, *, full: bool, after: int) -> Mapping[str, object]:
-    """Return the steps of a run after step `after`, as many as one answer may hold, and `next` if there are more.
+def trace_json(record: RunRecord, *, full: bool, after: int, most: int = PAGE_BYTES) -> Mapping[str, object]:
+    """Return the steps of a run after step `after`, of at most `most` bytes together, and `next` if there are more.
 
     The first answer also has the spans of the run.
     """
@@ -50,7 +50,7 @@ def trace_json(record: RunRecord, *, full: bool, after: int) -> Mapping[str, obj
             continue
         entry = _step(step, full=full)
         used += len(json.dumps(entry, ensure_ascii=False).encode())
-        if steps and used > PAGE_BYTES:
+        if steps and used > most:
             shown["next"] = _next(record, step.step - 1, full=full)
             break
         steps.append(entry)

@@ -35,7 +35,7 @@ async def test_signed_in_program_gets_json_of_every_page_about_runs() -> None:
     (row,) = [row for row in listed.json()["runs"] if row["run"] == "run1"]
     assert (row["run"], row["workflow"], row["status"]) == ("run1", "answer-here", "queued")
     assert (page.json()["run"], page.json()["status"]) == ("run2", "queued")
-    assert [step["kind"] for step in trace.json()["steps"]] == ["run.accepted"]
+    assert trace.json()["steps"][0]["kind"] == "run.accepted"
     assert shown.headers["content-type"].startswith("text/html")
 
 

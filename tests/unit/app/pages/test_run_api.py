@@ -1,0 +1,126 @@
+"""The JSON of one run: its status and answer, and its steps page by page."""
+
+import pytest
+
+from gofer.app.pages import run_api
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunConcluded, RunFinished
+from support.app.read_runs import pages_of, record_of
+from support.engine.memory_run import MemoryRun, memory_run, says
+from support.stand_ins import claimed
+
+pytestmark = pytest.mark.anyio
+JSON = {"accept": "application/json"}
+
+
+async def ended(text: str = "a") -> MemoryRun:
+    made = memory_run(says("", ("look", {"text": text})), says("The answer."))
+    made.tool("look", "read")
+    await made.run()
+    step = await made.step("next")
+    step.note(RunConcluded("done", "", "The answer."))
+    step.note(RunFinished("done"))
+    await step.commit()
+    return made
+
+
+async def test_run_has_its_status_answer_checks_usage_and_links() -> None:
+    async with pages_of(await ended()) as client:
+        run = (await client.get("/runs/run1", headers=JSON)).json()
+    assert (run["run"], run["workflow"], run["status"], run["answer"]) == ("run1", "answer-here", "done", "The answer.")
+    assert run["checks"] == []
+    assert (run["usage"]["llm_calls"], run["usage"]["tool_calls"], run["usage"]["input_tokens"]) == (2, 1, 20)
+    assert run["links"] == {
+        "page": "/runs/run1",
+        "trace": "/runs/run1/trace",
+        "prompt": "/runs/run1/prompt",
+        "continues": "",
+    }
+    assert "steps" not in run
+    assert "damage" not in run
+
+
+async def test_trace_has_ordered_steps_and_spans() -> None:
+    async with pages_of(await ended()) as client:
+        trace = (await client.get("/runs/run1/trace")).json()
+    assert list(trace) == ["run", "status", "steps", "spans"]
+    assert [step["step"] for step in trace["steps"]] == list(range(1, len(trace["steps"]) + 1))
+    kinds = [step["kind"] for step in trace["steps"] if step["kind"] not in ("state.transition", "run.owned")]
+    asked = ["llm.request", "context.snapshot", "llm.response"]
+    assert kinds == [
+        "run.accepted",
+        "agent.start",
+        "message.received",
+        *asked,
+        "tool.call",
+        "tool.result",
+        *asked,
+        "run.concluded",
+        "agent.end",
+    ]
+    (result,) = [step for step in trace["steps"] if step["kind"] == "tool.result"]
+    assert (result["tool"], result["input_summary"], result["output_summary"]) == (
+        "look",
+        '{"text": "a"}',
+        "look did a",
+    )
+    assert (result["status"], result["retries"]) == ("ok", 0)
+    assert "input" not in result
+
+
+async def test_full_trace_has_texts_that_the_summaries_cut() -> None:
+    async with pages_of(await ended("x" * 5_000)) as client:
+        brief = (await client.get("/runs/run1/trace")).json()["steps"]
+        full = (await client.get("/runs/run1/trace?full=1")).json()["steps"]
+    (short,) = [step for step in brief if step["kind"] == "tool.call"]
+    (whole,) = [step for step in full if step["kind"] == "tool.call"]
+    assert len(short["input_summary"]) < 400
+    assert short["input_summary"].endswith("(5,012 characters in all)")
+    assert whole["input"] == '{"text": "' + "x" * 5_000 + '"}'
+
+
+async def test_long_trace_continues_where_the_answer_before_ended() -> None:
+    record = await record_of(await ended())
+    found: list[object] = []
+    after = 0
+    for _ in range(100):
+        shown = run_api.trace_json(record, full=False, after=after, most=3_000)
+        steps = shown["steps"]
+        assert isinstance(steps, list)
+        found += [step["step"] for step in steps]
+        if "next" not in shown:
+            break
+        after = int(str(shown["next"]).rpartition("=")[2])
+    assert found == [step.step for step in record.steps()]
+    assert after > 0
+
+
+async def test_prompt_of_a_run_is_the_one_that_the_run_began_with() -> None:
+    async with pages_of(await ended()) as client:
+        prompt = (await client.get("/runs/run1/prompt", headers=JSON)).json()
+        page = await client.get("/runs/run1/prompt")
+    assert (prompt["system"], [tool["function"]["name"] for tool in prompt["tools"]]) == ("You are a test.", ["look"])
+    assert "You are a test." in page.text
+
+
+async def test_shortened_id_finds_a_listed_run_and_an_ambiguous_one_says_so() -> None:
+    made = await ended()
+    for run in ("ab12", "ab34"):
+        await claimed(made.store, run)
+        await made.store.create_head(Head(run, "w", f"c:{run}", 1, private=False))
+    await made.store.create_head(Head("run1", "w", "c:run1", 1, private=False))
+    async with pages_of(made) as client:
+        found = await client.get("/runs/ru", headers=JSON)
+        ambiguous = await client.get("/runs/ab", headers=JSON)
+        page = await client.get("/runs/ab")
+    assert found.json()["run"] == "run1"
+    assert (ambiguous.status_code, page.status_code) == (409, 409)
+    assert ambiguous.json() == {"error": "2 runs begin with 'ab'; write more characters of the id."}
+    assert "write more characters" in page.text
+
+
+@pytest.mark.parametrize("query", ["?after=x", "?after=-1", "?after=99999999999999999999", "?full=0", "?full="])
+async def test_odd_query_is_no_error(query: str) -> None:
+    async with pages_of(await ended()) as client:
+        answer = await client.get(f"/runs/run1/trace{query}")
+    assert answer.status_code == 200
