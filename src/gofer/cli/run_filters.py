@@ -16,7 +16,8 @@ from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
-from gofer.runtime.run_search import MOST_CANDIDATES, Found, FoundRun, Wanted, search
+from gofer.runtime.run_readings import RunReadings
+from gofer.runtime.run_search import MOST_CANDIDATES, MOST_READ, Found, FoundRun, Wanted, search
 from gofer.values.canonical_json import as_object, as_text
 
 _HALF_HOUR_MS = 1_800_000
@@ -68,7 +69,7 @@ async def find(opened: Operations, arguments: argparse.Namespace) -> tuple[Wante
     """Return the conditions of a search and its result. Raises ConfigError for an unreadable time, TemporaryError."""
     wanted = _wanted(arguments, opened.clock.now())
     runs = RunReader(opened.stores, opened.clock, {})
-    return wanted, await search(wanted, runs, OPERATOR, arguments.limit)
+    return wanted, await search(wanted, RunReadings(runs, OPERATOR, MOST_READ), arguments.limit)
 
 
 def _wanted(arguments: argparse.Namespace, now: float) -> Wanted:
@@ -91,9 +92,11 @@ def notes(wanted: Wanted, found: Found) -> Sequence[str]:
     if wanted.around is not None:
         told.append(f"Runs from {_both_times(wanted.since)} to {_both_times(wanted.until)}.")
     if wanted.text:
-        told.append(f"Searched the texts of {found.searched - found.unread:,} of {found.candidates:,} runs.")
+        told.append(f"Runs whose texts were searched: {found.searched - found.unread:,} of {found.candidates:,}.")
     elif found.unread:
-        told.append(f"{found.unread:,} runs were not checked; narrow the search with --around, --since or --workflow.")
+        told.append(
+            f"Runs that were not checked: {found.unread:,}. Narrow the search with --around, --since or --workflow."
+        )
     if found.candidates == MOST_CANDIDATES:
         told.append(f"Only the nearest {MOST_CANDIDATES:,} runs were considered.")
     if not found.runs:
@@ -135,7 +138,7 @@ def conversation_lines(found: Found) -> Sequence[str]:
         place = ""
         if (origin := runs[0].origin) and origin.channel:
             place = f" in {origin.channel_shown}"
-        shown += [f"{timestamp(runs[0].head.accepted_at)}  a conversation{place}, {len(runs)} runs"]
+        shown += [f"{timestamp(runs[0].head.accepted_at)}  a conversation{place}, runs: {len(runs)}"]
         for run in runs:
             shown += _conversation_lines(run)
         shown.append("")
