@@ -32,7 +32,7 @@ EXAMPLES = """examples:
   gofer runs --person @ada --since 7d                the runs that Ada started
   gofer runs --check no-tool-loops --json            the runs that failed a check
   gofer runs --text "refund 4711"                    the runs with both words, anywhere in their texts
-  gofer runs --tool jira_create_issue --status failed
+  gofer runs --tool file_read --status failed
 
 --around takes 14:00 (the last such time), yesterday 14:00 or 2026-11-23T14:00, in the time zone of this terminal.
 Each filter narrows the list, and works with --json. docs/find-a-run.md has more.
@@ -94,9 +94,7 @@ def notes(wanted: Wanted, found: Found) -> Sequence[str]:
     if wanted.text:
         told.append(f"Runs whose texts were searched: {found.searched - found.unread:,} of {found.candidates:,}.")
     elif found.unread:
-        told.append(
-            f"Runs that were not checked: {found.unread:,}. Narrow the search with --around, --since or --workflow."
-        )
+        told.append(f"Runs that were not checked: {found.unread:,}. Narrow the search, such as with --around.")
     if found.candidates == MOST_CANDIDATES:
         told.append(f"Only the nearest {MOST_CANDIDATES:,} runs were considered.")
     if not found.runs:

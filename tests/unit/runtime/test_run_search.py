@@ -184,7 +184,7 @@ async def test_text_is_found_in_question_answer_and_arguments() -> None:
     assert await office.found(text="where paid") == []
 
 
-async def test_text_search_is_bounded_and_counts_what_it_could_not_check() -> None:
+async def test_text_search_is_bounded_and_counts_unchecked_runs() -> None:
     office = Office()
     for n in range(5):
         await office.add(Told(f"r{n}", n))
