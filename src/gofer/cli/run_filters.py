@@ -16,7 +16,8 @@ from gofer.projections.progress import Progress
 from gofer.projections.trace import timestamp
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
-from gofer.runtime.run_search import MOST_CANDIDATES, Found, FoundRun, Wanted, search
+from gofer.runtime.run_readings import RunReadings
+from gofer.runtime.run_search import MOST_CANDIDATES, MOST_READ, Found, FoundRun, Wanted, search
 from gofer.values.canonical_json import as_object, as_text
 
 _HALF_HOUR_MS = 1_800_000
@@ -31,7 +32,7 @@ EXAMPLES = """examples:
   gofer runs --person @ada --since 7d                the runs that Ada started
   gofer runs --check no-tool-loops --json            the runs that failed a check
   gofer runs --text "refund 4711"                    the runs with both words, anywhere in their texts
-  gofer runs --tool jira_create_issue --status failed
+  gofer runs --tool file_read --status failed
 
 --around takes 14:00 (the last such time), yesterday 14:00 or 2026-11-23T14:00, in the time zone of this terminal.
 Each filter narrows the list, and works with --json. docs/find-a-run.md has more.
@@ -68,7 +69,7 @@ async def find(opened: Operations, arguments: argparse.Namespace) -> tuple[Wante
     """Return the conditions of a search and its result. Raises ConfigError for an unreadable time, TemporaryError."""
     wanted = _wanted(arguments, opened.clock.now())
     runs = RunReader(opened.stores, opened.clock, {})
-    return wanted, await search(wanted, runs, OPERATOR, arguments.limit)
+    return wanted, await search(wanted, RunReadings(runs, OPERATOR, MOST_READ), arguments.limit)
 
 
 def _wanted(arguments: argparse.Namespace, now: float) -> Wanted:
@@ -91,9 +92,9 @@ def notes(wanted: Wanted, found: Found) -> Sequence[str]:
     if wanted.around is not None:
         told.append(f"Runs from {_both_times(wanted.since)} to {_both_times(wanted.until)}.")
     if wanted.text:
-        told.append(f"Searched the texts of {found.searched - found.unread:,} of {found.candidates:,} runs.")
+        told.append(f"Runs whose texts were searched: {found.searched - found.unread:,} of {found.candidates:,}.")
     elif found.unread:
-        told.append(f"{found.unread:,} runs were not checked; narrow the search with --around, --since or --workflow.")
+        told.append(f"Runs that were not checked: {found.unread:,}. Narrow the search, such as with --around.")
     if found.candidates == MOST_CANDIDATES:
         told.append(f"Only the nearest {MOST_CANDIDATES:,} runs were considered.")
     if not found.runs:
@@ -135,7 +136,7 @@ def conversation_lines(found: Found) -> Sequence[str]:
         place = ""
         if (origin := runs[0].origin) and origin.channel:
             place = f" in {origin.channel_shown}"
-        shown += [f"{timestamp(runs[0].head.accepted_at)}  a conversation{place}, {len(runs)} runs"]
+        shown += [f"{timestamp(runs[0].head.accepted_at)}  a conversation{place}, runs: {len(runs)}"]
         for run in runs:
             shown += _conversation_lines(run)
         shown.append("")

@@ -93,16 +93,16 @@ def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
     statuses = ", ".join(f"{count:,} {status}" for status, count in total.statuses.most_common())
     cost = f"{_usd(total.usd)} USD"
     if total.unpriced:
-        cost = f"{cost} and {total.unpriced:,} runs of unknown cost"
+        cost = f"{cost}, without the runs of unknown cost: {total.unpriced:,}"
     found = [
-        f"  {total.runs:,} runs: {statuses}",
+        f"  runs {total.runs:,}: {statuses}",
         f"  cost {cost}",
         f"  {total.llm_calls:,} model calls, {total.tool_calls:,} tool calls, {total.subagents:,} subagents",
         f"  tokens {total.input_tokens:,} in, of which {total.cached_tokens:,} cached, and {total.output_tokens:,} out",
         f"  first sign {_times(total.sign_ms)}; answer {_times(total.answer_ms)}",
     ]
     if skipped or total.unmeasured:
-        found.append(f"  {total.unmeasured:,} runs count by status only, because their facts are not known")
+        found.append(f"  runs that count by status only, because their facts are not known: {total.unmeasured:,}")
     return found
 
 
@@ -155,9 +155,7 @@ def _cause_lines(total: Tally) -> Sequence[str]:
 def _forecast_line(found: Statistics) -> str:
     expected = forecast(found)
     if expected is None:
-        return (
-            f"No forecast of a month: it needs {FEWEST_DAYS} complete days, and the runs span {len(seen_days(found))}."
-        )
+        return f"No forecast of a month: it needs {FEWEST_DAYS} complete days, and there are {len(seen_days(found))}."
     usd = expected.usd
     known = f"Forecast of 30 days from {expected.days} complete days: {expected.runs.expected:,.0f} runs"
     return f"{known} and {_usd(usd.expected)} USD, with 95 % between {_usd(usd.low)} and {_usd(usd.high)} USD"

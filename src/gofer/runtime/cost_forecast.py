@@ -60,4 +60,4 @@ def _range(values: Sequence[float]) -> Range:
     # The future days vary, and the mean of the seen days is itself uncertain.
     margin = _Z * math.sqrt(variance * (MONTH_DAYS + MONTH_DAYS**2 / seen))
     expected = mean * MONTH_DAYS
-    return Range(expected, max(0.0, expected - margin), expected + margin)
+    return Range(expected=expected, low=max(0.0, expected - margin), high=expected + margin)

@@ -11,7 +11,7 @@ from gofer.sources.registry import source_of
 from gofer.values.canonical_json import as_text
 
 _LINKED = re.compile(r"<[@#]([^|>]+)(?:\|[^>]*)?>")
-"""A person or a channel as Slack writes it into texts."""
+"""A person or a channel as it stands in a copied message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,24 @@ Heads answer most conditions. People and channels are tokens there, so the searc
 `text` reads the journal of each candidate. Private runs are never found.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain
 
 from gofer.journal import entries as e
 from gofer.journal.coordination import Head, HeadStatus
-from gofer.journal.head_facts import HeadFacts
+from gofer.journal.head_facts import HeadFacts, decode
 from gofer.journal.store import Store
 from gofer.runtime.run_origins import Origin, origin_of
-from gofer.runtime.run_reader import Reader, RunReader, RunRecord
+from gofer.runtime.run_reader import RunRecord
 from gofer.runtime.run_readings import RunReadings
 from gofer.values.errors import Corrupt, Gone
 
 MOST_CANDIDATES = 10_000
 """The most runs whose conditions are checked, the nearest or newest ones first."""
 MOST_READ = 500
-"""The most journals that one search reads to check its conditions."""
+"""The most journals that a command reads to check the conditions of one search."""
 MOST_FOUND = 200
 """The most found runs, each of which is read to show its person and channel."""
 
@@ -47,6 +47,19 @@ class Wanted:
     """The name of a failed check."""
     text: str = ""
     """Words that all stand in the run, in any order."""
+
+    @property
+    def is_about_facts(self) -> bool:
+        """Whether the facts of a run decide about a condition."""
+        return bool(self.tool or self.skill or self.check)
+
+    def holds_of(self, facts: HeadFacts) -> bool:
+        """Return whether the facts of a run meet the conditions about them."""
+        return (
+            (not self.tool or self.tool in facts.tools)
+            and (not self.skill or self.skill in facts.skills)
+            and (not self.check or self.check in facts.checks)
+        )
 
     def order(self, head: Head) -> tuple[int, str]:
         """Return the key that sorts found runs."""
@@ -75,13 +88,12 @@ class Found:
     searched: int
     """The number of candidates that were checked until enough runs were found."""
     unread: int
-    """The number of candidates that the search could not check, because it had read MOST_READ journals."""
+    """The number of candidates that the search could not check, because it may read no more journals."""
 
 
-async def search(wanted: Wanted, runs: RunReader, reader: Reader, limit: int) -> Found:
+async def search(wanted: Wanted, readings: RunReadings, limit: int) -> Found:
     """Return up to `limit` runs, the nearest or newest first, at most MOST_FOUND. Raises TemporaryError."""
-    readings = RunReadings(runs, reader, MOST_READ)
-    candidates = await _candidates(wanted, runs.stores.journals)
+    candidates = await _candidates(wanted, readings.runs.stores.journals)
     found: list[FoundRun] = []
     searched = 0
     for head in candidates:
@@ -89,7 +101,7 @@ async def search(wanted: Wanted, runs: RunReader, reader: Reader, limit: int) ->
             break
         searched += 1
         if await _meets(wanted, head, readings):
-            shown = await _shown(head, runs, reader)
+            shown = await _shown(head, readings)
             if shown is not None:
                 found.append(shown)
     return Found(found, len(candidates), searched, len(readings.skipped))
@@ -97,19 +109,25 @@ async def search(wanted: Wanted, runs: RunReader, reader: Reader, limit: int) ->
 
 async def _candidates(wanted: Wanted, store: Store) -> Sequence[Head]:
     """Return the runs that their heads do not rule out, in the order of the search."""
-    nearest: list[Head] = []
+    kept: list[Head] = []
     async for page in store.listed(wanted.since):
-        fitting = [head for head in page if _fits(wanted, head)]
-        nearest = nsmallest(MOST_CANDIDATES, [*nearest, *fitting], key=wanted.order)
-    return nearest
+        kept += [head for head in page if _fits(wanted, head)]
+        if len(kept) > 2 * MOST_CANDIDATES:
+            kept = nsmallest(MOST_CANDIDATES, kept, key=wanted.order)
+    return nsmallest(MOST_CANDIDATES, kept, key=wanted.order)
 
 
 def _fits(wanted: Wanted, head: Head) -> bool:
-    return (
+    """Return whether a head meets the conditions that it can answer."""
+    known = (
         head.accepted_at <= wanted.until
         and wanted.workflow in ("", head.workflow)
         and wanted.status in (None, head.status)
     )
+    if not known or not wanted.is_about_facts:
+        return known
+    facts = decode(head.facts)
+    return facts is None or wanted.holds_of(facts)
 
 
 async def _meets(wanted: Wanted, head: Head, readings: RunReadings) -> bool:
@@ -123,22 +141,10 @@ async def _meets(wanted: Wanted, head: Head, readings: RunReadings) -> bool:
 
 
 async def _has_facts(wanted: Wanted, head: Head, readings: RunReadings) -> bool:
-    conditions = _fact_conditions(wanted)
-    if not conditions:
+    if not wanted.is_about_facts:
         return True
     facts = await readings.facts(head)
-    return facts is not None and all(holds(facts) for holds in conditions)
-
-
-def _fact_conditions(wanted: Wanted) -> Sequence[Callable[[HeadFacts], bool]]:
-    conditions: list[Callable[[HeadFacts], bool]] = []
-    if wanted.tool:
-        conditions.append(lambda facts: wanted.tool in facts.tools)
-    if wanted.skill:
-        conditions.append(lambda facts: wanted.skill in facts.skills)
-    if wanted.check:
-        conditions.append(lambda facts: wanted.check in facts.checks)
-    return conditions
+    return facts is not None and wanted.holds_of(facts)
 
 
 async def _is_by(person: str, head: Head, readings: RunReadings) -> bool:
@@ -187,10 +193,10 @@ def _texts(record: RunRecord) -> Iterator[str]:
                 pass
 
 
-async def _shown(head: Head, runs: RunReader, reader: Reader) -> FoundRun | None:
+async def _shown(head: Head, readings: RunReadings) -> FoundRun | None:
     """Return a found run with its origin; None if the reader may not see it."""
     try:
-        record = await runs.read(head.run, reader)
+        record = await readings.runs.read(head.run, readings.reader)
     except (Corrupt, Gone):
         return FoundRun(head)
     if record is None:

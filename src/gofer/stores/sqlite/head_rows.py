@@ -79,4 +79,6 @@ def text_of(raw: bytes) -> str:
 
 
 def _is_text(value: object) -> bool:
-    return not isinstance(value, str) or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if not isinstance(value, str) or value.isascii():
+        return True
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
