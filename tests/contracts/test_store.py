@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gofer.journal.coordination import Head, InboxItem, Usage
-from gofer.journal.store import Store
+from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+from gofer.journal.head_facts import HeadFacts, ToolCount, decode, encode
+from gofer.journal.store import PAGE, Store
 from gofer.values.errors import TemporaryError
 from support.aws.moto_server import all_stores
 from support.stand_ins import NOON, SetClock, any_store
@@ -21,6 +22,9 @@ pytestmark = pytest.mark.anyio
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with all_stores(request.param, tmp_path, SetClock()) as (made, _):
         yield made
+
+
+FACTS = encode(HeadFacts(person="ada", channel="payments", llm_calls=2, tools={"slack_read": ToolCount(3, 1)}))
 
 
 def head(run: str, accepted_at: int, conversation: str = "c1", **changes: object) -> Head:
@@ -374,13 +378,61 @@ async def test_memo_holds_the_last_value_and_expires_from_the_last_write(store: 
 async def test_hidden_run_leaves_the_lists_and_is_otherwise_unchanged(store: Store) -> None:
     for run, status in (("parked", "parked"), ("ended", "done")):
         await store.create_head(Head(run, "w", "c", 1, private=False))
-        await store.put_head(Head(run, "w", "c", 1, status, private=False, updated_at=5, reason="why", frames=3))
+        ended = Head(run, "w", "c", 1, status, private=False, updated_at=5, reason="why", frames=3, facts=FACTS)
+        await store.put_head(ended)
     await store.retain("ended", "due", "kept")
     before = [await store.head(run) for run in ("parked", "ended", "nobody")]
     for run in ("parked", "ended", "nobody", "ended"):
         await store.hide(run)
     after = [await store.head(run) for run in ("parked", "ended", "nobody")]
-    assert after == [head and replace(head, private=True) for head in before]
+    assert after == [head and replace(head, private=True, facts="") for head in before]
     assert list(await store.heads(10)) == []
     assert len(await store.heads(10, private=True)) == 2
     assert [head.run for head in await store.ended("kept", 10, 10, private=True)] == ["ended"]
+
+
+async def test_facts_of_a_run_are_replaced_with_the_head(store: Store) -> None:
+    await store.create_head(head("r", 1, private=False))
+    await store.put_head(head("r", 1, status="done", private=False, facts=FACTS))
+    assert [item.facts for item in await store.heads(9)] == [FACTS]
+    await store.put_head(head("r", 1, status="done", private=False))
+    assert [item.facts for item in await store.heads(9)] == [""]
+
+
+async def test_kept_run_keeps_the_facts_and_a_deletion_leaves_only_counts(store: Store) -> None:
+    await store.create_head(head("r", 1, status="done", private=False, facts=FACTS))
+    await store.retain("r", "due", "kept")
+    await store.retain("r", "kept", "due")
+    assert [item.facts for item in await store.heads(9)] == [FACTS]
+    steps: list[tuple[Retention, Retention]] = [("due", "deleting"), ("deleting", "deleted")]
+    for was, becomes in steps:
+        await store.retain("r", was, becomes)
+        (left,) = await store.heads(9)
+        assert decode(left.facts) == HeadFacts(llm_calls=2, tools={"slack_read": ToolCount(3, 1)})
+
+
+async def test_public_runs_since_a_time_are_listed_page_by_page_and_once(store: Store) -> None:
+    count = 3
+    for n in range(count):
+        await store.create_head(head(f"open{n}", 10 + n, private=False))
+        ended = head(f"ended{n}", 10 + n, conversation="c2", status="done", private=False, updated_at=90)
+        await store.create_head(ended)
+    await store.create_head(head("old", 9, status="done", private=False, updated_at=90))
+    await store.create_head(head("private", 50))
+    pages = [page async for page in store.listed(10)]
+    assert max(map(len, pages)) <= PAGE
+    found = sorted(item.run for page in pages for item in page)
+    assert found == sorted(f"{kind}{n}" for kind in ("open", "ended") for n in range(count))
+    assert [item async for item in store.listed(91)] in ([], [[]])
+
+
+async def test_sqlite_lists_more_runs_than_a_page_in_the_order_of_their_acceptance(tmp_path: Path) -> None:
+    with any_store("sqlite", tmp_path) as store:
+        for n in range(PAGE + 2):
+            # Several runs of one time stand on both sides of the end of a page.
+            await store.create_head(head(f"r{n:04d}", n // 5, private=False))
+        pages = [page async for page in store.listed(0)]
+        found = [(item.accepted_at, item.run) for page in pages for item in page]
+    assert [len(page) for page in pages] == [PAGE, 2]
+    assert found == sorted(found, key=lambda item: (-item[0], item[1]))
+    assert len(set(found)) == PAGE + 2

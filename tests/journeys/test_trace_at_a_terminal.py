@@ -72,7 +72,9 @@ def test_damaged_run_is_shown_up_to_its_damage(
         assert trace["steps"][-1]["kind"] == "damage"
 
 
-def test_run_without_a_readable_first_frame_says_what_to_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_run_without_a_readable_first_frame_names_the_restore(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     run = run_json(capsys)["run"]
     damage(tmp_path, run, 1)
     code, out, err = gofer(capsys, "trace", run, "--full")

@@ -3,17 +3,16 @@
 import argparse
 import asyncio
 import json
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings, process_settings
 from gofer.app.worker import build_exporter
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.times import moment
 from gofer.journal.coordination import Head
 from gofer.runtime.run_reader import listed_run
 from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
@@ -24,7 +23,6 @@ from gofer.values.outside import SystemClock
 
 MOST_RUNS = 10_000
 """The number of newest runs that `--since` considers."""
-_SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
 _EXAMPLES = """examples:
   gofer export 3f2a91            send the spans of one run again, unchanged
   gofer export --since 24h       send every finished run that began within a day
@@ -63,19 +61,6 @@ def execute(arguments: argparse.Namespace) -> int:
         raise ConfigError("No collector is set up; set OTEL_EXPORTER_OTLP_ENDPOINT, or print the spans with --json.")
     with operations(arguments) as opened:
         return asyncio.run(_export(settings, opened, arguments.runs, since, printing=arguments.json))
-
-
-def moment(text: str, now: float) -> float:
-    """Return the unix seconds of a duration before now, such as `24h`, or of a date in UTC. Raises ConfigError."""
-    if ago := re.fullmatch(r"([0-9]{1,6})([mhd])", text):
-        return now - int(ago[1]) * _SECONDS[ago[2]]
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ConfigError(f"--since is {text[:40]!r}; write 90m, 24h, 7d or a date such as 2026-11-20.") from error
-    if not parsed.tzinfo:
-        parsed = parsed.replace(tzinfo=UTC)
-    return parsed.timestamp()
 
 
 async def _export(

@@ -29,6 +29,7 @@ COMMANDS = {
     "extract": "print the text that a model would read of a document",
     "run": "run one workflow on one event in this process",
     "runs": "list the newest runs",
+    "stats": "count runs, errors, tools, costs and times, by workflow, person, week, tool or skill",
     "trace": "show what one run did, step by step",
     "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
     "diff": "show where two runs part, how their prompts differ there, and what followed",

@@ -9,6 +9,16 @@ from dataclasses import dataclass
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import number, operations, place_options
+from gofer.cli.run_filters import (
+    conversation_lines,
+    conversation_rows,
+    filter_options,
+    find,
+    is_filtered,
+    lines,
+    rows,
+)
+from gofer.cli.run_filters import notes as search_notes
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
@@ -16,7 +26,7 @@ from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.progress import project
 from gofer.projections.trace import timestamp
-from gofer.values.errors import Corrupt, Gone
+from gofer.values.errors import ConfigError, Corrupt, Gone
 
 STILL_MS = 900_000
 """Milliseconds without a frame after which a run counts as stuck. From the third minute a sweep enqueues it each
@@ -105,13 +115,18 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--limit", type=number(1, 10_000), default=20, metavar="N", help="list at most N runs (default 20)"
     )
     parser.add_argument("--stuck", action="store_true", help=_STUCK)
+    filter_options(parser)
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the newest runs that are not private, or all stuck runs."""
+    if arguments.stuck and is_filtered(arguments):
+        raise ConfigError("--stuck lists all stuck runs; leave the other filters out.")
     if arguments.stuck:
         return _execute_stuck(arguments)
+    if is_filtered(arguments):
+        return _execute_search(arguments)
     with operations(arguments) as opened:
         heads, notes = asyncio.run(_read(opened, arguments.limit))
     for line in notes:
@@ -138,6 +153,26 @@ def _execute_stuck(arguments: argparse.Namespace) -> int:
         print(line)
     if not stuck.public and not stuck.private:
         print("No run is stuck.", file=sys.stderr)
+    return 0
+
+
+def _execute_search(arguments: argparse.Namespace) -> int:
+    """Print the runs that meet the filters."""
+    with operations(arguments) as opened:
+        wanted, found = asyncio.run(find(opened, arguments))
+    for line in search_notes(wanted, found):
+        print(line, file=sys.stderr)
+    if arguments.json:
+        shown = rows(found)
+        if arguments.conversations:
+            shown = conversation_rows(found)
+        print(json.dumps(shown, indent=2))
+        return 0
+    shown = lines(found)
+    if arguments.conversations:
+        shown = conversation_lines(found)
+    for line in shown:
+        print(line)
     return 0
 
 

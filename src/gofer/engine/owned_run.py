@@ -19,7 +19,7 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
-from gofer.projections import conversation, repetition, run_checks, script_replay, token_account, workspace
+from gofer.projections import conversation, repetition, run_checks, run_facts, script_replay, token_account, workspace
 from gofer.projections.context import DriftCause
 from gofer.projections.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
@@ -81,6 +81,7 @@ class OwnedRun:
         self.replay = script_replay.project(entries)
         self.workspace = workspace.project(entries)
         self.account = token_account.project(entries)
+        self.facts = run_facts.project(entries)
         self.run = journal.run
         self.pen = journal.pen
         self.services = services
@@ -112,6 +113,7 @@ class OwnedRun:
         script_replay.fold(self.replay, recorded)
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
+        run_facts.fold(self.facts, recorded)
         self._report_drift(known)
         return recorded
 

@@ -130,7 +130,15 @@ def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
         tuple(Exchanged(model, tokens) for model, tokens in state.largest.items()),
         child.frames,
         state.spent_usd,
+        _failed_checks(child),
     )
+
+
+def _failed_checks(child: OwnStep) -> tuple[str, ...]:
+    checked = child.progress.checked
+    if checked is None:
+        return ()
+    return tuple(verdict.check for verdict in checked.verdicts if not verdict.passed)
 
 
 def named_files(step: OwnStep, child: OwnStep) -> Sequence[FileAdded]:

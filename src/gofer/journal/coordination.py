@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.entries import Status
+from gofer.journal.head_facts import without_tokens
 
 HeadStatus = Literal["queued", "running", "parked"] | Status
 RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
@@ -39,6 +40,8 @@ class Head:
     """Unix milliseconds until which the run is parked, or 0."""
     frames: int = 0
     """The least number of frames of the run, 0 if unknown. A journal with fewer frames has lost some."""
+    facts: str = ""
+    """What statistics need of an ended run (`head_facts.encode`); empty before its end, and always if it is private."""
     retention: Retention = "due"
     """Changed only by `Store.retain`, and never by the owner of the run."""
 
@@ -61,14 +64,38 @@ class Head:
         reason: str = "",
         wakes_at: int = 0,
         frames: int = 0,
+        facts: str = "",
     ) -> "Head":
         """Return the head after a change. `private` None and fewer `frames` than before keep the old values."""
         if private is None:
             private = self.private
-        known = max(self.frames, frames)
+        if private:
+            facts = ""
         return replace(
-            self, status=status, updated_at=at, reason=reason, wakes_at=wakes_at, private=private, frames=known
+            self,
+            status=status,
+            updated_at=at,
+            reason=reason,
+            wakes_at=wakes_at,
+            private=private,
+            frames=max(self.frames, frames),
+            facts=facts,
         )
+
+    def hidden(self) -> "Head":
+        """Return the head marked as private, without facts."""
+        return replace(self, private=True, facts="")
+
+    def retained(self, retention: Retention) -> "Head":
+        """Return the head with another retention and the facts that it leaves."""
+        return replace(self, retention=retention, facts=facts_left(self.facts, retention))
+
+
+def facts_left(facts: str, retention: Retention) -> str:
+    """Return the facts of a head with a retention. Once a deletion begins, no token of a person or a place is left."""
+    if retention in ("deleting", "deleted"):
+        return without_tokens(facts)
+    return facts
 
 
 HOUR_MS = 3_600_000

@@ -6,10 +6,13 @@ durable*: the result of a call that returned survives the process. *Readers see 
 a frame. The tests of the same names hold for every store (`tests/contracts/`).
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+
+PAGE = 1_000
+"""The most runs of a page of `Store.listed`."""
 
 
 class Store(Protocol):
@@ -58,6 +61,14 @@ class Store(Protocol):
         """Return the `limit` newest runs, the newest first.
 
         Private runs are left out without `private`, and always for a list that people see.
+        """
+        ...
+
+    def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of all runs that are not private and were accepted at `since` (unix ms) or later.
+
+        Each run is yielded once, in an order of the store. A page has at most PAGE runs and may be empty. A run that
+        changes meanwhile may be yielded as it was before.
         """
         ...
 
@@ -156,12 +167,13 @@ class Store(Protocol):
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
         """Change the retention of a run from `was` to `becomes`, and return its retention afterwards.
 
-        Do nothing if the retention is not `was`. Return None if there is no head.
+        A change to `deleting` removes the tokens of people and places from the facts (`Head.retained`). Do nothing if
+        the retention is not `was`. Return None if there is no head.
         """
         ...
 
     async def hide(self, run: str) -> None:
-        """Mark the head of a run as private and change nothing else; do nothing if there is no head."""
+        """Mark the head of a run as private and remove its facts; do nothing if there is no head."""
         ...
 
     async def destroy_key(self, run: str) -> None:

@@ -79,6 +79,8 @@ class SubagentFinished:
     """For an agent, the number of frames of its journal; 0 if unknown."""
     spent_usd: float | None = None
     """For an agent, the part of its cost that is known; None for a question, whose cost is `cost_usd`."""
+    failed_checks: tuple[str, ...] = ()
+    """For an agent, the names of the checks that its run failed, including those of its own subagents."""
 
     @property
     def known_usd(self) -> float:

@@ -33,7 +33,7 @@ def no_invented_names(names: NamedValues, settings: Settings) -> Verdict:
         "no-invented-names",
         passed=False,
         severity="warning",
-        summary=f"{len(found)} names in arguments stood in no earlier message, file or result.",
+        summary=f"Names in arguments that stood in no earlier message, file or result: {len(found)}.",
         detail=f"{'; '.join(quotations)}.",
         implies="invented_parameters",
         entries=addresses(one.address for one in found),
@@ -52,7 +52,7 @@ def no_empty_evidence(calls: Calls, progress: Progress) -> Verdict:
         "no-empty-evidence",
         passed=False,
         severity="warning",
-        summary=f"The answer rests on {len(empty)} results, and all of them are empty.",
+        summary=f"The answer rests on empty results only: {len(empty)}.",
         implies="silent_degradation",
         entries=addresses(call.ended_in for call in empty),
     )

@@ -66,13 +66,13 @@ def no_orphaned_tools(calls: Calls, *, complete: bool) -> Verdict:
         return passed("no-orphaned-tools")
     parts: list[str] = []
     if open_calls:
-        parts.append(f"{len(open_calls)} calls have no outcome ({_names(open_calls)})")
+        parts.append(f"Calls without an outcome: {len(open_calls)} ({_names(open_calls)}).")
     if unasked:
-        parts.append(f"{len(unasked)} outcomes have no call ({_names(unasked)})")
+        parts.append(f"Outcomes without a call: {len(unasked)} ({_names(unasked)}).")
     return Verdict(
         "no-orphaned-tools",
         passed=False,
-        summary=f"{' and '.join(parts)}.",
+        summary=" ".join(parts),
         detail=f"The calls are {', '.join(call.id for call in [*open_calls, *unasked][:_NAMED])}.",
         entries=addresses(call.began_in or call.ended_in for call in [*open_calls, *unasked]),
     )
@@ -109,7 +109,7 @@ def plan_call_budget(calls: Calls, settings: Settings) -> Verdict:
         "plan-call-budget",
         passed=False,
         severity="warning",
-        summary=f"{len(made)} calls were about the plan; the check allows {most}.",
+        summary=f"Calls about the plan: {len(made)}; the check allows {most}.",
         implies="reasoning_collapse",
         entries=addresses(call.asked_in for call in made[most:]),
     )

@@ -1,6 +1,6 @@
 """The checks that compare a run with a limit: its context window, its model calls and its time; and its states."""
 
-from gofer.journal.check_entries import Verdict
+from gofer.journal.check_entries import FailureKind, Verdict
 from gofer.projections.check_settings import Settings, addresses, passed, quoted
 from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
@@ -14,22 +14,21 @@ def context_window_headroom(utilisation: Utilisation, settings: Settings) -> Ver
     most = settings.limit("context-window-headroom")
     parts: list[str] = []
     if utilisation.peak >= most:
-        parts.append(f"a request filled {utilisation.peak:.0%} of the window; the check allows less than {most:.0%}")
+        parts.append(f"A request filled {utilisation.peak:.0%} of the window; the check allows less than {most:.0%}.")
     lost = list(dict.fromkeys(utilisation.lost))
     if lost:
-        parts.append(f"pinned text left the window {len(lost)} times")
+        parts.append(f"Texts that must stay and left the window: {len(lost)}.")
     if not parts:
         return passed("context-window-headroom")
-    sentence = " and ".join(parts)
     detail = ""
-    implies = ""
+    implies: FailureKind = ""
     if lost:
         detail = f"These left the window: {', '.join(map(quoted, lost[:_NAMED]))}."
         implies = "context_drift"
     return Verdict(
         "context-window-headroom",
         passed=False,
-        summary=f"{sentence[:1].upper()}{sentence[1:]}.",
+        summary=" ".join(parts),
         detail=detail,
         implies=implies,
     )
@@ -43,7 +42,7 @@ def no_state_violations(states: States) -> Verdict:
     return Verdict(
         "no-state-violations",
         passed=False,
-        summary=f"{len(found)} transitions are not allowed.",
+        summary=f"Transitions that are not allowed: {len(found)}.",
         detail=" ".join(one.violation for one in found[:_NAMED]),
         entries=addresses(one.address for one in found),
     )

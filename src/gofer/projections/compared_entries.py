@@ -75,7 +75,7 @@ def _place(one: ComparedEntry) -> tuple[int, int, str]:
 
 @dataclass(slots=True)
 class _Reading:
-    """The reading of one journal: the tools of the calls so far, and facts whose call is not known yet."""
+    """The reading of one journal: the tools of the calls so far, and facts about a call that is not known yet."""
 
     run: str
     turn: int = 0

@@ -24,6 +24,9 @@ _WORD = re.compile(r"[\w-]+")
 _PART = re.compile(r"[^\W_]+")
 _DASHED = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
+_LINKED_TS = re.compile(r"p([0-9]{10})([0-9]{6})")
+"""The ts of a message as the links to messages write it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
@@ -120,6 +123,8 @@ def _words_of(text: str) -> Mapping[str, str]:
 
 def _with_parts(word: str) -> Iterator[str]:
     yield word
+    if linked := _LINKED_TS.fullmatch(word):
+        yield from linked.groups()
     if "-" in word or "_" in word:
         yield from _PART.findall(word)
         for dashed in _DASHED.findall(word):

@@ -19,11 +19,11 @@ _MOST_WORDS = 4
 
 _FORMS = re.compile(
     r"""
-    (?=[A-Z]*[0-9])[CDGUWBTF][A-Z0-9]{8,14}                      # an id of Slack
+    (?=[A-Z]*[0-9])[CDGUWBTF][A-Z0-9]{8,14}                      # a channel, person or file by id
     | \#(?=[^\W_]*[^\W\d_])\w[\w-]{1,79}                         # a channel
     | @\w[\w.-]{1,79}                                            # a person or group
     | [A-Z][A-Z0-9]{1,9}-[0-9]{1,7}                              # an issue
-    | [0-9]{10}\.[0-9]{6}                                        # a message of Slack
+    | [0-9]{10}\.[0-9]{6}                                        # a message by its ts
     | [0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}              # an uuid
     | [0-9a-f]{40}                                               # a commit
     | [a-z]{2,20}_[0-9a-f]{12}                                   # a file of the run

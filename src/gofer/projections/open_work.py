@@ -57,6 +57,8 @@ A run is thinking while a model has its request, acting while calls are open, an
 where a model observes and thinks. A run that was concluded is delivering.
 """
 
+_COMPACTION = f"{COMPACTION}/"
+"""The beginning of the id of the question that asks the model for a summary."""
 
 _WAITING: Mapping[e.ParkReason, State] = {
     "quiet_time": "waiting_quiet_time",
@@ -114,7 +116,7 @@ class OpenWork:
     @property
     def is_compacting(self) -> bool:
         """Whether the model writes a summary of the history."""
-        return any(call.startswith(f"{COMPACTION}/") for call in self.subagents)
+        return any(call.startswith(_COMPACTION) for call in self.subagents)
 
     @property
     def state(self) -> State:
@@ -210,7 +212,7 @@ def _take_over(work: OpenWork, owner: str) -> None:
 
 
 def _end_compaction(work: OpenWork) -> None:
-    for call in [call for call in work.subagents if call.startswith(f"{COMPACTION}/")]:
+    for call in [call for call in work.subagents if call.startswith(_COMPACTION)]:
         del work.subagents[call]
 
 

@@ -5,13 +5,13 @@ frame of the end (`engine/checked_end.py`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.projections import calls, context, named_values, progress, states
 from gofer.projections.calls import Calls
-from gofer.projections.check_settings import Settings
+from gofer.projections.check_settings import Settings, addresses
 from gofer.projections.checks_of_answers import no_empty_evidence, no_invented_names
 from gofer.projections.checks_of_calls import no_orphaned_tools, no_tool_loops, plan_call_budget
 from gofer.projections.checks_of_limits import (
@@ -35,6 +35,8 @@ class CheckState:
     states: States = field(default_factory=States)
     utilisation: Utilisation = field(default_factory=Utilisation)
     names: NamedValues = field(default_factory=NamedValues)
+    below: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """The checks that subagent runs failed, with the entry of each answer."""
 
 
 def project(entries: Iterable[e.Recorded]) -> CheckState:
@@ -52,10 +54,16 @@ def fold(state: CheckState, recorded: e.Recorded) -> None:
     states.fold(state.states, recorded)
     context.fold(state.utilisation, recorded)
     named_values.fold(state.names, recorded)
+    if isinstance(recorded.entry, e.SubagentFinished):
+        for check in recorded.entry.failed_checks:
+            state.below.setdefault(check, []).append(recorded.address)
 
 
 def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
-    """Return the verdict of each check that is not off: errors first, then warnings."""
+    """Return the verdict of each check that is not off: errors first, then warnings.
+
+    A check that only subagent runs failed fails too, because no alert looks at their journals.
+    """
     made = (
         context_window_headroom(state.utilisation, settings),
         no_tool_loops(state.calls, settings),
@@ -67,7 +75,15 @@ def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
         no_invented_names(state.names, settings),
         no_empty_evidence(state.calls, state.progress),
     )
-    return tuple(verdict for verdict in made if verdict.check not in settings.off)
+    return tuple(_with_subagents(verdict, state) for verdict in made if verdict.check not in settings.off)
+
+
+def _with_subagents(verdict: Verdict, state: CheckState) -> Verdict:
+    entries = state.below.get(verdict.check)
+    if not verdict.passed or not entries:
+        return verdict
+    summary = f"Subagent runs that failed this check: {len(entries)}."
+    return replace(verdict, passed=False, summary=summary, entries=addresses(entries))
 
 
 def _is_complete(state: Progress) -> bool:

@@ -1,5 +1,6 @@
 """The headline of each step: one line with names and numbers, for a terminal and for the page of a run."""
 
+import re
 from collections.abc import Mapping
 from typing import assert_never
 
@@ -7,6 +8,8 @@ from gofer.projections.steps import Step, summary
 from gofer.projections.trace import timestamp
 from gofer.values.canonical_json import as_list, as_object
 
+_TURN = re.compile(r"\d+\.\d+")
+"""The id of a call that a model asked for: its turn and its place there."""
 _NAMES = 12
 """The most names that a headline lists."""
 _NAME = 80
@@ -133,6 +136,9 @@ def money(cost: object) -> str:
 
 def _call(step: Step, facts: Mapping[str, object]) -> str:
     name = step.tool or step.call
+    if step.tool and _TURN.fullmatch(step.call):
+        # The calls of one turn often have the same tool.
+        name = f"{step.tool} {step.call}"
     match step.kind:
         case "call.deferred":
             until = _number(facts, "until")

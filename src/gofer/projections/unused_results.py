@@ -1,9 +1,9 @@
 """The results of reading calls that a run never used, decided by their words.
 
-A result is unused if it has words that no message and no text of the model had before, and none of these words occurs
-in later arguments, texts, thoughts and summaries of the model, or in the answer. So one common word is enough to count
-as used, and a result without such words is never unused. A later number that no text had before may be computed, so
-then no result with numbers is unused. Only runs that ended as `done` are examined, and only the calls of a model.
+A result is unused if it has words that no message had before, and none of these words occurs in later arguments, texts,
+thoughts and summaries of the model, or in the answer. So one common word is enough to count as used, and a result
+without such words is never unused. A later number that no text had before may be computed, so then no result with
+numbers is unused. Only runs that ended as `done` are examined, and only the calls of a model.
 """
 
 import re
@@ -17,7 +17,7 @@ from gofer.projections.request_parts import SKILLS
 from gofer.values.canonical_json import encode_text
 
 MOST_CHARACTERS = 400_000
-"""The most characters of one text whose words are compared; a result is shown to a model with fewer."""
+"""The most characters of one text that are compared; a result is shown to a model with fewer."""
 COMPUTED = "(computed)"
 """A stand-in for a number that no text had before; no text has it as a word."""
 _WORDS = re.compile(r"[^\W_]+")
@@ -29,13 +29,13 @@ class _Text:
 
     words: frozenset[str]
     call: str = ""
-    """The call whose result it is; empty for another text."""
+    """The call with this result; empty for another text."""
     is_use: bool = False
     """Whether the model wrote it, and so may use earlier results."""
 
 
 def unused_results(entries: Sequence[e.Recorded], calls: Mapping[str, Call]) -> frozenset[str]:
-    """Return the ids of the calls whose results were never used."""
+    """Return the ids of the calls with results that were never used."""
     texts = list(_texts(entries))
     if not any(isinstance(one.entry, e.RunConcluded) and one.entry.status == "done" for one in entries):
         return frozenset()
@@ -64,22 +64,22 @@ def _can_be_unused(call: Call) -> bool:
 def _new_words(texts: Sequence[_Text]) -> Sequence[frozenset[str]]:
     """Return the words that matter of each text.
 
-    Of a result they are those that no message and no text of the model had before; of a text of the model all, and
-    COMPUTED if it has a number that no text had before.
+    Of a result they are those that no message had before. A text of the model has all of its words, and COMPUTED if it
+    has a number that no text had before.
     """
-    results: set[str] = set()
-    others: set[str] = set()
+    messages: set[str] = set()
+    every: set[str] = set()
     found: list[frozenset[str]] = []
     for text in texts:
         words = text.words
         if text.call:
-            found.append(words - others)
-            results |= words
-            continue
-        if text.is_use and any(map(str.isdecimal, words - others - results)):
+            words -= messages
+        elif not text.is_use:
+            messages |= words
+        elif any(map(str.isdecimal, words - every)):
             words |= {COMPUTED}
         found.append(words)
-        others |= words
+        every |= text.words
     return found
 
 

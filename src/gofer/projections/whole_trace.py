@@ -1,5 +1,6 @@
 """One trace of a run and its subagent runs, from all their journals."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,8 +13,9 @@ from gofer.projections.waits import dated
 
 
 def whole_trace(entries: Sequence[Recorded], subagents: SubagentJournals) -> Sequence[Span]:
-    """Return the spans of a journal, with the spans of each subagent run below the span of the subagent.
+    """Return the spans of a journal, each followed by the spans below it, and those of the same parent by their starts.
 
+    The spans of a subagent run are below the span of the subagent.
     The span of a subagent has the reason why its run ended or cannot be read. The span of an open wait has what the run
     waits for.
     """
@@ -30,7 +32,21 @@ def whole_trace(entries: Sequence[Recorded], subagents: SubagentJournals) -> Seq
         if run in subagents.damaged:
             attributes["gofer.reason"] = subagents.damaged[run]
         spans += [replace(span, attributes=attributes), *_nested_spans(span, spans_below)]
-    return spans
+    return _as_tree(spans)
+
+
+def _as_tree(spans: Sequence[Span]) -> Sequence[Span]:
+    """Return the spans with each one right before those below it. Calls made at once otherwise mix with their files."""
+    below: dict[str | None, list[Span]] = defaultdict(list)
+    for span in spans:
+        below[span.parent].append(span)
+    ordered: list[Span] = []
+    left = below[None][::-1]
+    while left:
+        span = left.pop()
+        ordered.append(span)
+        left += reversed(below[span.id])
+    return ordered
 
 
 def _nested_spans(span: Span, below: Sequence[Span]) -> Sequence[Span]:

@@ -7,7 +7,7 @@ the run: a public run is for everyone who reaches Gofer's pages, and a private r
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from typing_extensions import override
@@ -140,7 +140,8 @@ class RunReader:
         for run, entries in subagents.journals.items():
             bundle = await read_bundle(project(entries), self.stores.blobs)
             if bundle is not None:
-                setups[run] = setup_of(bundle)
+                # The bundle of a subagent run has the file of the workflow, and its prompt is from another file.
+                setups[run] = replace(setup_of(bundle), prompt_file="")
         return setups
 
     async def _is_shown(self, run: str, reader: Reader, progress: Progress, *, damaged: bool) -> bool:

@@ -42,6 +42,14 @@ class Tokens:
             return f"{self._place(pattern)}:*"
         return self.conversation(pattern)
 
+    def person(self, source: str, person: str) -> str:
+        """Return the token of a person in the facts of runs; empty without a person."""
+        return self._named("person", source, person)
+
+    def channel(self, source: str, channel: str) -> str:
+        """Return the token of a channel in the facts of runs; empty without a channel."""
+        return self._named("channel", source, channel)
+
     def usage(self, *names: str) -> str:
         """Return the key of the usage of a person or a workflow."""
         return self._mac("usage", *names)[:32]
@@ -69,6 +77,11 @@ class Tokens:
     def item(self, *parts: object) -> str:
         """Return the name of a person's action, for an item in the inbox of a run."""
         return self._mac("item", *parts)[:_DIGITS]
+
+    def _named(self, use: str, source: str, name: str) -> str:
+        if not name:
+            return ""
+        return self._mac(use, source, name)[:_DIGITS]
 
     def _place(self, name: str) -> str:
         return self._mac("place", name.rpartition(":")[0])[:_DIGITS]

@@ -106,11 +106,8 @@ def _empty_evidence() -> Sequence[Verdict]:
 
 def _plan_calls() -> Sequence[Verdict]:
     """Write the plan 27 times, with other words each time."""
-    plans: list[Sequence[Call]] = []
-    for number in range(27):
-        plans.append(
-            [("todo_write", {"todos": [{"id": "1", "description": f"Think {number}", "status": "completed"}]})]
-        )
+    items = [{"id": "1", "description": f"Think {number}", "status": "completed"} for number in range(27)]
+    plans: Sequence[Sequence[Call]] = [[("todo_write", {"todos": [item]})] for item in items]
     return _found(Parrot(plans), variant=1)
 
 

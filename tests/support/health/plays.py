@@ -97,7 +97,6 @@ _KEYS: Mapping[int, str] = {
 @cache
 def _clerk_catalog(variant: int) -> Catalog:
     """Return the workflow of the clerk with the keys of a variant."""
-    tools = sorted({tool for task in TASKS.values() for tool in task.tools})
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name in ("skills", "subagents", "coordinators"):
@@ -105,10 +104,10 @@ def _clerk_catalog(variant: int) -> Catalog:
         agents = root / "agents"
         agents.mkdir()
         (agents / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-        (agents / "clerk.yaml").write_text(
-            f'description: Does what is asked.\nowner: "#general"\nwhen: [slack.mention]\ntools: [{", ".join(tools)}]\n'
-            f'subagents: [read-file]\nwrites: {{jira: [PAY], slack: ["#general", "#incidents"], notion: [{RFC}]}}\n{_KEYS[variant]}'
-        )
+        head = 'description: Does what is asked.\nowner: "#general"\nwhen: [slack.mention]\nsubagents: [read-file]\n'
+        writes = f'writes: {{jira: [PAY], slack: ["#general", "#incidents"], notion: [{RFC}]}}\n'
+        tools = f"tools: [{', '.join(sorted({tool for task in TASKS.values() for tool in task.tools}))}]\n"
+        (agents / "clerk.yaml").write_text(f"{head}{tools}{writes}{_KEYS[variant]}")
         (agents / "clerk.md").write_text("Do what you are asked, and say how you know.")
         return load_catalog(agents, look_up=look_up)
 

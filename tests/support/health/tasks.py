@@ -1,6 +1,7 @@
 """Tasks of a healthy model: each is a generator of turns, which sees every request and names only what it read.
 
-A turn is the calls that the task asks for at once. A task gets the next request of its run, with the results of its calls.
+A turn is the calls that the task asks for at once. A task gets the next request of its run, with the results of
+these calls.
 """
 
 import random

@@ -29,8 +29,8 @@ def mistakes(tmp_path: Path, text: str, defaults: str = "") -> list[str]:
         (
             "limits: {llm_calls: 14}\nchecks:\n  llm-call-budget: {limit: 14, measured_p95: 9}\n",
             (
-                "6: The check llm-call-budget can never fail: its limit is 14, and `limits: llm_calls` ends runs at 14. "
-                "Write a limit below 14, or raise the limit of the runs."
+                "6: The check llm-call-budget can never fail: its limit is 14, and `limits: llm_calls` ends runs at "
+                "14. Write a limit below 14, or raise the limit of the runs."
             ),
         ),
         (

@@ -88,6 +88,7 @@ def test_values_that_a_model_may_write_freely_are_no_names(arguments: dict[str, 
         ("the due date", {"properties": {"Due date": "tomorrow"}}),
         ("the repository acme/payments", {"repository": "acme/payments"}),
         ("(ts 1700000000.000100)", {"ts": "1700000000.000100"}),
+        ("https://acme.slack.com/archives/C0DEPLOY0/p1700000000000100", {"ts": "1700000000.000100"}),
         ('{"table_name": "orders_daily"}', {"table": "orders_daily"}),
     ],
 )

@@ -73,7 +73,7 @@ def test_workflow_sets_how_many_equal_calls_are_a_loop() -> None:
     assert failed(*calls, settings=Settings(limits={"no-tool-loops": 4})) == {}
 
 
-def test_check_that_is_off_has_no_verdict() -> None:
+def test_switched_off_check_has_no_verdict() -> None:
     state = run_checks.project([])
     off = frozenset({"no-tool-loops", "no-empty-evidence"})
     names = {verdict.check for verdict in run_checks.verdicts(state, Settings(off=off))}
@@ -83,13 +83,13 @@ def test_check_that_is_off_has_no_verdict() -> None:
 
 def test_call_without_an_outcome_is_an_orphan() -> None:
     found = failed(request(), answer(ToolAsk("c", "look", "{}")), ToolCall("1.0", "look", "read"))
-    assert found["no-orphaned-tools"].summary == "1 calls have no outcome (look)."
+    assert found["no-orphaned-tools"].summary == "Calls without an outcome: 1 (look)."
     assert found["no-orphaned-tools"].entries == ("7.0",)
 
 
 def test_outcome_without_a_call_is_an_orphan() -> None:
     found = failed(ToolResult("1.0", "ok", "a result"))
-    assert found["no-orphaned-tools"].summary == "1 outcomes have no call (a tool without a valid name)."
+    assert found["no-orphaned-tools"].summary == "Outcomes without a call: 1 (a tool without a valid name)."
 
 
 @pytest.mark.parametrize(("effect", "orphans"), [("read", False), ("keyed", True)])
@@ -144,7 +144,7 @@ def test_twenty_seven_plan_calls_in_one_run_are_a_warning() -> None:
         made += [ToolCall(f"1.{n}", "todo_update", "read"), ToolResult(f"1.{n}", "ok", f"[ ] 1 d{n}")]
     found = failed(*made)
     assert found.keys() == {"plan-call-budget"}
-    assert found["plan-call-budget"].summary == "27 calls were about the plan; the check allows 10."
+    assert found["plan-call-budget"].summary == "Calls about the plan: 27; the check allows 10."
 
 
 def test_run_that_workers_own_for_longer_than_the_limit_is_a_warning() -> None:
@@ -155,7 +155,9 @@ def test_run_that_workers_own_for_longer_than_the_limit_is_a_warning() -> None:
 def test_invented_channel_is_a_warning_that_names_the_nearest_seen() -> None:
     found = failed(*turn(1, "slack_read_channel", {"channel": "#deplois"}))
     assert found.keys() == {"no-invented-names"}
-    assert found["no-invented-names"].summary == "1 names in arguments stood in no earlier message, file or result."
+    assert (
+        found["no-invented-names"].summary == "Names in arguments that stood in no earlier message, file or result: 1."
+    )
     assert found["no-invented-names"].detail == (
         "“#deplois” in “channel” of slack_read_channel: the nearest seen is “deploys”."
     )
@@ -178,6 +180,18 @@ def test_created_object_is_evidence_although_the_search_before_found_none() -> N
     empty = ToolResult("1.0", "ok", "No issue was found.", "found 0 issues")
     made = [ToolCall("2.0", "create", "keyed"), ToolResult("2.0", "ok", "Created.", "created it")]
     assert failed(*turn(1, "look", {"text": "a"}, empty), request(), answer(ToolAsk("c", "create", "{}")), *made) == {}
+
+
+def test_check_that_a_subagent_run_failed_fails_in_the_run_that_asked() -> None:
+    usage = Usage(1, 1, 0)
+    call = ToolCall("1.0", "subagent", "read")
+    asked = e.SubagentStarted("1.0", "clerk", "file it", {}, run="child")
+    done = e.SubagentFinished("1.0", "ok", "filed", "m", usage, 0.0, 5, run="child", failed_checks=("no-tool-loops",))
+    asking = answer(ToolAsk("c", "subagent", "{}"))
+    found = failed(request(), asking, call, asked, done, ToolResult("1.0", "ok", "filed"))
+    assert found.keys() == {"no-tool-loops"}
+    assert found["no-tool-loops"].summary == "Subagent runs that failed this check: 1."
+    assert found["no-tool-loops"].entries == ("9.0",)
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "a tool; see https://evil.example", "\u202etool", ""])

@@ -108,7 +108,7 @@ def test_thoughts_are_a_step_before_the_answer(answered: e.LlmResponse) -> None:
     assert found == [("thought", "Let me see."), ("llm.response", "")]
 
 
-def test_steps_of_a_subagent_run_follow_the_step_that_started_it_once() -> None:
+def test_steps_of_a_subagent_run_follow_its_start_once() -> None:
     started = e.SubagentStarted("1.0", "reader", "Read it.", {}, "run1.a")
     finished = e.SubagentFinished("1.0", "ok", "read", "m", Usage(), None, 5, run="run1.a")
     below = recorded(e.RunAccepted(mention(), "w", parent="run1", depth=1), e.MessageReceived("Read it."), run="run1.a")
@@ -156,7 +156,7 @@ def test_images_are_named_without_their_bytes() -> None:
     assert step.details["media"] == [{"file": "file_1", "media_type": "image/png", "pages": 0}]
 
 
-async def test_requests_of_a_real_run_show_only_what_is_new_since_the_request_before() -> None:
+async def test_request_shows_only_its_messages_that_are_new_since_the_request_before() -> None:
     made = memory_run(says("", ("look", {"text": "a"})), says("done"))
     made.tool("look", "read")
     await made.run()

@@ -48,7 +48,7 @@ def test_step_shows_its_status_its_duration_and_its_attempts() -> None:
     assert lines(step) == ["   7       0.000 s ! tool.result        look  error  1,234 ms  attempt 3"]
 
 
-def test_state_is_shown_at_the_step_that_caused_it_and_a_violation_by_itself() -> None:
+def test_state_is_shown_at_its_cause_and_a_violation_on_a_line_of_its_own() -> None:
     known = {"from": "thinking", "to": "waiting_model"}
     allowed = Step(2, "run1", 0, 1_000, "state.transition", "1.0", status="ok", details=known)
     wrong = Step(3, "run1", 0, 1_000, "state.transition", "1.0", status="violation", output="Wrong.", details=known)

@@ -6,11 +6,25 @@ from collections.abc import Sequence
 import pytest
 
 from gofer.journal.child_runs import SubagentJournals, read_subagents
-from gofer.journal.entries import CallDeferred, ParkReason, Recorded, RunAccepted, RunOwned, RunParked
+from gofer.journal.entries import (
+    CallDeferred,
+    Entry,
+    FileAdded,
+    LlmRequest,
+    LlmResponse,
+    ParkReason,
+    Recorded,
+    RunAccepted,
+    RunOwned,
+    RunParked,
+    ToolCall,
+    ToolResult,
+)
 from gofer.journal.lineage import child_of
 from gofer.models.language_model import Answer
 from gofer.projections.outline import outline
 from gofer.projections.whole_trace import whole_trace
+from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import says
 from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
@@ -120,3 +134,21 @@ async def test_outline_shows_the_reason_of_a_parked_run(why: ParkReason, waits: 
     assert wait_line.endswith(f"until 1970-01-01T00:00:09.000Z: {waits}")
     resumed = [*journal, Recorded(5, 0, 5, "me", RunOwned())]
     assert waits not in outline("run1", whole_trace(resumed, SubagentJournals()))[2]
+
+
+def test_files_of_calls_made_at_once_follow_their_own_call() -> None:
+    asks = (ToolAsk("a", "look", "{}"), ToolAsk("b", "look", "{}"))
+    entries: list[Entry] = [
+        RunAccepted(mention(), "w"),
+        LlmRequest("1.0", "ab", {"model": "m"}, ""),
+        LlmResponse("", asks, "tool_calls", "m", Usage(), 0.0, 1),
+        ToolCall("1.0", "look", "read"),
+        ToolCall("1.1", "look", "read"),
+        FileAdded("file_1", "a", "text/plain", 1, "x"),
+        ToolResult("1.1", "ok", ""),
+        FileAdded("file_0", "a", "text/plain", 1, "x"),
+        ToolResult("1.0", "ok", ""),
+    ]
+    journal = [Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, start=1)]
+    spans = whole_trace(journal, SubagentJournals())
+    assert [span.id for span in spans] == ["run", "llm/1", "1.0", "file/2", "1.1", "file/1"]

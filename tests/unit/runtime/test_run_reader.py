@@ -110,7 +110,7 @@ async def test_run_hidden_since_its_end_is_hidden_from_the_operator() -> None:
     assert (await made.reads("run1", OPERATOR), await made.reads("run1", Member())) == (False, True)
 
 
-async def test_run_whose_place_became_private_is_hidden_when_read() -> None:
+async def test_run_of_a_place_made_private_is_hidden_at_its_next_reading() -> None:
     made = written()
     await made.run("run1", *WORDS)
     assert not await made.reads("run1", AfterTheChange())
@@ -156,7 +156,7 @@ async def test_damaged_private_run_stays_hidden() -> None:
         assert await made.runs.read("run1", OPERATOR) is None
 
 
-async def test_listed_run_without_a_readable_first_frame_says_what_to_do() -> None:
+async def test_listed_run_without_a_readable_first_frame_names_the_restore() -> None:
     made = written()
     await made.run("run1", *WORDS)
     made.store.damage("run1", 1)
@@ -186,7 +186,7 @@ async def test_run_is_found_by_a_unique_beginning_of_its_id() -> None:
 
 
 @pytest.mark.parametrize("name", ["ab", "ab1", ""])
-async def test_beginning_of_the_id_of_a_private_run_finds_nothing(name: str) -> None:
+async def test_beginning_of_the_id_of_a_private_run_finds_no_run(name: str) -> None:
     made = written()
     await made.run("ab12", *WORDS, private=True)
     assert await made.runs.find(name, Member()) is None

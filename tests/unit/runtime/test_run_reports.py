@@ -6,18 +6,22 @@ from types import MappingProxyType
 
 import pytest
 
+from gofer.journal.check_entries import RunChecked, Verdict
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
 from gofer.journal.log import read_journal
 from gofer.journal.purposes import SUMMARY
 from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK
-from gofer.runtime.run_reports import summary
+from gofer.runtime.run_reports import Ended, Observers, checks_to_report, failed_checks, summary
 from gofer.sources.slack.parts import one_message
 from gofer.sources.slack.write import PostMessage
-from gofer.tools.definition import Call, ToolResult
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.messages import Usage
+from gofer.workflows.check_limits import Checks
+from gofer.workflows.grants import Grant
+from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
@@ -144,3 +148,74 @@ async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -
     (call,) = [entry for entry in entries if isinstance(entry, ToolCall) and entry.call == SUMMARY]
     assert [dict(posted) for posted in logged.posted] == [{**dict(call.arguments or {}), "thread_ts": ""}]
     assert logged.posted[0].channel == "#ai-logs"
+
+
+READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"channel": "C0DEPLOY0", "ts": "1795262400.000100"})
+
+
+def looping() -> MemoryWorker:
+    """Return a worker whose model asks three times for the same, and then answers."""
+    made = memory_worker(says("", READ), says("", READ), says("", READ), says("Hello."))
+    made.grant("slack_read_thread")
+    return made
+
+
+async def test_run_report_names_failed_checks_and_counts_warnings() -> None:
+    made = looping()
+    logged = Logged(made)
+    loaded = catalog_of(made.worker).workflows["answer-here"]
+    checks = Checks.model_validate({"llm-call-budget": {"limit": 2}})
+    workflow = loaded.workflow.model_copy(update={"checks": checks, "tools": (Grant(name="slack_read_thread"),)})
+    catalog = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults(ai_logs="#ai-logs"))
+    made.worker = replace(made.worker, workflows=FixedCatalog(catalog))
+    await made.accept("run1", private=False)
+    await made.work_once()
+    (posted,) = logged.posted
+    (line,) = [line for line in posted.text.splitlines() if line.startswith("Checks: ")]
+    assert line.rstrip() == (
+        "Checks: `no-tool-loops` failed: `Tools were called with the same arguments: slack_read_thread 3 times.`; "
+        "1 warning"
+    )
+
+
+async def test_failed_check_is_one_log_line_with_the_run_and_the_names(caplog: pytest.LogCaptureFixture) -> None:
+    made = looping()
+    await made.accept("run1", private=False)
+    await made.work_once()
+    (line,) = [one for one in caplog.records if one.getMessage().startswith("a run failed its checks")]
+    assert line.levelname == "ERROR"
+    assert vars(line)["fields"] == {
+        "run": "run1",
+        "workflow": "answer-here",
+        "checks": ["no-tool-loops"],
+        "warnings": 0,
+        "implies": ["reasoning_collapse"],
+    }
+
+
+async def test_failed_check_of_a_private_run_is_neither_logged_nor_measured(caplog: pytest.LogCaptureFixture) -> None:
+    made = looping()
+    thread = made.worker.services.tools["slack_read_thread"]
+
+    async def private(call: Call, arguments: Arguments) -> ToolResult:
+        return ToolResult("Thread in a private channel", "read", {"private": True})
+
+    tools = MappingProxyType({**made.worker.services.tools, "slack_read_thread": replace(thread, act=private)})
+    ended: list[Ended] = []
+    services = replace(made.worker.services, tools=tools)
+    made.worker = replace(made.worker, services=services, observers=Observers(ended.append))
+    await made.accept("run1")
+    await made.work_once()
+    (one,) = ended
+    assert one.progress is not None
+    assert one.progress.checked is not None
+    assert [verdict.check for verdict in failed_checks(one.progress.checked.verdicts)] == ["no-tool-loops"]
+    assert checks_to_report(one.progress) == ()
+    assert not [line for line in caplog.records if "checks" in line.getMessage()]
+
+
+def test_failed_check_of_an_ignored_run_is_not_reported() -> None:
+    checked = RunChecked((Verdict("no-tool-loops", passed=False),))
+    progress = Progress(started=RunStarted("b", private=False), checked=checked, finished=RunFinished("ignored"))
+    assert checks_to_report(progress) == ()
+    assert checks_to_report(replace(progress, finished=RunFinished("done"))) == checked.verdicts

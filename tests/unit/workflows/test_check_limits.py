@@ -63,15 +63,15 @@ def test_every_check_has_a_key_and_every_key_is_a_check() -> None:
         (
             "  llm-call-budget: {limit: 14}",
             (
-                "The limit 14 is looser than the default 10. Write beside it what you measured, as in `measured_p95: 9`, "
-                "or leave out the limit."
+                "The limit 14 is looser than the default 10. Write beside it what you measured, as in "
+                "`measured_p95: 9`, or leave out the limit."
             ),
         ),
         (
             "  llm-call-budget: {limit: 14, measured_p95: 14}",
             (
-                "The limit 14 does not lie above the measured p95 14, so one run in twenty fails. Write a limit above the "
-                "measured value, or make the runs cheaper."
+                "The limit 14 does not lie above the measured p95 14, so one run in twenty fails. Write a limit "
+                "above the measured value, or make the runs cheaper."
             ),
         ),
         ("  context-window-headroom: {limit: 1.5}", "1.5"),

@@ -232,6 +232,8 @@ def _text(step: Step, text: StepText, most: int) -> str:
     label = escape(text.label)
     if text.same_as:
         return f'<div class="soft">{label}: <a href="#s{text.same_as}">step {text.same_as}</a></div>'
+    if step.kind == "context.snapshot" and step.output != text.text:
+        return f'<div class="key">{label}: {escape(cut(text.text, most))}</div>'
     block = f"<pre>{escape(cut(text.text, most))}</pre>"
     is_short = len(text.text) <= _OPEN and text.text.count("\n") < _OPEN_LINES
     if is_short and step.kind not in _FOLDED and text.label != "event fields":

@@ -7,7 +7,7 @@ heads by age, and each head that it lists is read again before it counts.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 
@@ -98,6 +98,21 @@ class DynamoHeads(Store):
         return nsmallest(limit, known.values(), key=_by_acceptance)
 
     @override
+    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+        known = set[str]()
+        for partition in (OPEN, *_ended_partitions(RETENTIONS, private=False)):
+            # No head is accepted after its age in the index.
+            span = Span(pk=partition, low=age_key(since), high=LAST)
+            lines: Sequence[Indexed] = await self.table.index(span, limit=_AT_ONCE)
+            while lines:
+                heads = [head for _, head in await self._current_heads(lines) if head.accepted_at >= since]
+                fresh = [head for head in heads if head.run not in known and not head.private]
+                # The index may list a head that changes meanwhile in two partitions.
+                known.update(head.run for head in fresh)
+                yield fresh
+                lines = await self.table.index(replace(span, low=_after_last(lines)), limit=_AT_ONCE)
+
+    @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
         span = prefixed(conversation_pk(conversation), OPENED)
         while rows := await self.table.query(span, limit=_ROWS_AT_ONCE):
@@ -164,7 +179,8 @@ class DynamoHeads(Store):
                 return head.retention
             # The partition of a head depends on these three attributes.
             same = [OneOf("retention", [was]), OneOf("status", [head.status]), OneOf("private", [head.private])]
-            sets = {"retention": becomes, "gsi_pk": partition_of(head, becomes)}
+            changed = head.retained(becomes)
+            sets = {"retention": becomes, "facts": changed.facts, "gsi_pk": partition_of(changed)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return becomes
         raise TemporaryError("Other processes keep writing the head of a run; try again.")
@@ -176,7 +192,8 @@ class DynamoHeads(Store):
             if head is None or head.private:
                 return
             same = [OneOf("retention", [head.retention]), OneOf("status", [head.status]), OneOf("private", [False])]
-            sets = {"private": True, "gsi_pk": partition_of(replace(head, private=True))}
+            changed = head.hidden()
+            sets = {"private": True, "facts": changed.facts, "gsi_pk": partition_of(changed)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return
         raise TemporaryError("Other processes keep writing the head of a run; try again.")

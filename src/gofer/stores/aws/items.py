@@ -33,10 +33,10 @@ ENDED = "ended#"
 """The prefixes of sort keys."""
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
 
-_TYPES = (str, str, str, int, str, bool, int, str, int, int, str)
+_TYPES = (str, str, str, int, str, bool, int, str, int, int, str, str)
 _NAMES = (
     *("run", "workflow", "conversation", "accepted_at", "status", "private"),
-    *("updated_at", "reason", "wakes_at", "frames", "retention"),
+    *("updated_at", "reason", "wakes_at", "frames", "facts", "retention"),
 )
 _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a larger number is no valid time."""
@@ -112,11 +112,11 @@ def sort_key_of(head: Head) -> str:
     return age_key(head.touched_at, head.run)
 
 
-def partition_of(head: Head, retention: Retention | None = None) -> str:
+def partition_of(head: Head) -> str:
     """Return the partition of the index that a head belongs to."""
     if not head.ended:
         return OPEN
-    return ended_partition(retention or head.retention, private=head.private)
+    return ended_partition(head.retention, private=head.private)
 
 
 def ended_partition(retention: Retention, *, private: bool) -> str:
@@ -132,7 +132,9 @@ def head_item(head: Head) -> Item:
 
 def head_of(item: Item) -> Head:
     """Return the head in an item. Raises Corrupt."""
-    values = tuple(item.get(name) for name in _NAMES)
+    # Heads of earlier versions have no facts.
+    whole = {"facts": "", **item}
+    values = tuple(whole.get(name) for name in _NAMES)
     if tuple(map(type, values)) == _TYPES:
         head = Head(*values)  # pyright: ignore[reportArgumentType]
         times = (head.accepted_at, head.updated_at, head.wakes_at)

@@ -1,13 +1,13 @@
 """The store in the memory of one process, for notebooks, tests and simulations."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from typing_extensions import override
 
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
-from gofer.journal.store import Store
+from gofer.journal.store import PAGE, Store
 
 
 class MemoryStore(Store):
@@ -67,6 +67,12 @@ class MemoryStore(Store):
     async def heads(self, limit: int, *, private: bool = False) -> Sequence[Head]:
         listed = (head for head in self._heads.values() if private or not head.private)
         return sorted(listed, key=lambda head: (-head.accepted_at, head.run))[:limit]
+
+    @override
+    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+        found = [head for head in await self.heads(len(self._heads)) if head.accepted_at >= since]
+        for first in range(0, len(found), PAGE):
+            yield found[first : first + PAGE]
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -185,13 +191,13 @@ class MemoryStore(Store):
             return None
         if head.retention != was:
             return head.retention
-        self._heads[run] = replace(head, retention=becomes)
+        self._heads[run] = head.retained(becomes)
         return becomes
 
     @override
     async def hide(self, run: str) -> None:
         if head := self._heads.get(run):
-            self._heads[run] = replace(head, private=True)
+            self._heads[run] = head.hidden()
 
     @override
     async def destroy_key(self, run: str) -> None:

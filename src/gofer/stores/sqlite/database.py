@@ -24,6 +24,9 @@ T = TypeVar("T")
 VERSION = 8
 """The format of the tables; files of another format are refused."""
 
+_ADDED = (("heads", "facts", "TEXT NOT NULL DEFAULT ''"),)
+"""Table, name and type of columns that files of this format may lack, because an earlier version wrote them."""
+
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """The errors that SQLite raises. If bytes of the file changed, a table name in an error may be no valid text."""
 _UNREADABLE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -211,10 +214,27 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
     )
     # One transaction for tables and version: another process that opens the file sees both or none.
     if tables:
+        _add_columns(connection)
         connection.executescript(schema)
     else:
         connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={VERSION}; COMMIT;")
     return connection
+
+
+def _add_columns(connection: sqlite3.Connection) -> None:
+    """Add the columns that an earlier version did not write; versions that do not know a column leave it empty."""
+    for table, column, kind in _ADDED:
+        if _lacks(connection, table, column):
+            # Another process may add the column at the same time, so look again under the write lock.
+            connection.execute("BEGIN IMMEDIATE")
+            if _lacks(connection, table, column):
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
+            connection.execute("COMMIT")
+
+
+def _lacks(connection: sqlite3.Connection, table: str, column: str) -> bool:
+    names = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    return bool(names) and column not in names
 
 
 def _other_version(path: Path, version: int) -> str:

@@ -13,10 +13,12 @@ from gofer.values.errors import Corrupt
 Row = tuple[Any, ...]
 """The values of one row, of the types that SCHEMA declares."""
 
-HEAD = "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, retention"
+HEAD = (
+    "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, facts, retention"
+)
 """The columns of a head."""
-_TYPES = (str, str, str, int, str, int, int, str, int, int, str)
-_LATEST = 253_402_300_799_999
+_TYPES = (str, str, str, int, str, int, int, str, int, int, str, str)
+LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a larger number is no valid time."""
 REPLACED = ", ".join(f"{name} = excluded.{name}" for name in HEAD.split(", ")[1:-1])
 """The assignments of an upsert that replaces a whole head except its `retention`."""
@@ -39,6 +41,7 @@ def row_of(head: Head) -> Row:
         head.reason,
         head.wakes_at,
         head.frames,
+        head.facts,
         head.retention,
     )
 
@@ -47,7 +50,7 @@ def head_of(row: Row) -> Head:
     """Return the head of a row. Raises Corrupt."""
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
     times = (accepted_at, updated_at, rest[1])
-    plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
+    plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
         raise Corrupt(f"The list row of run {named} is damaged; restore gofer.db from a backup.")
@@ -76,4 +79,6 @@ def text_of(raw: bytes) -> str:
 
 
 def _is_text(value: object) -> bool:
-    return not isinstance(value, str) or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if not isinstance(value, str) or value.isascii():
+        return True
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)

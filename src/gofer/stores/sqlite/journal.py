@@ -6,15 +6,26 @@ enter the database or its log. The write lock of the database covers both files,
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import islice
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
-from gofer.journal.store import Store
+from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage, facts_left
+from gofer.journal.store import PAGE, Store
 from gofer.stores.sqlite.database import Database
-from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
+from gofer.stores.sqlite.head_rows import (
+    HEAD,
+    LATEST,
+    MARKS,
+    REPLACED,
+    Row,
+    head_of,
+    readable,
+    row_of,
+    text_of,
+    usage_of,
+)
 from gofer.stores.sqlite.key_file import Keys
 from gofer.values.errors import Corrupt
 
@@ -25,7 +36,8 @@ CREATE TABLE IF NOT EXISTS frames (
 CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
-    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL
+    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL,
+    facts TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_public ON heads (accepted_at DESC, run) WHERE private = 0;
@@ -125,6 +137,21 @@ class SqliteStore(Store):
         # A constant condition uses the partial index; with a parameter SQLite would also read all private heads.
         shown = "" if private else "WHERE private = 0 "
         return await self._readable_heads(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
+
+    @override
+    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+        last = (LATEST, "")
+        while True:
+            page = await self._readable_heads(
+                f"SELECT {HEAD} FROM heads WHERE private = 0 AND accepted_at >= ? AND accepted_at <= ?"
+                " AND (accepted_at < ? OR run > ?) ORDER BY accepted_at DESC, run",
+                (since, last[0], *last),
+                PAGE,
+            )
+            yield page
+            if len(page) < PAGE:
+                return
+            last = (page[-1].accepted_at, page[-1].run)
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -291,17 +318,20 @@ class SqliteStore(Store):
     async def retain(self, run: str, was: Retention, becomes: Retention) -> Retention | None:
 
         def work(connection: sqlite3.Connection) -> Retention | None:
-            connection.execute("UPDATE heads SET retention = ? WHERE run = ? AND retention = ?", (becomes, run, was))
-            row = connection.execute("SELECT retention FROM heads WHERE run = ?", (run,)).fetchone()
+            row = connection.execute("SELECT retention, facts FROM heads WHERE run = ?", (run,)).fetchone()
             if row is None:
                 return None
-            return row[0]
+            if row[0] != was:
+                return row[0]
+            left = facts_left(str(row[1]), becomes)
+            connection.execute("UPDATE heads SET retention = ?, facts = ? WHERE run = ?", (becomes, left, run))
+            return becomes
 
         return await self._database.run(work)
 
     @override
     async def hide(self, run: str) -> None:
-        await self._rows("UPDATE heads SET private = 1 WHERE run = ?", (run,))
+        await self._rows("UPDATE heads SET private = 1, facts = '' WHERE run = ?", (run,))
 
     @override
     async def destroy_key(self, run: str) -> None:

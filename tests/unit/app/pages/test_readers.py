@@ -38,7 +38,7 @@ def people(made: Browser) -> SlackPeople:
     return SlackPeople(SlackWeb("https://slack.test/api/", Secret("xoxb-simulated"), made.http))
 
 
-async def test_local_page_of_a_run_whose_channel_became_private_is_hidden_for_good() -> None:
+async def test_local_page_of_a_run_is_hidden_for_good_after_its_channel_became_private() -> None:
     async with browser() as made, local(made, people(made)) as client:
         before = await client.get("/runs/run1")
         channels = made.slack.workspace.channels

@@ -95,7 +95,7 @@ async def test_long_trace_continues_where_the_answer_before_ended() -> None:
     assert after > 0
 
 
-async def test_prompt_of_a_run_is_the_one_that_the_run_began_with() -> None:
+async def test_prompt_of_a_run_comes_from_its_bundle() -> None:
     async with pages_of(await ended()) as client:
         prompt = (await client.get("/runs/run1/prompt", headers=JSON)).json()
         page = await client.get("/runs/run1/prompt")
@@ -103,7 +103,7 @@ async def test_prompt_of_a_run_is_the_one_that_the_run_began_with() -> None:
     assert "You are a test." in page.text
 
 
-async def test_shortened_id_finds_a_listed_run_and_an_ambiguous_one_says_so() -> None:
+async def test_shortened_id_finds_a_listed_run_and_an_ambiguous_id_is_refused() -> None:
     made = await ended()
     for run in ("ab12", "ab34"):
         await claimed(made.store, run)

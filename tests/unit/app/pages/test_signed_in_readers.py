@@ -1,15 +1,20 @@
 """Page permissions on AWS: runs of channels that became private, prompts, and runs of private repositories."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from gofer.journal.entries import Entry, MessageReceived, RunFinished, RunStarted
 from gofer.journal.hidden_runs import is_hidden
+from gofer.journal.log import Pen, open_journal
 from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from support.app.page_browser import ADA, BOARD, GENERAL, OTHER, Browser, browser
 from support.models.served import served
+from support.stand_ins import make_outside
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +51,26 @@ async def test_run_of_a_channel_made_private_is_shown_to_members_and_unlisted() 
     assert (before, after, member, listed) == ((200, True), (404, False), (200, 200), False)
     assert head is not None
     assert head.private
+
+
+@pytest.mark.parametrize("end", [(), (RunFinished("done"),)], ids=["before the end", "after the end"])
+async def test_words_of_a_private_run_are_shown_to_its_members_only(end: Sequence[Entry]) -> None:
+    paths = ("/runs/run2", "/runs/run2/trace", "/runs/run2/trace?full=1")
+    async with browser() as made:
+        journal, _ = await open_journal("run2", made.store, MemoryBlobs(), Pen("me", make_outside()))
+        for entry in (RunStarted("no bundle", private=True), MessageReceived("the secret words"), *end):
+            journal.add(entry)
+        await journal.commit()
+        await made.sign_in(OTHER)
+        stranger = [await status(made, path) for path in paths]
+        shortened = await status(made, "/runs/run2"[:-1])
+        await made.sign_in(ADA)
+        member = [(await made.get(path)).text for path in paths]
+        await made.store.destroy_key("run2")
+        await made.store.empty("run2")
+        deleted = [await status(made, path) for path in paths]
+    assert (stranger, deleted, shortened) == ([404] * 3, [404] * 3, 200)
+    assert ["the secret words" in text for text in member] == [True] * 3
 
 
 async def test_other_runs_of_a_channel_made_private_leave_the_lists() -> None:

@@ -83,7 +83,7 @@ def filled(rows: int) -> sqlite3.Connection:
 
 
 def head_row(i: int, private: int, status: str) -> tuple[object, ...]:
-    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due"
+    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due", ""
 
 
 def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callable[[int], tuple[object, ...]]]) -> None:
@@ -107,6 +107,7 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
         "head": lambda: store.head("r5"),
         "heads": lambda: store.heads(20),
         "heads of all": lambda: store.heads(20, private=True),
+        "listed": lambda: anext(aiter(store.listed(LATE))),
         "oldest_runnable": lambda: store.oldest_runnable("c5"),
         "previous": lambda: store.previous("c6", "w", LATE),
         "unfinished": lambda: store.unfinished(LATE, 20),
