@@ -16,7 +16,7 @@ def test_summary_is_one_short_line(text: str) -> None:
     assert len(found.splitlines()) <= 1
 
 
-def test_summary_names_the_length_of_a_text_that_is_cut() -> None:
+def test_summary_of_a_long_text_names_its_length() -> None:
     assert summary("short\n text ") == "short text"
     assert summary("x" * 1_000) == "x" * SUMMARY + "… (1,000 characters in all)"
     assert summary(" " * 5_000) == "… (5,000 characters in all)"
