@@ -16,7 +16,7 @@ from gofer.projections.prompted_run import PromptedRun
 from gofer.projections.run_diff import Summary, summary
 from gofer.projections.states import States, Transition
 from gofer.projections.waste import Waste, waste
-from gofer.values.canonical_json import encode_text
+from gofer.values.canonical_json import as_object, encode_text
 
 ONLY_AT_THE_END = frozenset({"no-orphaned-tools"})
 """The checks that say nothing before the end of a run, because its calls are still being made."""
@@ -96,17 +96,31 @@ def _run_health(run: PromptedRun) -> RunHealth:
 
 
 def _verdicts(run: PromptedRun, state: Progress) -> tuple[Made, Sequence[Verdict]]:
-    """Return the recorded verdicts of a run, or else those of its journal by the default limits."""
+    """Return the recorded verdicts of a run, or else those of its journal by the limits in its bundle."""
     if state.checked is not None:
         return "recorded at the end", state.checked.verdicts
-    settings = Settings(texts=(encode_text(run.bundle),))
-    verdicts = run_checks.verdicts(run_checks.project(run.entries), settings)
+    verdicts = run_checks.verdicts(run_checks.project(run.entries), _settings(run))
     if state.finished is not None:
         return "made now, because none were recorded", verdicts
     so_far = [verdict for verdict in verdicts if verdict.check not in ONLY_AT_THE_END]
     if run.damage:
         return "of the part before the damage", so_far
     return "so far, because the run has not ended", so_far
+
+
+def _settings(run: PromptedRun) -> Settings:
+    """Return the settings of the checks in the bundle of a run. The bundle does not say which tools may be polled."""
+    checks = as_object(as_object(run.bundle.get("workflow")).get("checks"))
+    limits: dict[str, float] = {}
+    off: set[str] = set()
+    for check, value in checks.items():
+        keys = as_object(value)
+        limit = keys.get("limit")
+        if isinstance(limit, int | float):
+            limits[check] = limit
+        if keys.get("off") is True:
+            off.add(check)
+    return Settings(limits=limits, off=frozenset(off), texts=(encode_text(run.bundle),))
 
 
 def _durations(transitions: States, state: Progress) -> Mapping[State, int]:

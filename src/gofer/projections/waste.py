@@ -160,7 +160,15 @@ def _part(reason: Reason, examined: Sequence[_Examined], *, is_priced: bool) -> 
     usd = None
     if is_priced:
         usd = spent.usd
-    return Wasted(reason, tools.total(), dict(tools), int(spent.input), int(spent.cached), int(spent.output), usd)
+    return Wasted(
+        reason=reason,
+        calls=tools.total(),
+        tools=dict(tools),
+        input_tokens=int(spent.input),
+        cached_tokens=int(spent.cached),
+        output_tokens=int(spent.output),
+        usd=usd,
+    )
 
 
 def _tool(call: Call | None) -> str:

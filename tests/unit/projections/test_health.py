@@ -61,6 +61,13 @@ async def test_checks_of_an_unfinished_run_are_made_from_its_journal_so_far() ->
     assert "no-orphaned-tools" not in {verdict.check for verdict in run.verdicts}
 
 
+async def test_checks_of_an_unfinished_run_have_the_limits_of_its_bundle() -> None:
+    run = await looped()
+    for keys in ({"limit": 4, "off": False}, {"limit": None, "off": True}):
+        bundle = {**run.bundle, "workflow": {"checks": {"no-tool-loops": keys}}}
+        assert health(replace(run, bundle=bundle), NO_BASELINE).runs[0].errors == []
+
+
 async def test_health_names_repeats_and_each_request() -> None:
     found = health(await ended(), NO_BASELINE)
     shown = text(found)
