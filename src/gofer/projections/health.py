@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.check_entries import Verdict
-from gofer.projections import progress, run_checks, states
+from gofer.projections import calls, progress, run_checks, states
 from gofer.projections.anomalies import Anomalies
 from gofer.projections.check_settings import Settings
 from gofer.projections.context import Snapshot, snapshots
@@ -15,6 +15,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.prompted_run import PromptedRun
 from gofer.projections.run_diff import Summary, summary
 from gofer.projections.states import States, Transition
+from gofer.projections.tool_names import known_tools, shown_part
 from gofer.projections.waste import Waste, waste
 from gofer.values.canonical_json import as_object, encode_text
 
@@ -90,9 +91,22 @@ def _run_health(run: PromptedRun) -> RunHealth:
         durations=_durations(transitions, state),
         entered=Counter(one.after for one in transitions.transitions),
         violations=transitions.violations,
-        context=snapshots(run.entries, run.system, run.tools),
+        context=_context(run),
         damage=run.damage,
     )
+
+
+def _context(run: PromptedRun) -> Sequence[Snapshot]:
+    """Return the context of each request, without names that a model wrote for unknown tools."""
+    known = known_tools(calls.project(run.entries).calls.values(), run.tools)
+    return [
+        replace(
+            one,
+            entered=[shown_part(name, known) for name in one.entered],
+            left=[shown_part(name, known) for name in one.left],
+        )
+        for one in snapshots(run.entries, run.system, run.tools)
+    ]
 
 
 def _verdicts(run: PromptedRun, state: Progress) -> tuple[Made, Sequence[Verdict]]:

@@ -83,6 +83,16 @@ async def test_health_shows_no_contents() -> None:
     assert SECRET not in json.dumps(health_json(found))
 
 
+async def test_name_that_a_model_made_up_for_a_tool_is_not_shown() -> None:
+    made = memory_run(says("", (f"password_{SECRET}", {})), says("", (SECRET, {})), says("done"))
+    made.tool("look", "read")
+    await made.run()
+    found = health(await prompted(made), NO_BASELINE)
+    assert SECRET not in text(found)
+    assert SECRET not in json.dumps(health_json(found))
+    assert "+result of an unknown tool (1.0)" in text(found)
+
+
 async def test_unusual_trait_is_advice_with_its_rate_of_false_alarms() -> None:
     unusual = Anomalies(87, [Anomaly("tokens", "48,200 tokens; the median is 12,100 tokens (robust z +6.2)", 2)], 5)
     found = health(await ended(), unusual)
