@@ -1,8 +1,10 @@
 """The JSON of one run: its status and answer, and its steps page by page."""
 
+from dataclasses import replace
+
 import pytest
 
-from gofer.app.pages import run_api
+from gofer.app.pages import run_api, run_page
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunFinished
 from support.app.read_runs import pages_of, record_of
@@ -124,3 +126,13 @@ async def test_odd_query_is_no_error(query: str) -> None:
     async with pages_of(await ended()) as client:
         answer = await client.get(f"/runs/run1/trace{query}")
     assert answer.status_code == 200
+
+
+async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None:
+    record = replace(await record_of(await ended()), damage="Frame 9 is <b>damaged</b>.")
+    trace = run_api.trace_json(record, full=False, after=0)
+    steps = trace["steps"]
+    assert isinstance(steps, list)
+    assert (run_api.run_json(record)["damage"], trace["damage"]) == (record.damage, record.damage)
+    assert (steps[-1]["kind"], steps[-1]["output_summary"]) == ("damage", record.damage)
+    assert run_page.body(record).count("Frame 9 is &lt;b&gt;damaged&lt;/b&gt;.") == 2
