@@ -24,7 +24,7 @@ def no_invented_names(names: NamedValues, settings: Settings) -> Verdict:
         return passed("no-invented-names", "warning")
     quotations: list[str] = []
     for one in found[:_QUOTED_NAMES]:
-        near = nearest(names, one.value)
+        near = nearest(names, settings.texts, one.value)
         hint = "nothing like it was seen"
         if near:
             hint = f"the nearest seen is {quoted(near)}"

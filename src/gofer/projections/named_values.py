@@ -93,15 +93,16 @@ def invented(state: NamedValues, texts: Iterable[str]) -> tuple[Unseen, ...]:
     return tuple(one for one in state.unseen.values() if not words.keys() >= set(one.words))
 
 
-def nearest(state: NamedValues, value: str) -> str:
-    """Return the seen word that is most like an invented name, or an empty text."""
+def nearest(state: NamedValues, texts: Iterable[str], value: str) -> str:
+    """Return the word of the run or of `texts` that is most like an invented name, or an empty text."""
+    known = {**_words_of("\n".join(texts)), **state.words}
     sought = value.strip("#@").lower()
-    near = [word for word in state.words if abs(len(word) - len(sought)) <= 2 and word != sought]
+    near = [word for word in known if abs(len(word) - len(sought)) <= 2 and word != sought]
     near.sort(key=lambda word: word[:1] != sought[:1])
     found = get_close_matches(sought, near[:_COMPARED], n=1, cutoff=0.7)
     if not found:
         return ""
-    return state.words[found[0]]
+    return known[found[0]]
 
 
 def _see(state: NamedValues, text: str) -> None:

@@ -126,8 +126,9 @@ def test_names_that_only_the_model_wrote_count_as_invented() -> None:
 
 def test_nearest_seen_name_is_named() -> None:
     state = state_of(said("see #billing-alerts and OPS-12"), asks(channel="#billing-alert", issue="OPS-21"))
-    assert [nearest(state, one.value) for one in invented(state, ())] == ["billing-alerts", "OPS-12"]
-    assert nearest(state, "nothing-like-this") == ""
+    assert [nearest(state, (), one.value) for one in invented(state, ())] == ["billing-alerts", "OPS-12"]
+    assert nearest(state, ("Write to #billing-alarm.",), "#billing-alarms") == "billing-alarm"
+    assert nearest(state, (), "unlike-all-others") == ""
 
 
 def test_run_that_saw_an_image_has_no_invented_names() -> None:
