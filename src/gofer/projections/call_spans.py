@@ -52,7 +52,7 @@ def end(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
 
 
 def end_unknown(state: Trace, recorded: e.Recorded, call: str) -> None:
-    """End a call whose outcome cannot be determined."""
+    """End a call with an outcome that cannot be determined."""
     _open_without_intent(state, recorded, call)
     add_files(state, call)
     state.update(call, state.waited(call, recorded.at), status="unknown", ended=recorded)

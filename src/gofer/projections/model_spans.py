@@ -77,7 +77,7 @@ def defer(state: Trace, recorded: e.Recorded, call: str, attributes: Mapping[str
 
 
 def lose_attempts(state: Trace, recorded: e.Recorded) -> None:
-    """End the attempts whose answers were lost with an earlier owner."""
+    """End the open attempts, because an earlier owner did not record their answers."""
     for attempt in state.attempts.values():
         if state.spans[attempt].end is None:
             state.update(attempt, {"error.type": "lost"}, status="error", ended=recorded)

@@ -28,7 +28,7 @@ def span_id(run: str, address: str) -> bytes:
 
 
 def subagent_chat_id(run: str, address: str) -> bytes:
-    """Return the span id of the model call of a one-shot subagent, whose own span begins with the same entry."""
+    """Return the span id of the model call of a one-shot subagent, which begins with the entry of the subagent."""
     return span_id(run, f"{address} chat")
 
 

@@ -60,7 +60,7 @@ class Trace:
     asked: dict[str, str] = field(default_factory=dict[str, str])
     """The tools that the last answer asked for, by the ids of the calls."""
     files: list[Recorded] = field(default_factory=list[Recorded])
-    """Entries about files whose call has no result yet; the result follows right after them."""
+    """Entries about the files of a call without a result yet; the result follows right after them."""
     waiting: dict[str, int] = field(default_factory=dict[str, int])
     """The time of the first wait of each call without an outcome, by the id of its span."""
     system: str = ""
