@@ -6,10 +6,10 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
-from gofer.projections.anomalies import anomalies, traits
+from gofer.projections.anomalies import anomalies
 from gofer.projections.health import Health, health
 from gofer.projections.health_text import health_json, health_lines
-from gofer.runtime.baseline import baseline
+from gofer.runtime.baseline import baseline, traits_of
 from gofer.runtime.prompted_runs import listed_record, prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader
 
@@ -46,5 +46,5 @@ async def _health(opened: Operations, name: str) -> Health:
     runs = RunReader(opened.stores, opened.clock, {})
     record = await listed_record(runs, name, OPERATOR)
     earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=record.run)
-    unusual = anomalies(traits(record.entries, record.progress), earlier)
+    unusual = anomalies(traits_of(record), earlier)
     return health(await prompted_run(record, opened.stores.blobs), unusual)

@@ -14,7 +14,7 @@ from gofer.journal import entries as e
 from gofer.projections.calls import Call
 from gofer.projections.calls import project as project_calls
 from gofer.projections.progress import Progress
-from gofer.projections.tool_names import shown_tool
+from gofer.projections.tool_names import known_tools, shown_tool
 
 LEAST_RUNS = 20
 """The fewest earlier runs that are a baseline."""
@@ -83,10 +83,11 @@ class Anomalies:
         return self.runs >= LEAST_RUNS
 
 
-def traits(entries: Sequence[e.Recorded], progress: Progress) -> Traits:
-    """Return what of a run is compared."""
+def traits(entries: Sequence[e.Recorded], progress: Progress, schemas: Sequence[Mapping[str, object]]) -> Traits:
+    """Return what of a run with these tool schemas is compared."""
     calls = [call for call in project_calls(entries).calls.values() if not call.is_own]
-    tools = [shown_tool(call.tool) for call in calls]
+    known = known_tools(calls, schemas)
+    tools = [shown_tool(call.tool, known) for call in calls]
     return Traits(dict(_numbers(progress, calls)), frozenset(tools), frozenset(pairwise(tools)), _answer(entries))
 
 

@@ -32,6 +32,9 @@ class Rates:
     output: float = 1.0
 
 
+FREE = Rates(input=0.0, cached=0.0, output=0.0)
+
+
 @dataclass(slots=True)
 class Spent:
     """Tokens and their cost. Input tokens are those that were not cached."""
@@ -100,8 +103,11 @@ def _rates(bundle: Mapping[str, object]) -> Mapping[str, Rates]:
     for model in map(as_object, as_list(bundle.get("models"))):
         price = as_object(model.get("price"))
         if price:
-            rates = Rates(_number(price, "input"), _number(price, "cached_input"), _number(price, "output"))
-            found[as_text(model.get("name"))] = rates
+            found[as_text(model.get("name"))] = Rates(
+                input=_number(price, "input"),
+                cached=_number(price, "cached_input"),
+                output=_number(price, "output"),
+            )
     return found
 
 
@@ -125,7 +131,7 @@ class _Division:
         """The calls by their ids in the history."""
         self._layout: _Layout | None = None
         self._answer: e.LlmResponse | None = None
-        self._prices = Rates(0.0, 0.0, 0.0)
+        self._prices = FREE
         """US dollars per token of the last answer."""
 
     def fold(self, recorded: e.Recorded) -> None:
@@ -157,7 +163,7 @@ class _Division:
     def _count(self, usage: Usage, cost: float | None) -> Spent:
         """Add the usage of an answer to that of the run, and return it."""
         cached = min(usage.cached_tokens, usage.input_tokens)
-        spent = Spent(usage.input_tokens - cached, cached, usage.output_tokens, cost or 0.0)
+        spent = Spent(input=usage.input_tokens - cached, cached=cached, output=usage.output_tokens, usd=cost or 0.0)
         self.result.total.add(spent)
         self.result.is_priced = self.result.is_priced and cost is not None
         return spent
@@ -212,9 +218,9 @@ def _prices(spent: Spent, rates: Rates) -> Rates:
     """Return the US dollars per token of an answer, in the proportions of its prices."""
     units = spent.input * rates.input + spent.cached * rates.cached + spent.output * rates.output
     if not units:
-        return Rates(0.0, 0.0, 0.0)
+        return FREE
     unit = spent.usd / units
-    return Rates(unit * rates.input, unit * rates.cached, unit * rates.output)
+    return Rates(input=unit * rates.input, cached=unit * rates.cached, output=unit * rates.output)
 
 
 def _shares_of_request(layout: _Layout, spent: Spent) -> Iterator[tuple[str, Spent]]:

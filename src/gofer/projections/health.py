@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.check_entries import Verdict
-from gofer.projections import progress, run_checks, states
+from gofer.projections import calls, progress, run_checks, states
 from gofer.projections.anomalies import Anomalies
 from gofer.projections.check_settings import Settings
 from gofer.projections.context import Snapshot, snapshots
@@ -15,8 +15,9 @@ from gofer.projections.progress import Progress
 from gofer.projections.prompted_run import PromptedRun
 from gofer.projections.run_diff import Summary, summary
 from gofer.projections.states import States, Transition
+from gofer.projections.tool_names import known_tools, shown_part
 from gofer.projections.waste import Waste, waste
-from gofer.values.canonical_json import encode_text
+from gofer.values.canonical_json import as_object, encode_text
 
 ONLY_AT_THE_END = frozenset({"no-orphaned-tools"})
 """The checks that say nothing before the end of a run, because its calls are still being made."""
@@ -90,23 +91,50 @@ def _run_health(run: PromptedRun) -> RunHealth:
         durations=_durations(transitions, state),
         entered=Counter(one.after for one in transitions.transitions),
         violations=transitions.violations,
-        context=snapshots(run.entries, run.system, run.tools),
+        context=_context(run),
         damage=run.damage,
     )
 
 
+def _context(run: PromptedRun) -> Sequence[Snapshot]:
+    """Return the context of each request, without names that a model wrote for unknown tools."""
+    known = known_tools(calls.project(run.entries).calls.values(), run.tools)
+    return [
+        replace(
+            one,
+            entered=[shown_part(name, known) for name in one.entered],
+            left=[shown_part(name, known) for name in one.left],
+        )
+        for one in snapshots(run.entries, run.system, run.tools)
+    ]
+
+
 def _verdicts(run: PromptedRun, state: Progress) -> tuple[Made, Sequence[Verdict]]:
-    """Return the recorded verdicts of a run, or else those of its journal by the default limits."""
+    """Return the recorded verdicts of a run, or else those of its journal by the limits in its bundle."""
     if state.checked is not None:
         return "recorded at the end", state.checked.verdicts
-    settings = Settings(texts=(encode_text(run.bundle),))
-    verdicts = run_checks.verdicts(run_checks.project(run.entries), settings)
+    verdicts = run_checks.verdicts(run_checks.project(run.entries), _settings(run))
     if state.finished is not None:
         return "made now, because none were recorded", verdicts
     so_far = [verdict for verdict in verdicts if verdict.check not in ONLY_AT_THE_END]
     if run.damage:
         return "of the part before the damage", so_far
     return "so far, because the run has not ended", so_far
+
+
+def _settings(run: PromptedRun) -> Settings:
+    """Return the settings of the checks in the bundle of a run. The bundle does not say which tools may be polled."""
+    checks = as_object(as_object(run.bundle.get("workflow")).get("checks"))
+    limits: dict[str, float] = {}
+    off: set[str] = set()
+    for check, value in checks.items():
+        keys = as_object(value)
+        limit = keys.get("limit")
+        if isinstance(limit, int | float):
+            limits[check] = limit
+        if keys.get("off") is True:
+            off.add(check)
+    return Settings(limits=limits, off=frozenset(off), texts=(encode_text(run.bundle),))
 
 
 def _durations(transitions: States, state: Progress) -> Mapping[State, int]:

@@ -15,7 +15,7 @@ from gofer.projections.call_tokens import AS_TEXT, CallTokens, Spent, call_token
 from gofer.projections.calls import Call
 from gofer.projections.conversation import REFUSALS
 from gofer.projections.prompted_run import PromptedRun
-from gofer.projections.tool_names import shown_tool
+from gofer.projections.tool_names import known_tools, shown_tool
 from gofer.projections.unused_results import unused_results
 from gofer.values.canonical_json import encode_text
 
@@ -106,6 +106,8 @@ class _Examined:
     """The calls of one run with their tokens, and the reasons of the wasted ones by call id."""
 
     calls: Mapping[str, Call]
+    known: frozenset[str]
+    """The names of tools that may be shown."""
     tokens: CallTokens
     reasons: Mapping[str, Reason]
 
@@ -118,7 +120,7 @@ def _examine(run: PromptedRun) -> _Examined:
     for call in tokens.calls:
         if call.startswith(written):
             reasons[call] = "malformed"
-    return _Examined(calls, tokens, reasons)
+    return _Examined(calls, known_tools(calls.values(), run.tools), tokens, reasons)
 
 
 def _reasons(calls: Mapping[str, Call], unused: frozenset[str]) -> Iterator[tuple[str, Reason]]:
@@ -156,14 +158,22 @@ def _part(reason: Reason, examined: Sequence[_Examined], *, is_priced: bool) -> 
         for call, why in one.reasons.items():
             if why == reason:
                 spent.add(one.tokens.calls.get(call, Spent()))
-                tools[_tool(one.calls.get(call))] += 1
+                tools[_tool(one, call)] += 1
     usd = None
     if is_priced:
         usd = spent.usd
-    return Wasted(reason, tools.total(), dict(tools), int(spent.input), int(spent.cached), int(spent.output), usd)
+    return Wasted(
+        reason=reason,
+        calls=tools.total(),
+        tools=dict(tools),
+        input_tokens=int(spent.input),
+        cached_tokens=int(spent.cached),
+        output_tokens=int(spent.output),
+        usd=usd,
+    )
 
 
-def _tool(call: Call | None) -> str:
-    if call is None:
+def _tool(examined: _Examined, call: str) -> str:
+    if call not in examined.calls:
         return "a call written as text"
-    return shown_tool(call.tool)
+    return shown_tool(examined.calls[call].tool, examined.known)

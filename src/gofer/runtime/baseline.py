@@ -1,10 +1,11 @@
 """The newest ended public runs of a workflow, which a run of that workflow is compared with."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gofer.projections.anomalies import MOST_RUNS, Traits, traits
 from gofer.runtime.run_reader import MOST_SEARCHED, Reader, RunReader
+from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone
 
 _AT_ONCE = 10
@@ -33,4 +34,12 @@ async def _traits(runs: RunReader, reader: Reader, run: str) -> Traits | None:
         return None
     if record is None or record.damage or record.progress.private:
         return None
-    return traits(record.entries, record.progress)
+    return traits_of(record)
+
+
+def traits_of(record: RunRecord) -> Traits:
+    """Return what of a run is compared with its baseline."""
+    schemas: Sequence[Mapping[str, object]] = ()
+    if record.bundle is not None:
+        schemas = record.bundle.tools
+    return traits(record.entries, record.progress, schemas)

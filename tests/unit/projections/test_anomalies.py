@@ -71,7 +71,7 @@ async def test_traits_of_a_run_are_its_counts_its_tools_and_its_answer() -> None
     made.tool("post", "keyed")
     await made.run()
     entries = await made.journal()
-    found = traits(entries, progress.project(entries))
-    assert found.tools == {"look", "post", "a tool without a valid name"}
+    found = traits(entries, progress.project(entries), made.bundle().tools)
+    assert found.tools == {"look", "post", "an unknown tool"}
     assert ("look", "post") in found.pairs
     assert (found.numbers["model calls"], found.numbers["refused calls"], found.answer) == (3, 1, "given")

@@ -61,6 +61,13 @@ async def test_checks_of_an_unfinished_run_are_made_from_its_journal_so_far() ->
     assert "no-orphaned-tools" not in {verdict.check for verdict in run.verdicts}
 
 
+async def test_checks_of_an_unfinished_run_have_the_limits_of_its_bundle() -> None:
+    run = await looped()
+    for keys in ({"limit": 4, "off": False}, {"limit": None, "off": True}):
+        bundle = {**run.bundle, "workflow": {"checks": {"no-tool-loops": keys}}}
+        assert health(replace(run, bundle=bundle), NO_BASELINE).runs[0].errors == []
+
+
 async def test_health_names_repeats_and_each_request() -> None:
     found = health(await ended(), NO_BASELINE)
     shown = text(found)
@@ -74,6 +81,16 @@ async def test_health_shows_no_contents() -> None:
     found = health(await ended(failed), NO_BASELINE)
     assert SECRET not in text(found)
     assert SECRET not in json.dumps(health_json(found))
+
+
+async def test_name_that_a_model_made_up_for_a_tool_is_not_shown() -> None:
+    made = memory_run(says("", (f"password_{SECRET}", {})), says("", (SECRET, {})), says("done"))
+    made.tool("look", "read")
+    await made.run()
+    found = health(await prompted(made), NO_BASELINE)
+    assert SECRET not in text(found)
+    assert SECRET not in json.dumps(health_json(found))
+    assert "+result of an unknown tool (1.0)" in text(found)
 
 
 async def test_unusual_trait_is_advice_with_its_rate_of_false_alarms() -> None:

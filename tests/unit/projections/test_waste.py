@@ -60,7 +60,7 @@ async def test_call_with_broken_arguments_and_call_of_an_unknown_tool_are_malfor
     found = await wasted(says("", ("look", '{"text": ')), says("", ("erase all", {})), says("done"))
     (part,) = found.parts
     assert (part.reason, part.calls) == ("malformed", 2)
-    assert part.tools == {"look": 1, "a tool without a valid name": 1}
+    assert part.tools == {"look": 1, "an unknown tool": 1}
     assert part.tokens > 200
     assert part.cached_tokens > 0
     assert part.usd is not None
