@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gofer.cli.main import main
+from support.app.command_line import Command
 from support.app.company import ROOT
 from support.app.runs_of_each_kind import Played, played
 from support.http.threaded_server import Requests, serving
@@ -57,3 +59,22 @@ def busy_model(terminal: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 def of_each_kind(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Return a run of each kind, played once for all journeys that only read."""
     return asyncio.run(played(tmp_path_factory.mktemp("runs")))
+
+
+@pytest.fixture
+def state(of_each_kind: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands work on the state of the played runs, in the repository of these runs."""
+    monkeypatch.setenv("GOFER_DATA", str(of_each_kind.folder / "state"))
+    monkeypatch.chdir(of_each_kind.folder / "repository")
+
+
+@pytest.fixture
+def command(state: None, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return a function that runs a command, and returns its exit code and everything that it printed."""
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(words)
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return run

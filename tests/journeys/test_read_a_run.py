@@ -5,7 +5,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -13,12 +13,12 @@ import httpx2
 import pytest
 
 from generators.healthy_runs import CHECKS
-from gofer.cli.main import main
 from gofer.journal import entries as e
 from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.errors import Corrupt
+from support.app.command_line import Command
 from support.app.company import Company
 from support.app.model_of_each_kind import ANSWERS, CANARY, REFUSED
 from support.app.runs_of_each_kind import (
@@ -68,29 +68,7 @@ async def test_damaged_run_is_damaged_and_private_run_is_deleted(of_each_kind: P
     assert heads["private"].retention == "deleted"
 
 
-@pytest.fixture
-def state(of_each_kind: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands work on the state of the played runs, in the repository of these runs."""
-    monkeypatch.setenv("GOFER_DATA", str(of_each_kind.folder / "state"))
-    monkeypatch.chdir(of_each_kind.folder / "repository")
-
-
-Words = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def command(state: None, capsys: pytest.CaptureFixture[str]) -> Words:
-    """Return a function that runs a command, and returns its exit code and everything that it printed."""
-
-    def run(*words: str) -> tuple[int, str]:
-        code = main(words)
-        out, err = capsys.readouterr()
-        return code, out + err
-
-    return run
-
-
-def full(command: Words, run: str) -> Mapping[str, Any]:
+def full(command: Command, run: str) -> Mapping[str, Any]:
     """Return what `gofer trace RUN --full --json` prints."""
     code, out = command("trace", run, "--full", "--json")
     assert code == 0
@@ -102,7 +80,7 @@ READABLE = tuple(kind for kind in PUBLIC if kind != "damaged")
 
 @pytest.mark.parametrize("kind", READABLE)
 def test_full_trace_has_the_question_the_answer_and_the_prompt_of_that_run(
-    of_each_kind: Played, command: Words, kind: Kind
+    of_each_kind: Played, command: Command, kind: Kind
 ) -> None:
     code, shown = command("trace", of_each_kind.runs[kind], "--full")
     answer = ANSWERS.get(kind, "words in this thread.")
@@ -114,7 +92,7 @@ def test_full_trace_has_the_question_the_answer_and_the_prompt_of_that_run(
 
 @pytest.mark.parametrize("kind", [kind for kind in READABLE if kind != "scripted"])
 def test_bodies_in_the_full_trace_are_the_bytes_that_the_model_got(
-    of_each_kind: Played, command: Words, kind: Kind
+    of_each_kind: Played, command: Command, kind: Kind
 ) -> None:
     steps = full(command, of_each_kind.runs[kind])["steps"]
     requests = [step for step in steps if step["kind"] == "llm.request"]
@@ -125,7 +103,7 @@ def test_bodies_in_the_full_trace_are_the_bytes_that_the_model_got(
     assert len(summaries) == (kind == "compacted")
 
 
-def test_full_trace_of_refused_calls_has_tool_arguments_and_reason(of_each_kind: Played, command: Words) -> None:
+def test_full_trace_of_refused_calls_has_tool_arguments_and_reason(of_each_kind: Played, command: Command) -> None:
     run = of_each_kind.runs["refused"]
     _, shown = command("trace", run, "--full")
     _, short = command("trace", run)
@@ -138,7 +116,7 @@ def test_full_trace_of_refused_calls_has_tool_arguments_and_reason(of_each_kind:
         assert code in short
 
 
-def test_steps_of_a_run_are_in_the_order_of_its_journal(of_each_kind: Played, command: Words) -> None:
+def test_steps_of_a_run_are_in_the_order_of_its_journal(of_each_kind: Played, command: Command) -> None:
     kinds = [step["kind"] for step in full(command, of_each_kind.runs["answered"])["steps"]]
     told = [kind for kind in kinds if kind in ORDER]
     assert [kind for kind, _ in groupby(told)] == ORDER
@@ -190,7 +168,7 @@ async def test_page_of_a_run_shows_its_words_as_text(of_each_kind: Played) -> No
     assert "<script" not in page.text
 
 
-async def test_damaged_run_is_shown_up_to_the_damage(of_each_kind: Played, command: Words) -> None:
+async def test_damaged_run_is_shown_up_to_the_damage(of_each_kind: Played, command: Command) -> None:
     run = of_each_kind.runs["damaged"]
     code, shown = await asyncio.to_thread(command, "trace", run, "--full")
     async with reopened(of_each_kind) as made:
@@ -208,7 +186,7 @@ PRIVATE_PATHS = ("/runs/{run}", "/runs/{run}/trace", "/runs/{run}/trace?full=1",
 
 @pytest.mark.parametrize("kind", ["private", "waiting"])
 async def test_operator_of_one_machine_reads_no_private_run_before_or_after_its_end(
-    of_each_kind: Played, command: Words, kind: Kind
+    of_each_kind: Played, command: Command, kind: Kind
 ) -> None:
     run = of_each_kind.runs[kind]
     commands = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
 from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
-from gofer.journal.purposes import ANSWER, ANSWER_ANEW, PRIVATE_ANSWER, STATUS, TURNED_AWAY
+from gofer.journal.purposes import ANSWER, ANSWER_ANEW, PRIVATE_ANSWER, STATUS, SUBAGENT_QUESTION, TURNED_AWAY, is_own
 from gofer.projections import calls
 from gofer.projections.calls import Call, Calls
 from gofer.projections.progress import Progress
@@ -14,6 +14,7 @@ from gofer.values.row_tokens import Tokens
 _ANSWERS = frozenset({ANSWER, ANSWER_ANEW, PRIVATE_ANSWER.format(1)})
 _SIGNS = frozenset({STATUS, TURNED_AWAY, *_ANSWERS})
 """The calls whose first success shows people that Gofer is at work."""
+_SUBAGENT = SUBAGENT_QUESTION.format("")
 _FAILED = frozenset({"error", "refused", "unknown"})
 
 
@@ -78,7 +79,7 @@ def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -
         tool_calls=progress.tool_calls,
         tools=tool_counts(facts.calls, known),
         skills=tuple(sorted(facts.skills)),
-        subagents=sum(len(asked) for asked in progress.subagents.values()),
+        subagents=_asked_subagents(progress),
         input_tokens=progress.usage.input_tokens,
         output_tokens=progress.usage.output_tokens,
         cached_tokens=progress.usage.cached_tokens,
@@ -90,6 +91,12 @@ def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -
         cause=cause,
         system=system,
     )
+
+
+def _asked_subagents(progress: Progress) -> int:
+    """Return how often subagents were asked; summaries and searches are questions of the run itself."""
+    asked = [call for made in progress.subagents.values() for call in made]
+    return sum(not is_own(call) or call.startswith(_SUBAGENT) for call in asked)
 
 
 def tool_counts(made: Calls, known: Collection[str]) -> dict[str, ToolCount]:

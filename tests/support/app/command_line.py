@@ -1,11 +1,15 @@
 """Commands of the command line, run in this process."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from gofer.cli.main import main
 from support.app.company import ROOT
+
+Command = Callable[..., tuple[int, str]]
+"""A function that runs a command, and returns its exit code and everything that it printed."""
 
 EVENT = str(ROOT / "tests" / "events" / "slack_app_mention.json")
 

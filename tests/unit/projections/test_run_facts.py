@@ -6,7 +6,7 @@ from gofer.journal import entries as e
 from gofer.journal.check_entries import RunChecked, Verdict
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
-from gofer.journal.purposes import ANSWER, ANSWER_PART, STATUS
+from gofer.journal.purposes import ANSWER, ANSWER_PART, COMPACTION, STATUS, SUBAGENT_QUESTION
 from gofer.journal.workspace_entries import SkillLoaded
 from gofer.projections import progress, run_facts
 from gofer.values.events import Actor, Event
@@ -83,6 +83,12 @@ def test_facts_hold_use_skills_checks_cause_and_tokens() -> None:
         cause="outage",
         system="Slack",
     )
+
+
+def test_questions_of_the_run_itself_are_no_subagents() -> None:
+    calls = ("1.0", SUBAGENT_QUESTION.format("1.1"), f"{COMPACTION}/1", "search/1.2")
+    journal = recorded([ACCEPTED], [e.SubagentStarted(call, "name", "prompt", {}, "m") for call in calls])
+    assert facts_of(journal).subagents == 2
 
 
 def test_run_without_a_person_has_no_token_of_one() -> None:
