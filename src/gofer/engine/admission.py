@@ -9,7 +9,6 @@ from gofer.engine.conditions import check_conditions, check_hops, check_preceden
 from gofer.engine.first_message import first_message, is_request, preload
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import DisplayLimits, display_limits_of
-from gofer.engine.services import Services
 from gofer.engine.source_context import changes_of, read_source_context
 from gofer.engine.usage_limits import count_run
 from gofer.journal.blob_store import BUNDLES, blob_key
@@ -118,9 +117,11 @@ async def check_withdrawn(step: OwnStep, event: Event) -> None:
     check_precedence(event, workflow, accepted, learned.facts_of)
 
 
-async def pinned(services: Services, started: RunStarted) -> Bundle:
-    """Return the bundle that a run pinned when it started. Raises Corrupt."""
-    return decode_bundle(await services.blobs.get(f"{BUNDLES}/{started.bundle}"))
+async def pinned(step: OwnStep, started: RunStarted) -> Bundle:
+    """Return the bundle that a run pinned when it started; an owner reads it once. Raises Corrupt."""
+    if step.bundle is None:
+        step.bundle = decode_bundle(await step.services.blobs.get(f"{BUNDLES}/{started.bundle}"))
+    return step.bundle
 
 
 async def _read_facts(

@@ -27,7 +27,7 @@ async def present_verdicts(step: OwnStep) -> tuple[Verdict, ...]:
 async def _settings(step: OwnStep) -> Settings:
     if step.progress.started is None:
         return Settings()
-    return settings_of(await pinned(step.services, step.progress.started), step.services)
+    return settings_of(await pinned(step, step.progress.started), step.services)
 
 
 def settings_of(bundle: Bundle, services: Services) -> Settings:
@@ -37,5 +37,6 @@ def settings_of(bundle: Bundle, services: Services) -> Settings:
         limits=loaded.workflow.checks.own_limits,
         off=loaded.workflow.checks.switched_off,
         polls=frozenset(name for name, tool in services.tools.items() if tool.polls),
+        tools=frozenset(services.granted(loaded.workflow, loaded.skills)),
         texts=(loaded.system, encode_text(bundle.tools), *(skill.description for skill in loaded.skills.values())),
     )

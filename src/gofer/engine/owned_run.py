@@ -25,6 +25,7 @@ from gofer.projections.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
+from gofer.workflows.bundle import Bundle
 
 MARGIN = 20.0
 """Seconds reserved to record the outcome of the last call and to leave the run in good order."""
@@ -88,6 +89,8 @@ class OwnedRun:
         self.deadline = deadline
         self.above = above
         """The parent run; None unless this is the run of a subagent."""
+        self.bundle: Bundle | None = None
+        """The bundle of the run, once it was read."""
         self.claims = Claims()
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal

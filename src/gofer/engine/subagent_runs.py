@@ -263,7 +263,7 @@ class Subagents:
     ) -> Bundle:
         """Return the pinned bundle of a subagent's run; on the first call, pin it and note the prompt and the files."""
         if child.progress.started is not None:
-            return await pinned(child.services, child.progress.started)
+            return await pinned(child, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
         own = self._workflow_of(step, started.name, loaded, part)
         bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
@@ -275,7 +275,7 @@ class Subagents:
             child.note(step.workspace.files[file].added)
         child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
         # The bundle is read back, so that a new run and a resumed run work with the same one.
-        return await pinned(child.services, RunStarted(key.rpartition("/")[2], private=True))
+        return await pinned(child, RunStarted(key.rpartition("/")[2], private=True))
 
 
 def _slice(

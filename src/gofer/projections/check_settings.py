@@ -34,6 +34,8 @@ class Settings:
     """The checks that the workflow switched off."""
     polls: frozenset[str] = frozenset()
     """The tools that may be called again and again with the same arguments."""
+    tools: frozenset[str] = frozenset()
+    """The tools of the run. A model may write anything as the name of another tool."""
     texts: tuple[str, ...] = ()
     """The system prompt, the tool schemas and the skills, whose names count as seen."""
 

@@ -1,13 +1,14 @@
 """The checks of a run's tool calls: loops, orphaned calls, and too many changes of the plan."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from gofer.journal.check_entries import Verdict
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
 from gofer.projections.calls import Call, Calls
 from gofer.projections.check_settings import Settings, addresses, passed, quoted
 from gofer.projections.script_replay import is_of_a_script
+from gofer.projections.tool_names import known_tools, shown_tool
 from gofer.values.canonical_json import encode
 
 _NAMED = 3
@@ -24,13 +25,14 @@ def no_tool_loops(calls: Calls, settings: Settings) -> Verdict:
     loops = [group for group in same.values() if len(group) >= most]
     if not loops:
         return passed("no-tool-loops")
-    named = [f"{_name(group[0])} {len(group)} times" for group in loops[:_NAMED]]
+    known = _known(calls, settings)
+    named = [f"{shown_tool(group[0].tool, known)} {len(group)} times" for group in loops[:_NAMED]]
     first = loops[0][0]
     return Verdict(
         "no-tool-loops",
         passed=False,
         summary=f"Tools were called with the same arguments: {', '.join(named)}.",
-        detail=f"The arguments of {_name(first)} are {quoted(first.asked_for)}.",
+        detail=f"The arguments of {first.tool[:64]} are {quoted(first.asked_for)}.",
         implies="reasoning_collapse",
         entries=addresses(call.asked_in or call.began_in or call.ended_in for group in loops for call in group),
     )
@@ -54,7 +56,7 @@ def _written(call: Call) -> bytes:
         return f"{call.tool} {call.asked_for}".encode(errors="replace")
 
 
-def no_orphaned_tools(calls: Calls, *, complete: bool) -> Verdict:
+def no_orphaned_tools(calls: Calls, settings: Settings, *, complete: bool) -> Verdict:
     """Return whether each call that was made has an outcome, and each outcome belongs to a call.
 
     `complete` says whether the run could finish its work. Otherwise it does not repeat reading calls and its own calls
@@ -64,11 +66,12 @@ def no_orphaned_tools(calls: Calls, *, complete: bool) -> Verdict:
     unasked = [call for call in calls.calls.values() if _lacks_call(call)]
     if not open_calls and not unasked:
         return passed("no-orphaned-tools")
+    known = _known(calls, settings)
     parts: list[str] = []
     if open_calls:
-        parts.append(f"Calls without an outcome: {len(open_calls)} ({_names(open_calls)}).")
+        parts.append(f"Calls without an outcome: {len(open_calls)} ({_names(open_calls, known)}).")
     if unasked:
-        parts.append(f"Outcomes without a call: {len(unasked)} ({_names(unasked)}).")
+        parts.append(f"Outcomes without a call: {len(unasked)} ({_names(unasked, known)}).")
     return Verdict(
         "no-orphaned-tools",
         passed=False,
@@ -115,12 +118,11 @@ def plan_call_budget(calls: Calls, settings: Settings) -> Verdict:
     )
 
 
-def _names(found: Iterable[Call]) -> str:
-    return ", ".join(list(dict.fromkeys(map(_name, found)))[:_NAMED])
+def _known(calls: Calls, settings: Settings) -> frozenset[str]:
+    """Return the names of tools for summaries, which must not quote a model."""
+    return settings.tools | known_tools(calls.calls.values(), ())
 
 
-def _name(call: Call) -> str:
-    """Return the name of a tool for a summary, which must be a name and no other text of a model."""
-    if call.tool.isascii() and call.tool.isidentifier():
-        return call.tool[:64]
-    return "a tool without a valid name"
+def _names(found: Iterable[Call], known: Set[str]) -> str:
+    names = dict.fromkeys(shown_tool(call.tool, known) for call in found)
+    return ", ".join(list(names)[:_NAMED])

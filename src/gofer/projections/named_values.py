@@ -28,7 +28,7 @@ _LINKED_TS = re.compile(r"p([0-9]{10})([0-9]{6})")
 """The ts of a message as the links to messages write it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
     """A name that stood in no earlier message, file or result."""
 
@@ -152,4 +152,5 @@ def _look_for_names(state: NamedValues, tool: str, written: str, address: str) -
     for argument, value in names_in(given):
         words = tuple(word for word in _sought(value) if word not in state.words)
         if words and len(state.unseen) < MOST_UNSEEN:
-            state.unseen.setdefault(value.lower(), Unseen(tool, argument, value, words, address))
+            unseen = Unseen(tool=tool, argument=argument, value=value, words=words, address=address)
+            state.unseen.setdefault(value.lower(), unseen)

@@ -67,7 +67,7 @@ def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
     made = (
         context_window_headroom(state.utilisation, settings),
         no_tool_loops(state.calls, settings),
-        no_orphaned_tools(state.calls, complete=_is_complete(state.progress)),
+        no_orphaned_tools(state.calls, settings, complete=_is_complete(state.progress)),
         no_state_violations(state.states),
         llm_call_budget(state.progress, settings),
         plan_call_budget(state.calls, settings),

@@ -116,7 +116,7 @@ class Owner:
         bundle = None
         used_workflow = loaded
         if step.progress.started:
-            bundle = await pinned(self.services, step.progress.started)
+            bundle = await pinned(step, step.progress.started)
             used_workflow = bundle.loaded
         poisoned = step.progress.attempts.poisoned
         if (concluded := step.progress.concluded) is None:
@@ -150,7 +150,7 @@ class Owner:
                     await check_withdrawn(step, event)
                     step.record_unknown_calls("its workflow was removed")
                     raise RunStopped(f"there is no workflow {step.progress.workflow!r} any more.")
-                bundle = await pinned(self.services, await self._admitted(step, event, loaded))
+                bundle = await pinned(step, await self._admitted(step, event, loaded))
                 await self._show_whether_private(step)
             ending = await self._coordinate(step, event, bundle, loaded)
             # A cancellation that arrived during the last call still counts, because the answer is not fixed yet.

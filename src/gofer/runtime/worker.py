@@ -17,11 +17,11 @@ from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.head_facts import encode
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Pen, open_journal
-from gofer.journal.store import Store
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.projections.run_facts import named_facts
+from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import (
@@ -370,36 +370,3 @@ def _plain_reason(error: TemporaryError | Corrupt) -> str:
             return "its journal is damaged"
         case TemporaryError():
             return "the store or the queue did not answer"
-
-
-async def earlier_attempts(head: Head, receives: int, store: Store) -> Attempts:
-    """Count the attempts at a run that its journal does not know. Raises TemporaryError.
-
-    An owner that leaves a run writes its head, so a head with the status `running` belongs to a crashed owner. Receipts
-    of a queue message are not enough: SQS may move a message to the dead letters by itself, and the next one starts at
-    one.
-    """
-    unread = 0
-    if head.status == "running":
-        unread = int(await store.memo(_key(head)) or 0) + 1
-    return Attempts(receives, unread)
-
-
-async def note_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
-    """Record that another owner begins to read the journal. Raises TemporaryError."""
-    if attempts.unread:
-        await _put(head, attempts.unread, store, clock)
-
-
-async def forget_attempts(head: Head, attempts: Attempts, store: Store, clock: Clock) -> None:
-    """Reset the count, because an owner that leaves with a result has not crashed. Raises TemporaryError."""
-    if attempts.unread:
-        await _put(head, 0, store, clock)
-
-
-async def _put(head: Head, unread: int, store: Store, clock: Clock) -> None:
-    await store.put_memo(_key(head), str(unread), int(clock.now() * 1000))
-
-
-def _key(head: Head) -> str:
-    return f"unread-attempts:{head.run}"

@@ -154,4 +154,4 @@ def test_malformed_arguments_have_no_names() -> None:
 
 def test_unseen_name_tells_its_tool_its_argument_and_its_entry() -> None:
     (one,) = invented(state_of(said("look"), asks(issue="OPS-12")), ())
-    assert one == Unseen("look", "issue", "OPS-12", ("ops-12",), "2.0")
+    assert one == Unseen(tool="look", argument="issue", value="OPS-12", words=("ops-12",), address="2.0")
