@@ -13,6 +13,8 @@ from gofer.values.canonical_json import encode_text
 
 MOST_CALLS = 20
 """The most calls of each run that are listed after the first difference."""
+MOST_JSON_CALLS = 200
+"""The same in JSON."""
 MOST_LINES = 40
 """The most lines of one differing field."""
 WIDTH = 300
@@ -84,15 +86,19 @@ def _entry(entry: ComparedEntry | None) -> str:
 
 
 def _field_lines(first: FirstDifference) -> Iterator[str]:
-    for name, (before, after) in first.fields.items():
+    for name, values in first.fields.items():
         yield f"  {name}"
-        yield from (f"    {line}" for line in shortened(list(line_diff(_text(before), _text(after))), MOST_LINES))
+        yield from (f"    {line}" for line in _value_lines(*values))
     if first.fields:
         return
     for sign, entry in zip("-+", (first.first, first.second), strict=True):
         if entry is not None:
             lines = _text(entry.meaning).splitlines()
             yield from shortened([f"    {sign}{line}" for line in lines], MOST_LINES)
+
+
+def _value_lines(before: object, after: object) -> Sequence[str]:
+    return shortened(list(line_diff(_text(before), _text(after))), MOST_LINES)
 
 
 def _text(value: object) -> str:
@@ -142,7 +148,7 @@ def _call(call: Call) -> str:
 
 
 def diff_json(diff: RunDiff) -> dict[str, object]:
-    """Return the difference as JSON, with the same limits as the lines."""
+    """Return the difference as JSON. Texts are line differences with the same limits as for a terminal."""
     return {
         "equal": diff.is_equal,
         "runs": [asdict(run) for run in diff.runs],
@@ -158,7 +164,7 @@ def diff_json(diff: RunDiff) -> dict[str, object]:
 def _first_json(first: FirstDifference) -> dict[str, object]:
     return {
         "entries": [_entry_json(first.first), _entry_json(first.second)],
-        "fields": {name: [*values] for name, values in first.fields.items()},
+        "fields": {name: _value_lines(*values) for name, values in first.fields.items()},
     }
 
 
@@ -183,7 +189,7 @@ def _role_json(role: RoleDiff) -> dict[str, object]:
 
 def _followed_json(after: Followed) -> dict[str, object]:
     counts = {"llm_calls": after.llm_calls, "deferrals": after.deferrals}
-    return {**counts, "calls": list(_calls_json(after.calls))}
+    return {**counts, "tool_calls": len(after.calls), "calls": list(_calls_json(after.calls[:MOST_JSON_CALLS]))}
 
 
 def _calls_json(calls: Sequence[Call]) -> Iterator[dict[str, object]]:
