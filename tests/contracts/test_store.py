@@ -411,6 +411,16 @@ async def test_kept_run_keeps_the_facts_and_a_deletion_leaves_only_counts(store:
         assert decode(left.facts) == HeadFacts(llm_calls=2, tools={"slack_read": ToolCount(3, 1)})
 
 
+async def test_late_owner_writes_no_tokens_into_the_head_of_a_deleted_run(store: Store) -> None:
+    ended = head("r", 1, status="done", private=False, facts=FACTS)
+    await store.create_head(ended)
+    await store.retain("r", "due", "deleting")
+    await store.put_head(ended)
+    (left,) = await store.heads(9)
+    assert decode(left.facts) == HeadFacts(llm_calls=2, tools={"slack_read": ToolCount(3, 1)})
+    assert left.retention == "deleting"
+
+
 async def test_public_runs_since_a_time_are_listed_page_by_page_and_once(store: Store) -> None:
     count = 3
     for n in range(count):

@@ -50,7 +50,10 @@ class Store(Protocol):
         ...
 
     async def put_head(self, head: Head) -> None:
-        """Replace the head of a run except its `retention`. Only the owner of the run calls this."""
+        """Replace the head of a run except its `retention`. Only the owner of the run calls this.
+
+        The facts of a run that is being deleted get no tokens (`Head.retained`).
+        """
         ...
 
     async def head(self, run: str) -> Head | None:

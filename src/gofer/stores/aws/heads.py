@@ -201,7 +201,7 @@ class DynamoHeads(Store):
     async def _put_ended(self, head: Head) -> None:
         retention = head.retention
         for _ in range(_ATTEMPTS):
-            known = replace(head, retention=retention)
+            known = head.retained(retention)
             when = Either([Absent(), OneOf("retention", [retention])])
             rows = [Delete(open_key(head)), Put(row(ended_key(head), run=head.run))]
             refused = await self.table.transact([_change(known, when), *rows])

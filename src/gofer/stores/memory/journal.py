@@ -57,7 +57,7 @@ class MemoryStore(Store):
     @override
     async def put_head(self, head: Head) -> None:
         stored = self._heads.get(head.run, head)
-        self._heads[head.run] = replace(head, retention=stored.retention)
+        self._heads[head.run] = head.retained(stored.retention)
 
     @override
     async def head(self, run: str) -> Head | None:

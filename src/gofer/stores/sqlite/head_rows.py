@@ -18,7 +18,7 @@ HEAD = (
 )
 """The columns of a head."""
 _TYPES = (str, str, str, int, str, int, int, str, int, int, str, str)
-LATEST = 253_402_300_799_999
+_LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a larger number is no valid time."""
 REPLACED = ", ".join(f"{name} = excluded.{name}" for name in HEAD.split(", ")[1:-1])
 """The assignments of an upsert that replaces a whole head except its `retention`."""
@@ -50,7 +50,7 @@ def head_of(row: Row) -> Head:
     """Return the head of a row. Raises Corrupt."""
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
     times = (accepted_at, updated_at, rest[1])
-    plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= LATEST for at in times)
+    plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
         raise Corrupt(f"The list row of run {named} is damaged; restore gofer.db from a backup.")

@@ -14,18 +14,7 @@ from typing_extensions import override
 from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage, facts_left
 from gofer.journal.store import PAGE, Store
 from gofer.stores.sqlite.database import Database
-from gofer.stores.sqlite.head_rows import (
-    HEAD,
-    LATEST,
-    MARKS,
-    REPLACED,
-    Row,
-    head_of,
-    readable,
-    row_of,
-    text_of,
-    usage_of,
-)
+from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
 from gofer.stores.sqlite.key_file import Keys
 from gofer.values.errors import Corrupt
 
@@ -124,9 +113,16 @@ class SqliteStore(Store):
 
     @override
     async def put_head(self, head: Head) -> None:
-        await self._rows(
-            f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO UPDATE SET {REPLACED}", row_of(head)
-        )
+        upsert = f"INSERT INTO heads ({HEAD}) VALUES ({MARKS}) ON CONFLICT DO UPDATE SET {REPLACED}"
+
+        def work(connection: sqlite3.Connection) -> None:
+            stored = connection.execute("SELECT retention FROM heads WHERE run = ?", (head.run,)).fetchone()
+            known = head
+            if stored is not None:
+                known = head.retained(stored[0])
+            connection.execute(upsert, row_of(known))
+
+        await self._database.run(work)
 
     @override
     async def head(self, run: str) -> Head | None:
@@ -140,7 +136,8 @@ class SqliteStore(Store):
 
     @override
     async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
-        last = (LATEST, "")
+        # A time after every other; the next pages begin after the last run of the page before.
+        last = (2**62, "")
         while True:
             page = await self._readable_heads(
                 f"SELECT {HEAD} FROM heads WHERE private = 0 AND accepted_at >= ? AND accepted_at <= ?"
