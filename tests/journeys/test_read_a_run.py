@@ -146,7 +146,7 @@ async def read(made: Company, path: str) -> httpx2.Response:
     return await made.http.get(made.embedded.url + path, headers={"accept": "application/json"})
 
 
-async def test_status_of_a_run_has_its_answer_its_verdicts_and_its_usage(of_each_kind: Played) -> None:
+async def test_status_of_a_run_has_its_answer_verdicts_prompt_and_usage(of_each_kind: Played) -> None:
     async with reopened(of_each_kind) as made:
         for kind in READABLE:
             shown = (await read(made, f"/runs/{of_each_kind.runs[kind]}")).json()

@@ -50,7 +50,7 @@ def test_health_of_each_kind_of_run_shows_checks_without_words_of_the_run(
     assert [text for text in words if text in shown] == []
 
 
-def test_health_of_a_compacted_run_names_the_parts_that_left_the_window(of_each_kind: Played, command: Command) -> None:
+def test_health_of_a_compacted_run_names_the_turns_that_left_the_window(of_each_kind: Played, command: Command) -> None:
     _, shown = command("health", of_each_kind.runs["compacted"])
     assert "76% of 8,000" in shown
     assert "-turns 1 to 4" in shown
