@@ -5,10 +5,10 @@ import statistics
 import time
 from collections.abc import Callable
 
-from gofer.projections.diff_text import diff_lines
+from gofer.projections.comparison.diff_text import diff_lines
+from gofer.projections.comparison.run_diff import run_diff
+from gofer.projections.examination.waste import waste
 from gofer.projections.prompted_run import PromptedRun
-from gofer.projections.run_diff import run_diff
-from gofer.projections.waste import waste
 from gofer.tools.definition import Call, ToolResult
 from gofer.workflows.schema import Limits
 from support.engine.memory_run import MemoryRun, Said, memory_run, says

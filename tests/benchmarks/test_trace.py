@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, Tracer
 
 from gofer.journal import entries as e
-from gofer.projections import trace
+from gofer.projections.tracing import trace
 from gofer.runtime.telemetry.exporter import requests
 from gofer.runtime.telemetry.spans import exported
 from gofer.values.messages import ToolAsk, Usage

@@ -18,7 +18,8 @@ from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
-from gofer.projections import conversation, progress, trace
+from gofer.projections import conversation, progress
+from gofer.projections.tracing import trace
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import GoferError

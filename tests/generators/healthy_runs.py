@@ -11,7 +11,7 @@ from typing import get_args
 from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.journal.workspace_entries import ContextCompacted
-from gofer.projections.check_settings import Check
+from gofer.projections.checks.check_settings import Check
 from support.health.planted import PLANTED, recorded
 from support.health.plays import PlayedRun, healthy
 

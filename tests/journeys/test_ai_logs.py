@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gofer.journal.entries import RunFinished, ToolCall
-from gofer.projections.span_ids import trace_id
+from gofer.projections.tracing.span_ids import trace_id
 from gofer_simulators.slack import Message
 from support.app.company import Company, links
 from support.app.one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from gofer.app.embedded.server import serve
 from gofer.app.logs import JsonLines
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked
-from gofer.projections import trace
+from gofer.projections.tracing import trace
 from support.app.company import ask_about_the_decision, company
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from gofer.app.functions.foundation import live_front
 from gofer.app.functions.worker import live_catalog
 from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
-from gofer.projections.span_ids import trace_id
+from gofer.projections.tracing.span_ids import trace_id
 from gofer.runtime.worker import Worker
 from gofer.values.outside import SystemClock
 from gofer.workflows.published import POINTER

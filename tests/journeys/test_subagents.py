@@ -10,8 +10,9 @@ import pytest
 
 from gofer.journal.entries import Recorded, SubagentStarted
 from gofer.journal.log import read_journal
-from gofer.projections import conversation, progress, trace
-from gofer.projections.outline import outline
+from gofer.projections import conversation, progress
+from gofer.projections.tracing import trace
+from gofer.projections.tracing.outline import outline
 from gofer.values.model_script import load_scripts
 from support.app.company import ROOT, Company, company
 

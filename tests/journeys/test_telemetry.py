@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.projections.span_ids import session_id, trace_id
+from gofer.projections.tracing.span_ids import session_id, trace_id
 from support.app.command_line import gofer as typed
 from support.app.command_line import run_json
 from support.app.company import Company, ask_about_the_decision, company

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from gofer.journal.child_runs import read_subagents
-from gofer.projections.outline import outline
-from gofer.projections.whole_trace import whole_trace
+from gofer.projections.tracing.outline import outline
+from gofer.projections.tracing.whole_trace import whole_trace
 from support.app.runs_of_each_kind import Kind, Played, reopened
 
 pytestmark = pytest.mark.anyio

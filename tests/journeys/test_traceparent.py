@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from gofer.projections.span_ids import trace_id
+from gofer.projections.tracing.span_ids import trace_id
 from support.app.company import Company, company
 from support.app.one_workflow import GENERAL, LEADS
 from support.http.otlp_collector import Collector, collector

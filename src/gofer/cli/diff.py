@@ -6,8 +6,8 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
-from gofer.projections.diff_text import diff_json, diff_lines
-from gofer.projections.run_diff import RunDiff, run_diff
+from gofer.projections.comparison.diff_text import diff_json, diff_lines
+from gofer.projections.comparison.run_diff import RunDiff, run_diff
 from gofer.runtime.prompted_runs import listed_record, prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader
 

@@ -6,9 +6,9 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
-from gofer.projections.anomalies import anomalies
-from gofer.projections.health import Health, health
-from gofer.projections.health_text import health_json, health_lines
+from gofer.projections.examination.anomalies import anomalies
+from gofer.projections.examination.health import Health, health
+from gofer.projections.examination.health_text import health_json, health_lines
 from gofer.runtime.baseline import baseline, traits_of
 from gofer.runtime.prompted_runs import listed_record, prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader

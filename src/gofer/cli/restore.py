@@ -10,7 +10,7 @@ from gofer.app.backup.sealed_keys import known_passphrase
 from gofer.app.operations import read_place
 from gofer.app.settings import process_variables
 from gofer.cli.arguments import asking, progress
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.restored_runs import moment
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock

@@ -13,7 +13,7 @@ from gofer.journal.entries import Status, ToolResult
 from gofer.journal.purposes import CONTEXT
 from gofer.projections.listing import row_of, why
 from gofer.projections.progress import Progress
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_readings import RunReadings

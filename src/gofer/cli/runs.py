@@ -25,7 +25,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.progress import project
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.values.errors import ConfigError, Corrupt, Gone
 
 STILL_MS = 900_000

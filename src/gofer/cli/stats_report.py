@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gofer.journal.head_facts import NO_TOOL, ToolCount
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.cost_forecast import FEWEST_DAYS, Forecast, Range, forecast, seen_days
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.statistics import Statistics, Tally, percentile

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
 from gofer.journal.lineage import root_of
-from gofer.projections.outline import outline
-from gofer.projections.steps import Step
-from gofer.projections.transcript import harmless, transcript
-from gofer.projections.whole_trace import whole_trace
+from gofer.projections.tracing.outline import outline
+from gofer.projections.tracing.whole_trace import whole_trace
+from gofer.projections.words.steps import Step
+from gofer.projections.words.transcript import harmless, transcript
 from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import ConfigError

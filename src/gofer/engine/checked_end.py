@@ -5,8 +5,8 @@ from gofer.engine.own_step import OwnStep
 from gofer.engine.services import Services
 from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import RunChecked, RunFinished
-from gofer.projections.check_settings import Settings
-from gofer.projections.run_checks import verdicts
+from gofer.projections.checks.check_settings import Settings
+from gofer.projections.checks.run_checks import verdicts
 from gofer.values.canonical_json import encode_text
 from gofer.workflows.bundle import Bundle
 

@@ -27,7 +27,7 @@ from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
 from gofer.projections.conversation import Conversation
-from gofer.projections.request_parts import RequestWeights, Weight
+from gofer.projections.requests.request_parts import RequestWeights, Weight
 from gofer.tools.definition import NewFile
 from gofer.values import messages
 from gofer.values.errors import RunStopped

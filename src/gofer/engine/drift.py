@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gofer.projections.context import DriftCause
+from gofer.projections.requests.context import DriftCause
 
 _SENTENCES: Mapping[DriftCause, str] = {
     "full": "a request nearly fills the context window of its run",

@@ -19,7 +19,7 @@ from gofer.files.size_limits import IMAGE_BYTES
 from gofer.journal.purposes import PRELOAD
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.abilities import Ability
-from gofer.projections.request_parts import media_tokens
+from gofer.projections.requests.request_parts import media_tokens
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
 from gofer.sources.subject import indented

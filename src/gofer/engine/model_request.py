@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from gofer.files.document import EACH
 from gofer.projections.conversation import Conversation
-from gofer.projections.request_parts import head
+from gofer.projections.requests.request_parts import head
 from gofer.workflows.bundle import Bundle
 
 

@@ -11,7 +11,7 @@ from gofer.journal.entries import SubagentFinished
 from gofer.journal.purposes import SUBAGENT_FILE
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer
-from gofer.projections.request_parts import head
+from gofer.projections.requests.request_parts import head
 from gofer.tools.definition import Provenance
 from gofer.values import messages
 from gofer.values.canonical_json import encode_text

@@ -19,9 +19,11 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
-from gofer.projections import conversation, repetition, run_checks, run_facts, script_replay, token_account, workspace
-from gofer.projections.context import DriftCause
-from gofer.projections.span_ids import traceparent
+from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
+from gofer.projections.checks import run_checks
+from gofer.projections.requests import token_account
+from gofer.projections.requests.context import DriftCause
+from gofer.projections.tracing.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
 from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from gofer.journal.coordination import Head
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.projections.waits import dated
 
 UNPRICED = "its cost is not known, because a model has no price"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from gofer.projections.anomalies import MOST_RUNS, Traits, traits
+from gofer.projections.examination.anomalies import MOST_RUNS, Traits, traits
 from gofer.runtime.run_reader import MOST_SEARCHED, Reader, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone

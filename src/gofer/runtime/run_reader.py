@@ -20,7 +20,7 @@ from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal, read_until_damage
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
-from gofer.projections.steps import AgentSetup
+from gofer.projections.words.steps import AgentSetup
 from gofer.runtime.run_record import RunRecord, read_bundle, setup_of
 from gofer.sources.receivers import BY_SOURCE
 from gofer.stores.one_place import Stores

@@ -8,8 +8,8 @@ from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import Recorded
 from gofer.projections.progress import Progress
-from gofer.projections.step_writer import steps
-from gofer.projections.steps import AgentSetup, ReadJournal, Step
+from gofer.projections.words.step_writer import steps
+from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
 from gofer.sources.workflow_files import decode_bundle
 from gofer.values.errors import Corrupt
 from gofer.values.messages import asked_at

@@ -21,9 +21,9 @@ from gofer.journal.entries import RunFinished, ToolResult
 from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import Ends, Stage, count
-from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
-from gofer.projections.span_ids import trace_id
+from gofer.projections.requests.context import Utilisation
+from gofer.projections.tracing.span_ids import trace_id
 from gofer.runtime.telemetry.exporter import Exporter
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of

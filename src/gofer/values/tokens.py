@@ -2,7 +2,7 @@
 
 Most vocabularies divide text at similar places: before capitals, between groups of three digits, around punctuation.
 The estimate counts pieces by class and weighs each class. For prose, code, JSON, logs, tables and CJK it is within
-about 10 % of the real count. `projections/token_account.py` corrects the difference by the provider's counts.
+about 10 % of the real count. `projections/requests/token_account.py` corrects the difference by the provider's counts.
 """
 
 import re

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from gofer.projections.check_settings import DEFAULTS
+from gofer.projections.checks.check_settings import DEFAULTS
 from gofer.workflows.form_parts import Number, Strict, Whole, mistake
 
 

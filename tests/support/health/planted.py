@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.models.language_model import Answer
-from gofer.projections.check_settings import Check, Settings
-from gofer.projections.run_checks import project, verdicts
+from gofer.projections.checks.check_settings import Check, Settings
+from gofer.projections.checks.run_checks import project, verdicts
 from gofer.values.messages import Usage
 from support.engine.memory_run import says
 from support.health.plays import Journal, play_asked

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gofer.journal import entries as e
-from gofer.projections import conversation, progress, trace
+from gofer.projections import conversation, progress
+from gofer.projections.tracing import trace
 from gofer.values.events import Event
 from support.simulation.approvals_kept import approvals
 from support.simulation.machines import Faults

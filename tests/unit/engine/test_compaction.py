@@ -15,9 +15,10 @@ from gofer.engine.transcript import LeavingMessages, transcript
 from gofer.journal.entries import LlmRequest, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, SkillLoaded
 from gofer.models.language_model import Answer, Refused
-from gofer.projections import conversation, progress, trace, workspace
+from gofer.projections import conversation, progress, workspace
 from gofer.projections.conversation import Conversation
 from gofer.projections.progress import Progress
+from gofer.projections.tracing import trace
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values import messages
 from gofer.values.errors import RunStopped

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gofer.app.catalog import known_tools
-from gofer.projections.request_parts import head
+from gofer.projections.requests.request_parts import head
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import encode

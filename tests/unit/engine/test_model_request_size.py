@@ -21,7 +21,7 @@ from gofer.journal.entries import LlmResponse, MessageReceived, Recorded
 from gofer.journal.workspace_entries import ContextCompacted
 from gofer.models.language_model import Answer
 from gofer.projections import conversation
-from gofer.projections.request_parts import RequestWeights
+from gofer.projections.requests.request_parts import RequestWeights
 from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.tools.files.documents import PDF_BYTES
 from gofer.values.messages import Media, Usage

@@ -8,8 +8,9 @@ from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
 from gofer.journal.entries import CallDeferred, SubagentFinished, SubagentStarted
 from gofer.models.language_model import Answer
-from gofer.projections import progress, trace
-from gofer.projections.outline import outline
+from gofer.projections import progress
+from gofer.projections.tracing import trace
+from gofer.projections.tracing.outline import outline
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits, Subagent

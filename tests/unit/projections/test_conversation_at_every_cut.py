@@ -13,8 +13,9 @@ from hypothesis import Phase, given, settings
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import TodoStatus
-from gofer.projections import conversation, progress, repetition, script_replay, trace, workspace
-from gofer.projections.outline import outline
+from gofer.projections import conversation, progress, repetition, script_replay, workspace
+from gofer.projections.tracing import trace
+from gofer.projections.tracing.outline import outline
 from gofer.values.messages import ToolAsk
 from support.app.company import ask_about_the_decision, company
 from support.journal.generated_journals import journals

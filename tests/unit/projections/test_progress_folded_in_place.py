@@ -8,21 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.journal.entries import Recorded
-from gofer.projections import (
-    calls,
-    context,
-    conversation,
-    named_values,
-    progress,
-    repetition,
-    run_checks,
-    run_facts,
-    script_replay,
-    states,
-    token_account,
-    trace,
-    workspace,
-)
+from gofer.projections import calls, conversation, progress, repetition, run_facts, script_replay, states, workspace
+from gofer.projections.checks import named_values, run_checks
+from gofer.projections.requests import context, token_account
+from gofer.projections.tracing import trace
 from support.journal.generated_journals import journals
 
 

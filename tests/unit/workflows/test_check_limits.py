@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.projections.check_settings import DEFAULTS, Settings
-from gofer.projections.run_checks import CheckState, verdicts
+from gofer.projections.checks.check_settings import DEFAULTS, Settings
+from gofer.projections.checks.run_checks import CheckState, verdicts
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.workflows.check_limits import Checks
 from gofer.workflows.form import fill

@@ -15,8 +15,8 @@ from gofer.journal.blob_store import Blobs
 from gofer.journal.coordination import RUNNABLE, Head
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
-from gofer.projections import trace
-from gofer.projections.outline import outline
+from gofer.projections.tracing import trace
+from gofer.projections.tracing.outline import outline
 from gofer_simulators.slack import Channel, Message, SlackSimulator
 
 PATIENCE = 120.0

@@ -27,8 +27,8 @@ from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
-from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
+from gofer.projections.requests.context import Utilisation
 from gofer.runtime.run_reports import Ended, checks_to_report
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.workflow_files import WorkflowForm, load_catalog

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 
-from gofer.projections.step_details import checks_of, usage_of
-from gofer.projections.steps import AgentSetup, Step, cut
-from gofer.projections.trace import timestamp
-from gofer.projections.whole_trace import whole_trace
+from gofer.projections.tracing.trace import timestamp
+from gofer.projections.tracing.whole_trace import whole_trace
+from gofer.projections.words.step_details import checks_of, usage_of
+from gofer.projections.words.steps import AgentSetup, Step, cut
 from gofer.runtime.run_record import RunRecord
 
 PAGE_BYTES = 3_000_000

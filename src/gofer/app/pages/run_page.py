@@ -10,11 +10,11 @@ from html import escape
 
 from gofer.app.pages.run_api import links
 from gofer.journal.purposes import is_own
-from gofer.projections.step_details import checks_of, usage_of
-from gofer.projections.step_headlines import headline, used
-from gofer.projections.step_texts import BY_ROLE, ShownStep, StepText, shown_steps
-from gofer.projections.steps import Step, StepKind, cut
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
+from gofer.projections.words.step_details import checks_of, usage_of
+from gofer.projections.words.step_headlines import headline, used
+from gofer.projections.words.step_texts import BY_ROLE, ShownStep, StepText, shown_steps
+from gofer.projections.words.steps import Step, StepKind, cut
 from gofer.runtime.run_record import RunRecord
 from gofer.values.canonical_json import as_object
 

@@ -17,7 +17,7 @@ from gofer.app.pages.readers import LocalReaders, Readers
 from gofer.app.pages.run_api import prompt_json, run_json, trace_json
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
-from gofer.projections.trace import timestamp
+from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.run_reader import Ambiguous, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.stores.one_place import Stores

@@ -13,10 +13,10 @@ from typing import assert_never
 
 from gofer.journal.entries import Recorded, RunAccepted
 from gofer.journal.purposes import is_own
-from gofer.projections import trace
 from gofer.projections.script_replay import is_of_a_script
-from gofer.projections.span_ids import ROOT, session_id, span_id, subagent_chat_id, trace_id
-from gofer.projections.spans import RUN, Span
+from gofer.projections.tracing import trace
+from gofer.projections.tracing.span_ids import ROOT, session_id, span_id, subagent_chat_id, trace_id
+from gofer.projections.tracing.spans import RUN, Span
 from gofer.runtime.telemetry.contents import contents
 from gofer.values.canonical_json import as_list
 

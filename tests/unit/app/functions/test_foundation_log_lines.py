@@ -15,8 +15,8 @@ from gofer.app.settings import LogLevel, read_settings
 from gofer.engine.drift import Drift
 from gofer.journal.entries import RunStarted
 from gofer.journal.unlisted_ends import Ends
-from gofer.projections.context import Utilisation
 from gofer.projections.progress import Progress
+from gofer.projections.requests.context import Utilisation
 from gofer.runtime.run_reports import Ended
 from gofer.values.errors import ConfigError
 

@@ -10,7 +10,7 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.log import Pen, claim, open_journal
-from gofer.projections.span_ids import trace_id
+from gofer.projections.tracing.span_ids import trace_id
 from gofer.runtime.run_reports import Observers
 from gofer.runtime.telemetry import exporter
 from gofer.runtime.telemetry.exporter import Exporter, Sent

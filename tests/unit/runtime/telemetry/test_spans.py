@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
-from gofer.projections.span_ids import session_id
+from gofer.projections.tracing.span_ids import session_id
 from gofer.runtime.telemetry.exporter import requests, to_json
 from gofer.runtime.telemetry.spans import Exported, exported
 from gofer.values.events import Event

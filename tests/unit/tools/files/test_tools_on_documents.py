@@ -13,7 +13,7 @@ from gofer.engine.tail import tail
 from gofer.files.child import Children
 from gofer.files.completeness import incomplete
 from gofer.files.sandbox.python import sandbox
-from gofer.projections.request_parts import RequestWeights
+from gofer.projections.requests.request_parts import RequestWeights
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, NewFile
 from gofer.tools.definition import ToolResult as Result

@@ -1,0 +1,1 @@
+"""The checks of a run, and the names that its arguments may contain."""

@@ -1,0 +1,1 @@
+"""The health of a run on one screen: verdicts, states, context, waste and unusual traits."""

@@ -1,0 +1,1 @@
+"""The requests of a run to its models: their bytes, their tokens and their context."""

@@ -1,0 +1,1 @@
+"""The trace of a run: its spans, with the names of OpenTelemetry."""

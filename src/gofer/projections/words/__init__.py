@@ -1,0 +1,1 @@
+"""The words of a run: its steps, for pages, terminals and programs."""
