@@ -17,6 +17,7 @@ PLAIN = {
     "journal/frames.py": "chains sealed frames",
     "stores/sqlite/key_file.py": "tells a whole slot from a torn one",
     "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
+    "projections/checks_of_calls.py": "compares calls within a journal",
     "projections/repetition.py": "compares calls within a journal",
     "projections/sent_requests.py": "compares requests with their journal",
     "sources/jira/write.py": "marks a link in Jira",

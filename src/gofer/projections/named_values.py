@@ -152,4 +152,5 @@ def _look_for_names(state: NamedValues, tool: str, written: str, address: str) -
     for argument, value in names_in(given):
         words = tuple(word for word in _sought(value) if word not in state.words)
         if words and len(state.unseen) < MOST_UNSEEN:
-            state.unseen.setdefault(value.lower(), Unseen(tool, argument, value, words, address))
+            unseen = Unseen(tool=tool, argument=argument, value=value, words=words, address=address)
+            state.unseen.setdefault(value.lower(), unseen)
