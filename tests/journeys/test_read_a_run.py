@@ -4,9 +4,12 @@ import asyncio
 import html
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -227,3 +230,35 @@ async def test_signed_in_member_reads_a_private_run_until_its_end_and_a_stranger
         public = await pages.get(STRANGER, f"/runs/{of_each_kind.runs['answered']}")
     assert CANARY in words.text
     assert public.json()["answer"] == ANSWERS["answered"]
+
+
+async def test_run_of_a_channel_that_became_private_disappears_from_pages_and_commands(
+    of_each_kind: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    copied = Played(tmp_path / "copy", of_each_kind.runs)
+    shutil.copytree(of_each_kind.folder, copied.folder)
+    monkeypatch.setenv("GOFER_DATA", str(copied.folder / "state"))
+    run = of_each_kind.runs["answered"]
+    async with reopened(copied) as made:
+        assert (await made.get(f"/runs/{run}")).status_code == 200
+        channels = made.slack.workspace.channels
+        channel = of_each_kind.asked["answered"].channel
+        channels[channel] = replace(channels[channel], kind="group")
+        pages = [await made.get(path.format(run=run)) for path in PRIVATE_PATHS]
+        listed = await made.get("/runs")
+    assert [page.status_code for page in pages] == [404] * len(PRIVATE_PATHS)
+    assert run not in listed.text
+    for words in (("trace", run, "--full"), ("health", run), ("runs", "--text", "address form"), ("stats", "--json")):
+        _, shown = await asyncio.to_thread(command, *words)
+        assert ANSWERS["answered"] not in shown
+        assert '"answered"' not in shown
+
+
+async def test_shortened_id_finds_a_public_run_and_no_private_one(of_each_kind: Played, command: Command) -> None:
+    async with reopened(of_each_kind) as made:
+        public = await read(made, f"/runs/{of_each_kind.runs['answered'][:12]}")
+        private = await read(made, f"/runs/{of_each_kind.runs['waiting'][:12]}")
+    assert public.json()["run"] == of_each_kind.runs["answered"]
+    assert private.status_code == 404
+    assert (await asyncio.to_thread(command, "health", of_each_kind.runs["answered"][:12]))[0] == 0
+    assert (await asyncio.to_thread(command, "health", of_each_kind.runs["waiting"][:12]))[0] != 0

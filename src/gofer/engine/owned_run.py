@@ -16,7 +16,7 @@ from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
 from gofer.journal import entries as e
-from gofer.journal import inbox
+from gofer.journal import head_facts, inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.log import Journal
 from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
@@ -136,6 +136,13 @@ class OwnedRun:
                 lost=len(self.utilisation.lost),
             )
             self.services.report_drift(drift)
+
+    def head_facts(self) -> str:
+        """Return the facts of the run for its head; empty before its end."""
+        if self.progress.finished is None:
+            return ""
+        services = self.services
+        return head_facts.encode(run_facts.named_facts(self.facts, self.progress, services.tools, services.tokens))
 
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""

@@ -14,13 +14,11 @@ from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
-from gofer.journal.head_facts import encode
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Pen, open_journal
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
-from gofer.projections.run_facts import named_facts
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
@@ -345,20 +343,12 @@ class Worker:
         if step:
             private = step.progress.private or await is_hidden(head.run, self.services.store)
             frames = step.frames
-            facts = _facts_of(step)
+            facts = step.head_facts()
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames, facts=facts)
         # The head of a private run outlives its contents, and a reason may name a person or a place.
         if changed.private:
             changed = replace(changed, reason="")
         await self.services.store.put_head(changed)
-
-
-def _facts_of(step: OwnStep) -> str:
-    """Return the facts of a run for its head; empty before its end."""
-    if step.progress.finished is None:
-        return ""
-    services = step.services
-    return encode(named_facts(step.facts, step.progress, services.tools, services.tokens))
 
 
 def _plain_reason(error: TemporaryError | Corrupt) -> str:

@@ -8,7 +8,7 @@ from gofer.projections.comparison.prompt_diff import MOST_LINES, line_diff, shor
 LINES = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12).map("\n".join)
 
 
-def test_difference_is_shown_with_a_few_equal_lines() -> None:
+def test_difference_is_shown_between_a_few_equal_lines() -> None:
     before = "\n".join(["1", "2", "3", "old", "4", "5", "6"])
     after = before.replace("old", "new")
     assert list(line_diff(before, after)) == [" 2", " 3", "-old", "+new", " 4", " 5"]
