@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
@@ -18,7 +18,7 @@ from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import ConfigError
 
 _EXAMPLES = """examples:
-  gofer trace 3f2a91             what the run did, step by step, without contents
+  gofer trace 3f2a91             what the run did, step by step, and which checks failed
   gofer trace 3f2a91 --full      the event, the prompt, each request, answer, call and result
   gofer trace 3f2a91 --full --json | jq -r '.steps[] | select(.kind == "llm.request") | .body'
                                  the exact bodies of the requests to models
@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
     elif arguments.full:
         print("\n".join([f"run {record.run}", *transcript(record.steps())]))
     else:
-        print("\n".join(outline(record.run, whole_trace(record.entries, record.subagents))))
+        print("\n".join(_outline(record)))
     if not record.damage:
         return 0
     print(f"gofer: {harmless(record.damage)}", file=sys.stderr)
@@ -60,6 +60,13 @@ async def _record(opened: Operations, name: str) -> RunRecord:
     if record is None:
         raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
     return record
+
+
+def _outline(record: RunRecord) -> Sequence[str]:
+    # The first span has every other status of the run.
+    status = "damaged" * (record.status == "damaged")
+    spans = whole_trace(record.entries, record.subagents)
+    return outline(record.run, spans, status=status, checks=record.failed_checks)
 
 
 def _json(record: RunRecord, *, full: bool) -> Mapping[str, object]:

@@ -24,8 +24,9 @@ table { border-collapse: collapse; width: 100% } th { text-align: left; color: v
 td, th { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--block); padding: .7rem .9rem; margin: .3rem 0;
   border-radius: 6px; font: 13px/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
-.ok, .done, .approved { color: var(--good) } .error, .failed, .unknown, .refused, .violation, .denied, .needs_attention
-  { color: var(--bad) } .limited, .parked, .deferred, .cancelled, .expired { color: var(--warn) }
+.ok, .done, .approved { color: var(--good) } .error, .failed, .unknown, .refused, .violation,
+  .denied, .damaged, .needs_attention { color: var(--bad) }
+.limited, .parked, .deferred, .cancelled, .expired { color: var(--warn) }
 .soft { color: var(--soft) }
 """
 _PAGE = (

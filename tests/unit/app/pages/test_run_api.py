@@ -135,4 +135,6 @@ async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None
     assert isinstance(steps, list)
     assert (run_api.run_json(record)["damage"], trace["damage"]) == (record.damage, record.damage)
     assert (steps[-1]["kind"], steps[-1]["output_summary"]) == ("damage", record.damage)
+    assert (run_api.run_json(record)["status"], trace["status"]) == ("damaged", "damaged")
+    assert '<span class="damaged">damaged</span>' in run_page.heading(record)
     assert run_page.body(record).count("Frame 9 is &lt;b&gt;damaged&lt;/b&gt;.") == 2
