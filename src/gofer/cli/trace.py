@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
-from gofer.journal.lineage import root_of
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
 from gofer.projections.words.steps import Step
 from gofer.projections.words.transcript import harmless, transcript
-from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
-from gofer.values.errors import ConfigError
 
 _EXAMPLES = """examples:
   gofer trace 3f2a91             what the run did, step by step, and which checks failed
@@ -54,12 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _record(opened: Operations, name: str) -> RunRecord:
-    root = (await listed_run(opened.stores.journals, root_of(name))).run
-    run = f"{root}{name.removeprefix(root_of(name))}"
-    record = await RunReader(opened.stores, opened.clock, {}).read(run, OPERATOR)
-    if record is None:
-        raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
-    return record
+    return await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
 
 
 def _outline(record: RunRecord) -> Sequence[str]:

@@ -69,6 +69,11 @@ class RunRecord:
                 failed[run] = [verdict for verdict in progress.checked.verdicts if not verdict.passed]
         return failed
 
+    def subagent_runs(self, beginning: str) -> Sequence[str]:
+        """Return the subagent runs, at any depth, whose ids begin with a text."""
+        below = {*self.subagents.journals, *self.subagents.damaged}
+        return [run for run in below if run.startswith(beginning)]
+
     def steps(self) -> Sequence[Step]:
         """Return the steps of the run, each subagent run below the step that started it."""
         setups = self.setups

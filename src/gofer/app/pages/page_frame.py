@@ -57,13 +57,21 @@ def html_page(title: str, body: str, footer: str, *, heading: str = "", style: s
 
 
 def for_program(request: Request) -> bool:
-    """Return whether a request comes from a program and not from a browser."""
+    """Return whether a request wants JSON: that of steps always does, and any other one says so.
+
+    A request without a wish gets a page, because links in chats are followed by browsers and their previews.
+    """
     return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
 
 
-def absent() -> Response:
+_ABSENT = "This page does not exist, or you may not see it."
+
+
+def absent(request: Request) -> Response:
     """Return the answer for a page that does not exist or that the reader may not see."""
-    return Response(b"This page does not exist, or you may not see it.\n", 404, media_type="text/plain")
+    if for_program(request):
+        return JSONResponse({"error": _ABSENT}, 404)
+    return Response(f"{_ABSENT}\n", 404, media_type="text/plain")
 
 
 def refusal(request: Request, title: str, sentence: str, footer: str, status: int) -> Response:
