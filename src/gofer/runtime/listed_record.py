@@ -28,7 +28,7 @@ async def _read(runs: RunReader, run: str, reader: Reader) -> RunRecord:
 
 
 def _subagent_run(beginning: str, record: RunRecord) -> str:
-    """Return the subagent run of a run, at any depth, whose id begins with a text."""
+    """Return the subagent run of a run, at any depth, that the beginning of an id names."""
     found = record.subagent_runs(beginning)
     if len(found) > 1:
         raise Ambiguous(beginning, len(found))

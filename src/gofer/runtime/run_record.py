@@ -70,7 +70,7 @@ class RunRecord:
         return failed
 
     def subagent_runs(self, beginning: str) -> Sequence[str]:
-        """Return the subagent runs, at any depth, whose ids begin with a text."""
+        """Return the subagent runs, at any depth, that the beginning of an id names."""
         below = {*self.subagents.journals, *self.subagents.damaged}
         return [run for run in below if run.startswith(beginning)]
 

@@ -57,7 +57,7 @@ def html_page(title: str, body: str, footer: str, *, heading: str = "", style: s
 
 
 def for_program(request: Request) -> bool:
-    """Return whether a request wants JSON: that of steps always does, and any other one says so.
+    """Return whether a request wants JSON: a request for steps always does, and other requests say so.
 
     A request without a wish gets a page, because links in chats are followed by browsers and their previews.
     """
