@@ -26,6 +26,8 @@ The prompt is the one that the run began with. Runs from private channels are no
 The exit code is 1 for a damaged run, of which the part before the damage is shown.
 """
 
+_NUMBERS = "The numbers that are left out are changes of the state, which → names at the step before."
+
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer trace`."""
@@ -43,7 +45,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_json(record, full=arguments.full), indent=2))
     elif arguments.full:
-        print("\n".join([f"run {record.run}", *transcript(record.steps())]))
+        print("\n".join([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())]))
     else:
         print("\n".join(_outline(record)))
     if not record.damage:
