@@ -28,9 +28,8 @@ async def _read(runs: RunReader, run: str, reader: Reader) -> RunRecord:
 
 
 def _subagent_run(beginning: str, record: RunRecord) -> str:
-    """Return the subagent run of a run, at any depth, whose id begins with a text."""
-    below = {*record.subagents.journals, *record.subagents.damaged}
-    found = [run for run in below if run.startswith(beginning)]
+    """Return the subagent run of a run, at any depth, that the beginning of an id names."""
+    found = record.subagent_runs(beginning)
     if len(found) > 1:
         raise Ambiguous(beginning, len(found))
     if found:

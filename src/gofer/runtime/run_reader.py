@@ -89,10 +89,28 @@ class RunReader:
     async def find(self, name: str, reader: Reader) -> RunRecord | None:
         """Return the run with this id, or the only listed run whose id begins so; None as `read` does.
 
-        A private run is found by its whole id only. Raises Ambiguous, and what `read` raises.
+        Also find the subagent run that `ROOT.BEGINNING` names. A private root is found by its whole id only. Raises
+        Ambiguous, and what `read` raises.
         """
+        root = root_of(name)
+        if root == name:
+            return await self._find_root(name, reader)
+        with contextlib.suppress(Gone):
+            if (record := await self.read(name, reader)) is not None:
+                return record
+        above = await self._find_root(root, reader)
+        if above is None:
+            return None
+        found = above.subagent_runs(f"{above.run}{name.removeprefix(root)}")
+        if len(found) > 1:
+            raise Ambiguous(name, len(found))
+        if not found:
+            return None
+        return await self.read(found[0], reader)
+
+    async def _find_root(self, name: str, reader: Reader) -> RunRecord | None:
         record = await self.read(name, reader)
-        if record is not None or len(name) >= RUN_ID or root_of(name) != name:
+        if record is not None or len(name) >= RUN_ID:
             return record
         found = await _beginning_with(self.stores.journals, name)
         if len(found) > 1:

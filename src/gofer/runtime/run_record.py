@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from gofer.journal.blob_store import BUNDLES, Blobs
+from gofer.journal.check_entries import Verdict
 from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import Recorded
-from gofer.projections.progress import Progress
+from gofer.projections.progress import Progress, project
 from gofer.projections.words.step_writer import steps
 from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
 from gofer.sources.workflow_files import decode_bundle
@@ -41,8 +43,13 @@ class RunRecord:
         return {run: self._setup(run, bundle) for run, bundle in self.bundles.items()}
 
     @property
-    def status(self) -> HeadStatus:
-        """The status of the run, as its journal says it."""
+    def status(self) -> HeadStatus | Literal["damaged"]:
+        """The status of the run, as its journal says it; `damaged` if a part of the journal cannot be read.
+
+        No worker continues a damaged run, so a program that waits for the end of a run sees one.
+        """
+        if self.damage:
+            return "damaged"
         if self.progress.finished is not None:
             return self.progress.finished.status
         if self.progress.parked is not None:
@@ -50,6 +57,22 @@ class RunRecord:
         if self.progress.owned_at:
             return "running"
         return "queued"
+
+    @property
+    def failed_checks(self) -> Mapping[str, Sequence[Verdict]]:
+        """The failed checks of the run and of its subagent runs, by run."""
+        states = {self.run: self.progress}
+        states |= {run: project(entries) for run, entries in self.subagents.journals.items()}
+        failed: dict[str, Sequence[Verdict]] = {}
+        for run, progress in states.items():
+            if progress.checked is not None:
+                failed[run] = [verdict for verdict in progress.checked.verdicts if not verdict.passed]
+        return failed
+
+    def subagent_runs(self, beginning: str) -> Sequence[str]:
+        """Return the subagent runs, at any depth, that the beginning of an id names."""
+        below = {*self.subagents.journals, *self.subagents.damaged}
+        return [run for run in below if run.startswith(beginning)]
 
     def steps(self) -> Sequence[Step]:
         """Return the steps of the run, each subagent run below the step that started it."""

@@ -51,14 +51,21 @@ async def write(stores: Stores, clock: SetClock, run: str, *subagents: str) -> N
     ],
 )
 async def test_beginning_of_an_id_names_a_run_or_a_subagent_run_at_any_depth(name: str, run: str) -> None:
-    assert (await listed_record(await reader(), name, OPERATOR)).run == run
+    runs = await reader()
+    assert (await listed_record(runs, name, OPERATOR)).run == run
+    found = await runs.find(name, OPERATOR)
+    assert found is not None
+    assert found.run == run
 
 
 async def test_beginning_of_several_subagent_runs_is_refused() -> None:
     with pytest.raises(Ambiguous, match=r"2 runs begin with 'aa01.17'; write more characters"):
         await listed_record(await reader(), "aa.17", OPERATOR)
+    with pytest.raises(Ambiguous, match=r"2 runs begin with 'aa.17'; write more characters"):
+        await (await reader()).find("aa.17", OPERATOR)
 
 
-async def test_unknown_subagent_run_names_the_command_that_lists_them() -> None:
+async def test_unknown_subagent_run_names_the_command_for_a_list() -> None:
     with pytest.raises(ConfigError, match=r"There is no subagent run 'aa01.3'; `gofer trace aa01` lists"):
         await listed_record(await reader(), "aa01.3", OPERATOR)
+    assert await (await reader()).find("aa01.3", OPERATOR) is None
