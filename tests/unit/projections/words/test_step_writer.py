@@ -1,5 +1,6 @@
 """The steps of a run hold everything that its journal holds."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
@@ -172,3 +173,13 @@ async def test_request_shows_only_its_messages_that_are_new_since_the_request_be
     assert "look did a" in second.input
     # The system prompt, the first message, the answer, the result and the tail.
     assert (second.details["messages"], second.details["new_messages"]) == (5, 3)
+
+
+def test_steps_of_one_answer_with_thousands_of_refused_calls_take_seconds() -> None:
+    asks = tuple(ToolAsk(f"c{n}", f"invented_{n}", f'{{"n": {n}}}') for n in range(4_000))
+    refused = [e.ToolResult(f"1.{n}", "refused", "There is no such tool.") for n in range(len(asks))]
+    began = time.process_time()
+    found = steps(recorded(response(*asks), *refused), {})
+    # Once, the answer was encoded again for each of its calls, which took two minutes.
+    assert time.process_time() - began < 10
+    assert [step.tool for step in found if step.kind == "tool.call"] == [ask.tool for ask in asks]
