@@ -14,6 +14,7 @@ from gofer.journal.purposes import CONTEXT
 from gofer.projections.listing import row_of, why
 from gofer.projections.progress import Progress
 from gofer.projections.tracing.trace import timestamp
+from gofer.projections.words.transcript import harmless
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_readings import RunReadings
@@ -210,4 +211,6 @@ def _conversation_lines(run: FoundRun) -> Sequence[str]:
 
 
 def _quoted(text: str) -> Sequence[str]:
-    return [f"    {line}".rstrip() for line in text.splitlines()]
+    """Return a text with a bar before all lines but the first, so that no question can imitate an answer."""
+    first, *others = harmless(text).split("\n")
+    return [f"    {first}".rstrip(), *(f"    │ {line}".rstrip() for line in others)]

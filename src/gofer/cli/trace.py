@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.journal.lineage import root_of
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
@@ -44,9 +45,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_json(record, full=arguments.full), indent=2))
     elif arguments.full:
-        print("\n".join([f"run {record.run}", *transcript(record.steps())]))
+        print_lines([f"run {record.run}", *transcript(record.steps())])
     else:
-        print("\n".join(outline(record.run, whole_trace(record.entries, record.subagents))))
+        print_lines(outline(record.run, whole_trace(record.entries, record.subagents)))
     if not record.damage:
         return 0
     print(f"gofer: {harmless(record.damage)}", file=sys.stderr)
