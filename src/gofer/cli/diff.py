@@ -6,6 +6,7 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.projections.comparison.diff_text import diff_json, diff_lines
 from gofer.projections.comparison.run_diff import RunDiff, run_diff
 from gofer.runtime.listed_record import listed_record
@@ -38,7 +39,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(diff_json(diff), indent=2))
     else:
-        print("\n".join(diff_lines(diff)))
+        print_lines(diff_lines(diff))
     return int(not diff.is_equal)
 
 

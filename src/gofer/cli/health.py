@@ -6,6 +6,7 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.projections.examination.anomalies import anomalies
 from gofer.projections.examination.health import Health, health
 from gofer.projections.examination.health_text import health_json, health_lines
@@ -39,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(health_json(found), indent=2))
     else:
-        print("\n".join(health_lines(found)))
+        print_lines(health_lines(found))
     return int(not found.is_healthy)
 
 

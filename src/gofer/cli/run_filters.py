@@ -227,4 +227,6 @@ def _exchange_lines(said: Exchange, origin: Origin, progress: Progress) -> Itera
 
 
 def _quoted(text: str) -> Sequence[str]:
-    return [f"    {line}".rstrip() for line in harmless(text).splitlines()]
+    """Return a text with a bar before all lines but the first, so that no question can imitate an answer."""
+    first, *others = harmless(text).split("\n")
+    return [f"    {first}".rstrip(), *(f"    │ {line}".rstrip() for line in others)]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
 from gofer.projections.words.steps import Step
@@ -45,9 +46,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_json(record, full=arguments.full), indent=2))
     elif arguments.full:
-        print("\n".join([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())]))
+        print_lines([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())])
     else:
-        print("\n".join(_outline(record)))
+        print_lines(_outline(record))
     if not record.damage:
         return 0
     print(f"gofer: {harmless(record.damage)}", file=sys.stderr)

@@ -17,7 +17,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.hidden_runs import hide, is_hidden
 from gofer.journal.lineage import root_of
-from gofer.journal.log import read_journal, read_until_damage
+from gofer.journal.log import read_until_damage
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
 from gofer.runtime.run_record import RunRecord, read_bundle
@@ -255,10 +255,12 @@ async def _of_channel(runs: Sequence[str], event: Event, stores: Stores) -> Sequ
 
 
 async def _event_of(run: str, stores: Stores) -> Event | None:
+    """Return the event of a run, also of a damaged one; None if its first frame cannot be read."""
     try:
-        return project(await read_journal(run, stores.journals, stores.blobs)).event
-    except (Corrupt, Gone):
+        entries, _ = await read_until_damage(run, stores.journals, stores.blobs)
+    except Gone:
         return None
+    return project(entries).event
 
 
 def _place(event: Event) -> tuple[str, str]:

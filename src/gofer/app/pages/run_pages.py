@@ -4,6 +4,7 @@ A request for `application/json` gets the same as JSON. Private runs are not lis
 people who may see the place where the run began (`readers.py`).
 """
 
+import asyncio
 from dataclasses import dataclass, field
 from html import escape
 
@@ -80,7 +81,9 @@ class Pages:
         title = f"Run {record.run[:8]} of {record.progress.workflow}"
         heading = run_page.heading(record)
         footer = self.readers.footer(request)
-        return html_page(title, run_page.body(record), footer, heading=heading, style=run_page.STYLE)
+        # On a thread, because the steps of a long run take seconds, and receivers and runs continue meanwhile.
+        body = await asyncio.to_thread(run_page.body, record)
+        return html_page(title, body, footer, heading=heading, style=run_page.STYLE)
 
     async def trace(self, request: Request) -> Response:
         """Return the steps and the spans of one run as JSON: `?full=1` adds all words, `?after=N` continues a list."""
@@ -91,7 +94,7 @@ class Pages:
         if isinstance(record, Response):
             return record
         full = request.query_params.get("full", "") not in ("", "0")
-        return JSONResponse(trace_json(record, full=full, after=after))
+        return JSONResponse(await asyncio.to_thread(trace_json, record, full=full, after=after))
 
     async def run_prompt(self, request: Request) -> Response:
         """Return the prompt and the tools that a run began with."""

@@ -195,3 +195,10 @@ def test_approval_request_has_the_status_of_its_decision() -> None:
     decided = e.ApprovalDecided("1.0", "denied", "U1")
     found = steps(recorded(e.RunAccepted(mention(), "w"), e.RunOwned(), asked, decided), {})
     assert [step.status for step in found if step.kind == "approval.requested"] == ["denied"]
+
+
+def test_steps_of_one_answer_with_thousands_of_refused_calls_are_complete() -> None:
+    asks = tuple(ToolAsk(f"c{n}", f"invented_{n}", f'{{"n": {n}}}') for n in range(4_000))
+    refused = [e.ToolResult(f"1.{n}", "refused", "There is no such tool.") for n in range(len(asks))]
+    found = steps(recorded(response(*asks), *refused), {})
+    assert [step.tool for step in found if step.kind == "tool.call"] == [ask.tool for ask in asks]
