@@ -25,7 +25,7 @@ def exchange(*entries: Entry, event: Event | None = None) -> Exchange:
     return exchange_of(project([Recorded(1, n, 1, "me", entry) for n, entry in enumerate((accepted, *entries))]))
 
 
-def test_author_of_the_read_message_is_not_the_person_who_reacted() -> None:
+def test_author_of_the_read_message_is_named_apart_from_the_reacting_person() -> None:
     reaction = replace(mention(":ticket:"), kind="slack.reaction")
     found = exchange(READ, event=reaction)
     assert (found.author, found.question) == ("Ada", "The job died at night")
