@@ -25,7 +25,7 @@ from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
-from gofer.projections.states import NOT_AGAIN
+from gofer.projections.states import NOT_AGAIN, NOT_MADE
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.values.errors import Corrupt, EarlierVersion, Gone, OtherVersion
@@ -156,7 +156,7 @@ def _earlier_outcome(
     match earlier.outcomes.get(call):
         case ToolResult(status="ok") as done:
             text = f"{NOT_AGAIN} {doer} already did this for the same message. Its result:\n\n{done.text}"
-            details = dict(done.details or {})
+            details = {**(done.details or {}), NOT_MADE: "done_before"}
             if not same:
                 details[EARLIER_TOOL] = item.tool.name
             summary = f"was done already by {doer}"

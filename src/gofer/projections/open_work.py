@@ -48,13 +48,14 @@ WORDS: Mapping[State, str] = {
     "waiting_outage": "waiting for a vendor that does not answer",
     "waiting_subagent": "waiting for a subagent",
     "handed_over": "handed over",
-    "delivering": "delivering",
+    "delivering": "concluding",
     "done": "done",
 }
 """The states for people.
 
 A run is thinking while a model has its request, acting while calls are open, and observing between them. A script runs
-where a model observes and thinks. A run that was concluded is delivering.
+where a model observes and thinks. A run is concluding from its conclusion to its end, and delivers its answer if it
+has one.
 """
 
 _COMPACTION = f"{COMPACTION}/"

@@ -15,7 +15,12 @@ from gofer.projections.open_work import WORDS, OpenWork, State
 from gofer.projections.script_replay import is_of_a_script
 
 NOT_AGAIN = "Not done again:"
-"""The first words of the outcome of a call that was not made, because another call did the same before."""
+"""The first words of the outcome of a call that was not made, because another call did the same before.
+
+Outcomes that are unknown, and results in older journals, have no other mark, so these words never change.
+"""
+NOT_MADE = "not_made"
+"""The key in a result's details that says why the call was not made; its value is a code."""
 
 _KINDS: Mapping[type[e.Entry], str] = {cls: kind for kind, cls in e.KINDS.items()}
 
@@ -239,12 +244,19 @@ def _objection_to_outcome(work: OpenWork, outcome: e.ToolResult | e.ToolUnknown)
     if call in work.calls:
         return ""
     may_be_unmade = call in work.asked or is_of_a_script(call)
-    was_not_made = outcome.text.startswith(NOT_AGAIN) or (
-        isinstance(outcome, e.ToolResult) and outcome.status == "refused"
-    )
-    if may_be_unmade and was_not_made:
+    if may_be_unmade and _was_not_made(outcome):
         return _objection_to_new_work(work)
     return f"call {call} is not open"
+
+
+def _was_not_made(outcome: e.ToolResult | e.ToolUnknown) -> bool:
+    match outcome:
+        case e.ToolResult(status="refused"):
+            return True
+        case e.ToolResult(details=dict() as details) if NOT_MADE in details:
+            return True
+        case e.ToolResult() | e.ToolUnknown():
+            return outcome.text.startswith(NOT_AGAIN)
 
 
 def _objection_to_deferral(work: OpenWork, deferred: e.CallDeferred) -> str:

@@ -3,8 +3,8 @@
 A run posts one message (`status/1`) as soon as it is admitted, and its answer replaces the text of that message. The
 answer is journaled first (`run.concluded`), so that a resumed run delivers this answer and does not work further.
 Delivery is a step like any other: a run ends only after its answer arrived or with a visible reason why not. A long
-answer takes several messages, each with its own call. The same text always gives the same messages, so the calls need
-no arguments.
+answer takes several messages, each with its own call. The same text always gives the same messages, so these calls need
+no arguments in the journal. The announcement and the notice of a wait are in no other entry, so their calls have them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -161,7 +161,7 @@ async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Proven
     if reply in ("thread", "channel") and thread_of(step, event):
         place = Delivery(step, event, reply, answers).place
         tool_call = answers.write(event, place, AT_WORK)
-        await step.call(PurposeCall(STATUS, tool_call, recorded=False), provenance)
+        await step.call(PurposeCall(STATUS, tool_call), provenance)
 
 
 async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
@@ -170,7 +170,8 @@ async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> 
     if event is None or (announced := _announced(step, event)) is None:
         return
     if text := _notice(step, parked, source_of(event).system):
-        await step.call(replace(announced.edit(WAITING, text), longest_wait=0.0), provenance)
+        # The text names times that no other entry has, so the journal records it.
+        await step.call(replace(announced.edit(WAITING, text), recorded=True, longest_wait=0.0), provenance)
 
 
 def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:

@@ -112,7 +112,10 @@ async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_tick
     first, second = await outcome_of(made, "run1"), await outcome_of(made, "run2")
     assert first.text == "Filed as OPS-1"
     assert isinstance(second, e.ToolResult)
-    assert (second.status, second.details) == ("ok", {"key": "OPS-1", "done_before": "file_ticket"})
+    assert (second.status, second.details) == (
+        "ok",
+        {"key": "OPS-1", "done_before": "file_ticket", "not_made": "done_before"},
+    )
     said = "Not done again: an earlier run (run1) already did this for the same message. Its result:"
     assert second.text == f"{said}\n\nFiled as OPS-1"
     assert [await made.status(run) for run in ("run1", "run2")] == ["done", "done"]

@@ -202,6 +202,31 @@ async def test_call_without_the_approval_that_was_requested_is_a_violation(decis
     assert violations([*journal[:at], *between, *journal[at:]])[0].endswith(": no person approved call 1.0.")
 
 
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        e.ToolResult("1.0", "ok", "A new sentence.", details={"not_made": "done_before"}),
+        e.ToolResult("1.0", "ok", "Not done again: an older journal has only this text."),
+        e.ToolUnknown("1.0", "Not done again: an earlier run tried this."),
+        e.ToolResult("1.0", "refused", "No."),
+    ],
+)
+async def test_call_that_was_done_before_needs_no_intent(outcome: e.Entry) -> None:
+    journal = await played()
+    asked = index_of(journal, e.LlmResponse)
+    at = journal[asked]
+    without_intent = [*journal[: asked + 1], replace(at, n=at.n, i=at.i + 1, entry=outcome)]
+    assert violations(without_intent) == []
+
+
+async def test_result_without_an_intent_and_without_a_mark_is_a_violation() -> None:
+    journal = await played()
+    asked = index_of(journal, e.LlmResponse)
+    at = journal[asked]
+    result = replace(at, n=at.n, i=at.i + 1, entry=e.ToolResult("1.0", "ok", "Done."))
+    assert len(violations([*journal[: asked + 1], result])) == 1
+
+
 async def test_tool_result_before_its_call_is_a_violation() -> None:
     journal = await played()
     intent, result = index_of(journal, e.ToolCall), index_of(journal, e.ToolResult)
@@ -249,7 +274,7 @@ async def test_work_after_the_conclusion_is_a_violation(entry: e.Entry) -> None:
     journal = await played()
     journal.insert(-1, replace(journal[-1], entry=entry))
     assert len(violations(journal)) == 1
-    assert "delivering" in violations(journal)[0]
+    assert "concluding" in violations(journal)[0]
 
 
 async def test_call_of_the_run_itself_after_the_conclusion_is_allowed() -> None:

@@ -3,6 +3,9 @@
 import pytest
 
 from gofer.engine.loop import Ending
+from gofer.journal.entries import ToolCall
+from gofer.journal.log import read_journal
+from gofer.journal.purposes import STATUS
 from gofer.projections.attempts import CRASHES
 from gofer.projections.progress import Progress
 from gofer.runtime.deliver import AT_WORK, answer_text, conclude
@@ -91,3 +94,14 @@ async def test_notice_in_doubt_is_settled_before_the_answer_is_delivered() -> No
     assert made.edits == [AT_WORK, "Hello."]
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
+
+
+async def test_announcement_has_its_text_and_place_in_the_journal() -> None:
+    made = memory_worker(says("Hello."))
+    await made.accept("run1")
+    await made.work_once_or_crash()
+    entries = await read_journal("run1", made.store, made.blobs)
+    (announced,) = [one.entry for one in entries if isinstance(one.entry, ToolCall) and one.entry.call == STATUS]
+    assert announced.arguments is not None
+    assert announced.arguments["text"] == AT_WORK
+    assert announced.arguments["thread_ts"]

@@ -35,7 +35,11 @@ def answer(state: Trace, recorded: e.Recorded, response: e.LlmResponse) -> None:
     """End an attempt of the run's model with its answer."""
     state.exchanged = response.usage.input_tokens + response.usage.output_tokens
     attributes = {**_usage(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
-    state.update(state.llm, attributes, status="ok", ended=recorded)
+    ended = recorded
+    if response.duration_ms and state.llm in state.spans:
+        # An answer is recorded with the calls that follow, so its entry is later than its end.
+        ended = replace(recorded, at=min(recorded.at, state.spans[state.llm].start + response.duration_ms))
+    state.update(state.llm, attributes, status="ok", ended=ended)
 
 
 def start_subagent(state: Trace, recorded: e.Recorded, asked: e.SubagentStarted) -> None:

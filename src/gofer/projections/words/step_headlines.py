@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import assert_never
 
+from gofer.projections.open_work import WORDS
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.words.steps import Step, summary
 from gofer.values.canonical_json import as_list, as_object
 
 _TURN = re.compile(r"\d+\.\d+")
 """The id of a call that a model asked for: its turn and its place there."""
+_STATES: Mapping[str, str] = {**WORDS}
 _NAMES = 12
 """The most names that a headline lists."""
 _NAME = 80
@@ -38,7 +40,7 @@ def _headline(step: Step, facts: Mapping[str, object]) -> str:
         case "approval.requested" | "approval.clicked" | "approval.decided":
             return _approval(step, facts)
         case "state.transition":
-            return f"{facts.get('from') or 'start'} → {facts.get('to')}"
+            return f"{state_name(facts.get('from'))} → {state_name(facts.get('to'))}"
         case "context.compacted":
             return f"turns {_range(facts.get('turns'))} became {_text(facts, 'file')}, by {_text(facts, 'by')}"
         case "plan.updated":
@@ -53,6 +55,11 @@ def _headline(step: Step, facts: Mapping[str, object]) -> str:
             return ""
         case _:
             assert_never(step.kind)
+
+
+def state_name(state: object) -> str:
+    """Return a state of a run in words."""
+    return _STATES.get(str(state), str(state))
 
 
 def _text(facts: Mapping[str, object], name: str) -> str:
@@ -90,7 +97,10 @@ def _model(step: Step, facts: Mapping[str, object]) -> str:
     match step.kind:
         case "llm.request":
             sent = f"{counted(_number(facts, 'messages'), 'message')}, {_number(facts, 'new_messages')} new"
-            return f"{_text(facts, 'model')}: {sent}{_window(facts)}"
+            window = _window(facts)
+            if window:
+                window = f"{window}, as expected"
+            return f"{_text(facts, 'model')}: {sent}{window}"
         case "llm.response":
             usage = as_object(facts.get("usage"))
             tokens = f"{_number(usage, 'input_tokens'):,} tokens in, {_number(usage, 'output_tokens'):,} out"
@@ -114,10 +124,12 @@ def _window(facts: Mapping[str, object]) -> str:
 
 
 def _context(facts: Mapping[str, object]) -> str:
-    tokens = _number(facts, "counted") or _number(facts, "expected")
+    tokens = f"{_number(facts, 'expected'):,} tokens, as expected"
+    if counted_tokens := _number(facts, "counted"):
+        tokens = f"{counted_tokens:,} tokens, as the provider counted"
     changes = {name: _names(facts.get(name)) for name in ("entered", "left")}
     named = [f"{name}: {names}" for name, names in changes.items() if names]
-    return "; ".join([f"{tokens:,} tokens{_window(facts)}", *named])
+    return "; ".join([f"{tokens}{_window(facts)}", *named])
 
 
 def counted(number: int, noun: str) -> str:

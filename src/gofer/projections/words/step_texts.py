@@ -10,10 +10,11 @@ from typing import cast
 
 from gofer.projections.words.request_texts import SentMessage, answer_text, new_messages
 from gofer.projections.words.step_details import reasoning
+from gofer.projections.words.step_headlines import state_name
 from gofer.projections.words.steps import Step
 from gofer.values.canonical_json import as_list, as_object, as_text
 
-BY_ROLE = "by role"
+BY_ROLE = "estimate by role"
 """The label of the tokens of a request by role, which the page shows as a bar."""
 _SHORT = 40
 """The least characters of a text that a later message can be the same as; shorter texts are repeated."""
@@ -78,7 +79,7 @@ def _states(steps: Sequence[Step]) -> Mapping[int, Sequence[str]]:
     last = 0
     for step in steps:
         if _is_mark(step):
-            found.setdefault(last, []).append(str(step.details.get("to", "")).replace("_", " "))
+            found.setdefault(last, []).append(state_name(step.details.get("to")))
         else:
             last = step.step
     return found
@@ -101,7 +102,7 @@ def _as_message(step: Step) -> str:
 def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
     match step.kind:
         case "run.accepted":
-            return [StepText("event", step.input), StepText("event fields", _json(step.details.get("event")))]
+            return [StepText("event", step.input), StepText("event fields", _json(_event(step)))]
         case "agent.start":
             return [StepText("system prompt", step.input)]
         case "llm.request":
@@ -128,8 +129,17 @@ def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
             return [StepText("", step.output)]
 
 
+def _event(step: Step) -> Mapping[str, object]:
+    """Return the fields of an event that have a value."""
+    fields = dict(as_object(step.details.get("event")))
+    repeats = fields.pop("window", 0)
+    if repeats:
+        fields["an equal delivery counts as a new event after"] = f"{repeats} s"
+    return {name: value for name, value in fields.items() if value not in ("", 0, None, [], {}, ())}
+
+
 def _context(step: Step) -> Sequence[StepText]:
-    labels = {BY_ROLE: "roles", "pinned": "pinned", "by file and skill": "files"}
+    labels = {BY_ROLE: "roles", "estimate of pinned text": "pinned", "estimate by file and skill": "files"}
     tokens = [StepText(label, _tokens(step.details.get(name))) for label, name in labels.items()]
     return [StepText("problem", step.output), *tokens]
 

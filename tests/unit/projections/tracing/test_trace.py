@@ -215,3 +215,9 @@ def test_outline_of_long_facts_continues_below_the_name_within_120_columns() -> 
     lines = outline("run1", project([*RUN[:3], RunFinished("failed", "why " * 60)]))
     assert max(map(len, lines)) <= 120
     assert " ".join(" ".join(lines).split()).count("why") == 60
+
+
+def test_span_of_an_answer_lasts_as_long_as_its_model_took() -> None:
+    span = by_id(RUN)["llm/1"]
+    assert span.end is not None
+    assert span.end - span.start == 700

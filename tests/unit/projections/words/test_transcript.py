@@ -53,6 +53,15 @@ def test_state_is_shown_at_its_cause_and_a_violation_on_a_line_of_its_own() -> N
     allowed = Step(2, "run1", 0, 1_000, "state.transition", "1.0", status="ok", details=known)
     wrong = Step(3, "run1", 0, 1_000, "state.transition", "1.0", status="violation", output="Wrong.", details=known)
     header, *_, violation, sentence = lines(message("hello"), allowed, wrong)
-    assert header.endswith("→ waiting model")
-    assert "! state.transition   thinking → waiting_model  violation" in violation
+    assert header.endswith("→ waiting for a model")
+    assert "! state.transition   thinking → waiting for a model  violation" in violation
     assert sentence.endswith("│ Wrong.")
+
+
+def test_event_shows_only_fields_with_a_value_and_its_window_in_words() -> None:
+    event = {"source": "slack", "hops": 0, "digest": "", "window": 0, "facts": {}}
+    known = {"event_kind": "slack.mention", "workflow": "w", "event": event}
+    accepted = Step(1, "run1", 0, 1_000, "run.accepted", "1.0", details=known)
+    repeated = Step(2, "run1", 0, 1_000, "run.accepted", "1.0", details={**known, "event": {**event, "window": 60}})
+    assert [line.strip() for line in lines(accepted)][2:] == ["│ source: slack"]
+    assert lines(repeated)[-1].strip() == "│ an equal delivery counts as a new event after: 60 s"
