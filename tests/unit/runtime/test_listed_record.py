@@ -59,6 +59,6 @@ async def test_beginning_of_several_subagent_runs_is_refused() -> None:
         await listed_record(await reader(), "aa.17", OPERATOR)
 
 
-async def test_unknown_subagent_run_names_the_command_that_lists_them() -> None:
+async def test_unknown_subagent_run_names_the_listing_command() -> None:
     with pytest.raises(ConfigError, match=r"There is no subagent run 'aa01.3'; `gofer trace aa01` lists"):
         await listed_record(await reader(), "aa01.3", OPERATOR)

@@ -122,7 +122,7 @@ async def test_heads_without_facts_are_read_up_to_the_limit_and_counted_beyond()
     assert (found.total.runs, found.total.llm_calls, found.total.unmeasured) == (2, 1, 1)
 
 
-async def test_percentiles_of_what_checks_limit_have_one_value_for_each_measured_run() -> None:
+async def test_percentiles_of_limited_facts_have_one_value_for_each_measured_run() -> None:
     made = memory_worker()
     for calls in range(1, 21):
         facts = replace(FACTS, llm_calls=calls, owned_ms=calls * 1_500, plan_calls=1, equal_calls=2)

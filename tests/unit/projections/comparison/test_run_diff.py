@@ -112,7 +112,7 @@ async def test_prompt_difference_is_shown_by_role_in_lines() -> None:
     assert not diff.prompt.is_exact
 
 
-async def test_tokens_of_a_prompt_are_those_of_its_context_snapshot() -> None:
+async def test_tokens_of_a_prompt_equal_the_tokens_of_its_context_snapshot() -> None:
     first = await ran(looking(says("", look("a")), says("", look("b")), says("done")))
     second = await ran(looking(says("", look("a")), says("", look("c")), says("done")))
     diff = run_diff(first, second)
