@@ -137,7 +137,7 @@ class TestAtATerminal:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", there.url)
         run = run_json(capsys)["run"]
         code, _, err = typed(capsys, "export", run[:8])
-        assert (code, err) == (0, f"Sent {len(there.spans) // 2} spans of 1 runs.\n")
+        assert (code, err) == (0, f"Sent {len(there.spans) // 2} spans of 1 run.\n")
         assert there.bodies[0] == there.bodies[1]
 
     def test_export_since_a_time_prints_otlp_json(self, capsys: pytest.CaptureFixture[str]) -> None:

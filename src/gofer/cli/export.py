@@ -14,6 +14,7 @@ from gofer.app.worker import build_exporter
 from gofer.cli.arguments import operations, place_options
 from gofer.cli.times import moment
 from gofer.journal.coordination import Head
+from gofer.projections.words.step_headlines import counted
 from gofer.runtime.run_reader import listed_run
 from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
 from gofer.runtime.telemetry.spans import Exported
@@ -82,7 +83,7 @@ async def _export(
     verb = "Sent"
     if printing:
         verb = "Printed"
-    print(f"{verb} {totals.spans} spans of {totals.runs} runs.", file=sys.stderr)
+    print(f"{verb} {counted(totals.spans, 'span')} of {counted(totals.runs, 'run')}.", file=sys.stderr)
     if totals.rejected:
         print(f"The collector rejected {totals.rejected} of them.", file=sys.stderr)
     if totals.failed or totals.rejected:

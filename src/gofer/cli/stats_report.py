@@ -4,13 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from gofer.journal.head_facts import NO_TOOL, ToolCount
 from gofer.projections.tracing.trace import timestamp
+from gofer.projections.words.step_headlines import counted
 from gofer.runtime.cost_forecast import FEWEST_DAYS, Forecast, Range, forecast, seen_days
 from gofer.runtime.run_origins import Origin
-from gofer.runtime.statistics import Statistics, Tally, percentile
+from gofer.runtime.statistics import Measure, Statistics, Tally, percentile
 
+_CALLS = "  Calls by tool, with refused ones and those about the plan, without those of subagent runs"
+_MEASURED = "  What one run needed, by the check that limits it; measured_p95 in a workflow file is the p95"
 MOST_ROWS = 50
 """The most rows of a table at a terminal. JSON has all of them."""
 _NO_TOOL = "(no such tool)"
+CHECKS: Mapping[Measure, str] = {
+    "llm_calls": "llm-call-budget",
+    "owned_ms": "execution-time",
+    "plan_calls": "plan-call-budget",
+    "equal_calls": "no-tool-loops",
+}
+"""The check that limits each measured fact, in its unit."""
 
 
 def to_json(found: Statistics, skipped: int, people: Mapping[str, Origin]) -> dict[str, object]:
@@ -37,6 +47,7 @@ def lines(found: Statistics, skipped: int, people: Mapping[str, Origin]) -> Sequ
         f"Runs accepted from {timestamp(found.since)} to {timestamp(found.until)}",
         *_total_lines(total, skipped),
         *_group_lines(found, people),
+        *_measured_lines(found),
         *_tool_lines(total),
         *_counter_lines("skill", total.skills),
         *_cause_lines(total),
@@ -63,9 +74,22 @@ def _tally_json(tally: Tally) -> dict[str, object]:
         "runs_of_unknown_cost": tally.unpriced,
         "runs_without_facts": tally.unmeasured,
         "owned_seconds": round(tally.owned_ms / 1000, 3),
+        "per_run": {CHECKS[name]: _measured_json(name, values) for name, values in tally.measured.items()},
         "sign_ms": _times_json(tally.sign_ms),
         "answer_ms": _times_json(tally.answer_ms),
     }
+
+
+def _measured_json(name: Measure, values: Sequence[int]) -> dict[str, object]:
+    return {"runs": len(values), "p50": _measured(name, values, 0.5), "p95": _measured(name, values, 0.95)}
+
+
+def _measured(name: Measure, values: Sequence[int], share: float) -> float | None:
+    """Return a percentile in the unit of its check."""
+    found = percentile(values, share)
+    if found is None or name != "owned_ms":
+        return found
+    return round(found / 1000, 3)
 
 
 def _times_json(times: Sequence[int]) -> dict[str, object]:
@@ -90,17 +114,20 @@ def _range_json(one: Range) -> dict[str, object]:
 
 
 def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
-    statuses = ", ".join(f"{count:,} {status}" for status, count in total.statuses.most_common())
+    counts = ", ".join(f"{count:,} {status}" for status, count in total.statuses.most_common() if status != "ignored")
     cost = f"{_usd(total.usd)} USD"
     if total.unpriced:
         cost = f"{cost}, without the runs of unknown cost: {total.unpriced:,}"
+    calls = f"{counted(total.llm_calls, 'model call')}, {counted(total.tool_calls, 'tool call')} toward the limits"
     found = [
-        f"  runs {total.runs:,}: {statuses}",
+        f"  runs {total.runs:,}: {counts or 'none'}",
         f"  cost {cost}",
-        f"  {total.llm_calls:,} model calls, {total.tool_calls:,} tool calls, {total.subagents:,} subagents",
+        f"  {calls}, {counted(total.subagents, 'subagent')}; those of subagent runs are included",
         f"  tokens {total.input_tokens:,} in, of which {total.cached_tokens:,} cached, and {total.output_tokens:,} out",
         f"  first sign {_times(total.sign_ms)}; answer {_times(total.answer_ms)}",
     ]
+    if ignored := total.statuses["ignored"]:
+        found.append(f"  events that matched no workflow, which are no runs: {ignored:,}")
     if skipped or total.unmeasured:
         found.append(f"  runs that count by status only, because their facts are not known: {total.unmeasured:,}")
     return found
@@ -108,6 +135,8 @@ def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
 
 def _group_lines(found: Statistics, people: Mapping[str, Origin]) -> Sequence[str]:
     ranked = _ranked(found)
+    if not ranked:
+        return []
     header = [found.by, "runs", "errors", "answer p50", "p95", "tokens in", "USD"]
     rows = [[_group_name(found, group, people), *_cells(tally)] for group, tally in ranked[:MOST_ROWS]]
     left_out = len(ranked) - len(rows)
@@ -138,7 +167,32 @@ def _tool_lines(total: Tally) -> Sequence[str]:
     rows = [[_tool_name(name), f"{one.calls:,}", f"{one.errors:,}"] for name, one in _ranked_tools(total)[:MOST_ROWS]]
     if not rows:
         return []
-    return ["", *table([["tool", "calls", "errors"], *rows])]
+    return ["", _CALLS, *table([["tool", "calls", "errors"], *rows])]
+
+
+def _measured_lines(found: Statistics) -> Sequence[str]:
+    """Return what the runs of each workflow needed, in the units of the checks that limit it."""
+    if found.by != "workflow":
+        return []
+    rows: list[list[str]] = []
+    for group, tally in _ranked(found)[:MOST_ROWS]:
+        cells = [
+            _number(_measured(name, values, share)) for name, values in tally.measured.items() for share in (0.5, 0.95)
+        ]
+        if any(tally.measured.values()):
+            rows.append([group, *cells])
+    if not rows:
+        return []
+    header = [cell for name in CHECKS.values() for cell in (f"{name} p50", "p95")]
+    return ["", _MEASURED, *table([["workflow", *header], *rows])]
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}"
 
 
 def _counter_lines(name: str, counted: Mapping[str, int]) -> Sequence[str]:

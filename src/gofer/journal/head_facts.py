@@ -18,7 +18,17 @@ NO_TOOL = ""
 """The name under which calls of tools are counted that do not exist. A model invented their names."""
 
 
-_COUNTS = ("llm_calls", "tool_calls", "subagents", "input_tokens", "output_tokens", "cached_tokens", "owned_ms")
+_COUNTS = (
+    "llm_calls",
+    "tool_calls",
+    "subagents",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "owned_ms",
+    "plan_calls",
+    "equal_calls",
+)
 _TEXTS = ("person", "channel", "cause", "system")
 
 
@@ -57,6 +67,10 @@ class HeadFacts:
     """The cost in US dollars; None if the price of a call is unknown."""
     owned_ms: int = 0
     """How long workers owned the run."""
+    plan_calls: int = 0
+    """The calls of the run itself that wrote, changed or read its plan."""
+    equal_calls: int = 0
+    """The most calls of the run itself of one tool with the same arguments, without those about the plan."""
     sign_ms: int | None = None
     """Time from the event to the first message that people saw; None without one."""
     answer_ms: int | None = None
@@ -97,6 +111,8 @@ def decode(text: str) -> HeadFacts | None:
             cached_tokens=_count(stored.get("cached_tokens", 0)),
             usd=_usd(stored.get("usd", 0)),
             owned_ms=_count(stored.get("owned_ms", 0)),
+            plan_calls=_count(stored.get("plan_calls", 0)),
+            equal_calls=_count(stored.get("equal_calls", 0)),
             sign_ms=_time(stored.get("sign_ms")),
             answer_ms=_time(stored.get("answer_ms")),
             checks=_names(stored.get("checks")),

@@ -8,6 +8,7 @@ from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, PRIVATE_ANSWER, STATUS, SUBAGENT_QUESTION, TURNED_AWAY, is_own
 from gofer.projections import calls
 from gofer.projections.calls import Call, Calls
+from gofer.projections.checks.checks_of_calls import equal_calls, plan_calls
 from gofer.projections.progress import Progress
 from gofer.values.row_tokens import Tokens
 
@@ -85,6 +86,8 @@ def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -
         cached_tokens=progress.usage.cached_tokens,
         usd=progress.cost_usd,
         owned_ms=progress.owned_ms(progress.last_at),
+        plan_calls=len(plan_calls(facts.calls)),
+        equal_calls=max(map(len, equal_calls(facts.calls)), default=0),
         sign_ms=_after(progress, facts.sign_at),
         answer_ms=_after(progress, facts.answer_at),
         checks=_failed_checks(progress),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, assert_never
+from typing import Literal, assert_never, get_args
 
 from gofer.journal.coordination import DAY_MS, Head
 from gofer.journal.head_facts import HeadFacts, ToolCount
@@ -18,6 +18,9 @@ from gofer.runtime.run_readings import RunReadings
 
 By = Literal["workflow", "person", "week", "tool", "skill"]
 """The groups of runs."""
+Measure = Literal["llm_calls", "owned_ms", "plan_calls", "equal_calls"]
+"""The facts of a run that checks limit."""
+MEASURES: Sequence[Measure] = get_args(Measure)
 MOST_READ = 1_000
 """The most runs without facts whose journals are read."""
 
@@ -47,6 +50,8 @@ class Tally:
     unpriced: int = 0
     """The runs whose cost is not known."""
     owned_ms: int = 0
+    measured: "dict[Measure, array[int]]" = field(default_factory=lambda: {name: array("q") for name in MEASURES})
+    """What the limits of checks are set by, one value for each run."""
     sign_ms: "array[int]" = field(default_factory=lambda: array("q"))
     """The times to the first sign in milliseconds, one for each run that gave one."""
     answer_ms: "array[int]" = field(default_factory=lambda: array("q"))
@@ -94,6 +99,8 @@ class Tally:
         self.output_tokens += facts.output_tokens
         self.cached_tokens += facts.cached_tokens
         self.owned_ms += facts.owned_ms
+        for name, values in self.measured.items():
+            values.append(getattr(facts, name))
         if facts.usd is None:
             self.unpriced += 1
         else:

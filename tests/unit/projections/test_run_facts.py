@@ -85,6 +85,17 @@ def test_facts_hold_use_skills_checks_cause_and_tokens() -> None:
     )
 
 
+def test_calls_about_the_plan_and_equal_calls_count_with_refused_ones() -> None:
+    journal = recorded(
+        [ACCEPTED],
+        [asked("read", "read", "post", "todo_write")],
+        [e.ToolResult("1.1", "refused", "done before")],
+        [asked("read", "todo_read")],
+    )
+    facts = facts_of(journal, "read", "post")
+    assert (facts.plan_calls, facts.equal_calls) == (2, 3)
+
+
 def test_questions_of_the_run_itself_are_no_subagents() -> None:
     calls = ("1.0", SUBAGENT_QUESTION.format("1.1"), f"{COMPACTION}/1", "search/1.2")
     journal = recorded([ACCEPTED], [e.SubagentStarted(call, "name", "prompt", {}, "m") for call in calls])

@@ -25,7 +25,7 @@ def exchange(*entries: Entry, event: Event | None = None) -> Exchange:
     return exchange_of(project([Recorded(1, n, 1, "me", entry) for n, entry in enumerate((accepted, *entries))]))
 
 
-def test_author_of_the_read_message_is_named_apart_from_the_reacting_person() -> None:
+def test_author_of_the_read_message_is_not_the_reacting_person() -> None:
     reaction = replace(mention(":ticket:"), kind="slack.reaction")
     found = exchange(READ, event=reaction)
     assert (found.author, found.question) == ("Ada", "The job died at night")
@@ -36,7 +36,7 @@ def test_words_of_the_event_have_no_other_author() -> None:
     assert exchange(replace(READ, status="error")) == Exchange("", "hello")
 
 
-def test_author_of_a_jira_comment_is_the_one_in_its_header() -> None:
+def test_author_of_a_jira_comment_comes_from_the_header_of_the_comment() -> None:
     subject = {"words": "Please look", "header": "- Ada at Work at 2026-11-23 14:00 UTC (comment 10):"}
     event = replace(mention("summary: old, then new"), source="jira", kind="jira.issue_updated")
     found = exchange(replace(READ, details={"subject": subject}), event=event)

@@ -65,7 +65,7 @@ async def test_beginning_of_several_subagent_runs_is_refused() -> None:
         await (await reader()).find("aa.17", OPERATOR)
 
 
-async def test_unknown_subagent_run_names_the_command_for_a_list() -> None:
+async def test_unknown_subagent_run_names_the_listing_command() -> None:
     with pytest.raises(ConfigError, match=r"There is no subagent run 'aa01.3'; `gofer trace aa01` lists"):
         await listed_record(await reader(), "aa01.3", OPERATOR)
     assert await (await reader()).find("aa01.3", OPERATOR) is None

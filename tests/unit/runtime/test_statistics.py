@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.cli.stats_report import lines, to_json
 from gofer.journal.coordination import DAY_MS, Head
 from gofer.journal.head_facts import HeadFacts, ToolCount, encode
 from gofer.runtime.run_reader import OPERATOR, RunReader
@@ -119,6 +120,34 @@ async def test_heads_without_facts_are_read_up_to_the_limit_and_counted_beyond()
         await made.store.put_head(replace(written, facts=""))
     found = await counted(made, most_read=1)
     assert (found.total.runs, found.total.llm_calls, found.total.unmeasured) == (2, 1, 1)
+
+
+async def test_percentiles_of_limited_facts_have_one_value_for_each_measured_run() -> None:
+    made = memory_worker()
+    for calls in range(1, 21):
+        facts = replace(FACTS, llm_calls=calls, owned_ms=calls * 1_500, plan_calls=1, equal_calls=2)
+        await made.store.create_head(head(f"r{calls}", facts=facts))
+    await made.store.create_head(head("ignored", facts=HeadFacts(), status="ignored"))
+    found = await counted(made)
+    found.until = DAY_MS
+    per_run = to_json(found, 0, {})["groups"][0]["per_run"]
+    assert per_run["llm-call-budget"] == {"runs": 20, "p50": 10, "p95": 19}
+    assert per_run["execution-time"] == {"runs": 20, "p50": 15.0, "p95": 28.5}
+    assert (per_run["plan-call-budget"]["p95"], per_run["no-tool-loops"]["p95"]) == (1, 2)
+
+
+async def test_table_of_runs_labels_ignored_events_and_has_no_empty_groups() -> None:
+    made = memory_worker()
+    await made.store.create_head(head("a", facts=replace(FACTS, skills=(), llm_calls=1, tool_calls=1)))
+    await made.store.create_head(head("b", facts=HeadFacts(), status="ignored"))
+    found = await counted(made, "skill")
+    found.until = DAY_MS
+    shown = lines(found, 0, {})
+    assert "  runs 1: 1 done" in shown
+    assert "  events that matched no workflow, which are no runs: 1" in shown
+    assert "  1 model call, 1 tool call toward the limits, 0 subagents; those of subagent runs are included" in shown
+    assert not any(line.startswith("  skill") for line in shown)
+    assert "  Calls by tool, with refused ones and those about the plan, without those of subagent runs" in shown
 
 
 @given(values=st.lists(st.integers(0, 10**9), min_size=1), share=st.floats(0.01, 1.0))

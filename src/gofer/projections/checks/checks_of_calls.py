@@ -1,7 +1,7 @@
 """The checks of a run's tool calls: loops, orphaned calls, and too many changes of the plan."""
 
 import hashlib
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
 from gofer.journal.check_entries import Verdict
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
@@ -18,11 +18,7 @@ _NAMED = 3
 def no_tool_loops(calls: Calls, settings: Settings) -> Verdict:
     """Return whether no tool was called too often with the same arguments, refused and failed calls included."""
     most = int(settings.limit("no-tool-loops"))
-    same: dict[bytes, list[Call]] = {}
-    for call in calls.calls.values():
-        if not call.is_own and call.tool not in BOOKKEEPING | settings.polls:
-            same.setdefault(_identity(call), []).append(call)
-    loops = [group for group in same.values() if len(group) >= most]
+    loops = [group for group in equal_calls(calls, settings.polls) if len(group) >= most]
     if not loops:
         return passed("no-tool-loops")
     known = _known(calls, settings)
@@ -36,6 +32,15 @@ def no_tool_loops(calls: Calls, settings: Settings) -> Verdict:
         implies="reasoning_collapse",
         entries=addresses(call.asked_in or call.began_in or call.ended_in for group in loops for call in group),
     )
+
+
+def equal_calls(calls: Calls, polls: Set[str] = frozenset()) -> Sequence[Sequence[Call]]:
+    """Return the calls in groups of one tool and the same arguments, without those of `polls` and about the plan."""
+    same: dict[bytes, list[Call]] = {}
+    for call in calls.calls.values():
+        if not call.is_own and call.tool not in BOOKKEEPING | polls:
+            same.setdefault(_identity(call), []).append(call)
+    return list(same.values())
 
 
 def _identity(call: Call) -> bytes:
@@ -105,7 +110,7 @@ def _lacks_call(call: Call) -> bool:
 def plan_call_budget(calls: Calls, settings: Settings) -> Verdict:
     """Return whether the run wrote and read its plan seldom enough. No limit of tool calls counts these calls."""
     most = int(settings.limit("plan-call-budget"))
-    made = [call for call in calls.calls.values() if call.tool in BOOKKEEPING and call.tool != FINISH]
+    made = plan_calls(calls)
     if len(made) <= most:
         return passed("plan-call-budget", "warning")
     return Verdict(
@@ -116,6 +121,11 @@ def plan_call_budget(calls: Calls, settings: Settings) -> Verdict:
         implies="reasoning_collapse",
         entries=addresses(call.asked_in for call in made[most:]),
     )
+
+
+def plan_calls(calls: Calls) -> Sequence[Call]:
+    """Return the calls that wrote, changed or read the plan."""
+    return [call for call in calls.calls.values() if call.tool in BOOKKEEPING and call.tool != FINISH]
 
 
 def _known(calls: Calls, settings: Settings) -> frozenset[str]:

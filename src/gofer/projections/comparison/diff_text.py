@@ -8,6 +8,7 @@ from gofer.projections.calls import Call
 from gofer.projections.comparison.compared_entries import ComparedEntry
 from gofer.projections.comparison.prompt_diff import BlockDiff, RoleDiff, line_diff, shortened
 from gofer.projections.comparison.run_diff import FirstDifference, Followed, PromptDiff, RunDiff, Summary
+from gofer.projections.words.step_headlines import counted
 from gofer.projections.words.transcript import harmless
 from gofer.values.canonical_json import encode_text
 
@@ -40,7 +41,7 @@ def _lines(diff: RunDiff, label: str) -> Iterator[str]:
             yield f"  {run.damage} Only the part before is compared."
     if diff.bundle:
         yield ""
-        yield f"Bundle: {len(diff.bundle)} parts differ"
+        yield f"Bundle, differing in {counted(len(diff.bundle), 'part')}"
         yield from (f"  {part}" for part in diff.bundle)
     yield ""
     yield from _first_lines(diff)
@@ -59,7 +60,7 @@ def _summary(run: Summary) -> str:
     cost = "cost unknown"
     if run.cost_usd is not None:
         cost = f"{run.cost_usd:.4f} USD"
-    counts = f"{run.llm_calls} model calls, {run.tool_calls} tool calls"
+    counts = f"{counted(run.llm_calls, 'model call')}, {counted(run.tool_calls, 'tool call')} toward the limit"
     tokens = f"{run.input_tokens:,} tokens in, {run.output_tokens:,} out"
     return f"{run.run}  {run.workflow}  {run.status}: {counts}, {tokens}, {cost}, {run.duration_ms / 1000:.1f} s"
 
@@ -68,10 +69,16 @@ def _first_lines(diff: RunDiff) -> Iterator[str]:
     if diff.first is None:
         yield f"All {diff.equal_entries} entries of the journals mean the same. {COUNTED}"
         return
-    yield f"First difference, after {diff.equal_entries} equal entries"
+    yield f"First difference, after {_entries(diff.equal_entries)}"
     for sign, entry in zip("-+", (diff.first.first, diff.first.second), strict=True):
         yield f"{sign} {_entry(entry)}"
     yield from _field_lines(diff.first)
+
+
+def _entries(number: int) -> str:
+    if number == 1:
+        return "1 equal entry"
+    return f"{number:,} equal entries"
 
 
 def _entry(entry: ComparedEntry | None) -> str:
@@ -136,15 +143,26 @@ def _hunk(role: RoleDiff, block: BlockDiff) -> Iterator[str]:
 def _followed_lines(followed: tuple[Followed, Followed]) -> Iterator[str]:
     yield "What followed"
     for sign, after in zip("-+", followed, strict=True):
-        yield f"{sign} {after.llm_calls} answers of models, {after.deferrals} waits, {len(after.calls)} calls"
+        answers = counted(after.llm_calls, "model answer")
+        yield f"{sign} {answers}, {counted(after.deferrals, 'wait')}, {counted(len(after.calls), 'call')}"
         yield from shortened([f"    {sign}{_call(call)}" for call in after.calls], MOST_CALLS)
 
 
 def _call(call: Call) -> str:
     again = ""
     if call.retries:
-        again = f", {call.retries} more attempts"
-    return f"{call.id} {call.tool} {call.status}, {call.duration_ms} ms{again}"
+        again = f", {counted(call.retries, 'more attempt')}"
+    return f"{call.id} {call.tool} {call.status}, {call.duration_ms} ms{again}{_reason(call)}"
+
+
+def _reason(call: Call) -> str:
+    """Return what came of a call: the code of a refusal or an error and its summary, or else its first line."""
+    said = ", ".join(filter(None, [call.code, call.summary]))
+    if not said and call.status != "ok":
+        said = call.text.partition("\n")[0]
+    if not said:
+        return ""
+    return f": {said}"
 
 
 def diff_json(diff: RunDiff) -> dict[str, object]:
@@ -200,4 +218,6 @@ def _calls_json(calls: Sequence[Call]) -> Iterator[dict[str, object]]:
             "status": call.status,
             "duration_ms": call.duration_ms,
             "retries": call.retries,
+            "code": call.code,
+            "summary": call.summary,
         }

@@ -1,6 +1,7 @@
 """The difference of two requests to a model, by role and block, in lines."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -8,15 +9,17 @@ from itertools import zip_longest
 from typing import Literal
 
 from gofer.projections.comparison.generated_names import GeneratedNames
-from gofer.projections.requests.request_parts import SKILLS
+from gofer.projections.conversation import Conversation
+from gofer.projections.requests.request_parts import SKILLS, RequestWeights
 from gofer.projections.requests.sent_requests import SentRequest
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.messages import sent
-from gofer.values.tokens import estimate
 
 Role = Literal["parameters", "system", "tools", "skills", "first message", "history", "tail"]
 ROLES: Sequence[Role] = ("parameters", "system", "tools", "skills", "first message", "history", "tail")
 """The roles of the parts of a request, in the order in which they are shown."""
+_FIXED: Sequence[Role] = ("system", "tools", "tail")
+"""The roles without messages of the history."""
 MOST_LINES = 400
 """The most lines of each side that are matched, after equal lines at the beginning and the end."""
 MOST_SHOWN = 60
@@ -54,7 +57,10 @@ class RoleDiff:
 
     role: Role
     tokens: tuple[int, int]
-    """Estimated tokens of the role in the first and in the second request."""
+    """Tokens of the role in the first and in the second request, as the context snapshots estimate them.
+
+    The parameters have none.
+    """
     blocks: Sequence[BlockDiff]
 
     @property
@@ -87,18 +93,39 @@ class Prompt:
         yield from _messages(self.sent.parts)
         yield Block("tail", "tail", _tail(self.sent.request.tail))
 
+    def tokens(self) -> Mapping[Role, int]:
+        """Return the estimated tokens of each role."""
+        weights = RequestWeights(self.system, self.tools)
+        history = Conversation(parts=list(self.sent.parts))
+        whole = weights.weigh(history, self.sent.request.tail)
+        found: Counter[Role] = Counter()
+        for role in _FIXED:
+            found[role] = whole.roles.get(role, 0)
+        for block, tokens in zip(_messages(self.sent.parts), weights.parts(history), strict=True):
+            found[block.role] += tokens
+        return found
+
 
 def prompt_diff(first: Prompt, second: Prompt) -> Sequence[RoleDiff]:
     """Return the difference of two requests, one element for each role of either."""
     mine = list(first.blocks())
     other = list(second.blocks())
-    return [_role_diff(role, (mine, first.names), (other, second.names)) for role in ROLES]
+    before = first.tokens()
+    after = second.tokens()
+    return [
+        RoleDiff(
+            role,
+            (before.get(role, 0), after.get(role, 0)),
+            _block_diffs(role, (mine, first.names), (other, second.names)),
+        )
+        for role in ROLES
+    ]
 
 
 Side = tuple[Sequence[Block], GeneratedNames]
 
 
-def _role_diff(role: Role, first: Side, second: Side) -> RoleDiff:
+def _block_diffs(role: Role, first: Side, second: Side) -> Sequence[BlockDiff]:
     mine = [block for block in first[0] if block.role == role]
     other = [block for block in second[0] if block.role == role]
     diffs: list[BlockDiff] = []
@@ -106,7 +133,7 @@ def _role_diff(role: Role, first: Side, second: Side) -> RoleDiff:
         diff = _block_diff(one, two, first[1], second[1])
         if diff is not None:
             diffs.append(diff)
-    return RoleDiff(role, (_tokens(mine), _tokens(other)), diffs)
+    return diffs
 
 
 def _pairs(role: Role, mine: Sequence[Block], other: Sequence[Block]) -> Iterator[tuple[Block | None, Block | None]]:
@@ -244,7 +271,3 @@ def _tail(tail: str) -> str:
 
 def _pretty(value: object) -> str:
     return json.dumps(json.loads(encode_text(value)), indent=1, ensure_ascii=False)
-
-
-def _tokens(blocks: Sequence[Block]) -> int:
-    return sum(estimate(block.text) for block in blocks)

@@ -1,6 +1,6 @@
-"""What is unusual of a run against earlier runs of its workflow. Each finding is advice, never an error.
+"""What is unusual of a run against other runs of its workflow. Each finding is advice, never an error.
 
-A rule that flags many earlier runs says little. So each rule is also applied to every earlier run against the others,
+A rule that flags many other runs says little. So each rule is also applied to every one of them against the rest,
 and each finding names how many it flags: the measured rate of false alarms.
 """
 
@@ -17,15 +17,15 @@ from gofer.projections.progress import Progress
 from gofer.projections.tool_names import known_tools, shown_tool
 
 LEAST_RUNS = 20
-"""The fewest earlier runs that are a baseline."""
+"""The fewest other runs that are a baseline."""
 MOST_RUNS = 200
-"""The most earlier runs that a run is compared with."""
+"""The most other runs that a run is compared with."""
 UNUSUAL = 3.5
 """The least robust z of an unusual number (Iglewicz and Hoaglin)."""
 LEAST_SHARE = 0.1
 """The least share of the median that counts as one deviation, so that runs that are all alike flag no small change."""
 RARE = 0.05
-"""The greatest share of earlier runs with an answer of a kind that is unusual."""
+"""The greatest share of other runs with an answer of a kind that is unusual."""
 _MAD_OF_NORMAL = 1.4826
 """The standard deviation of normal values per median absolute deviation."""
 _NAMED = 5
@@ -64,7 +64,7 @@ class Anomaly:
     finding: str
     """One sentence part with names and numbers, without contents."""
     false_alarms: int
-    """How many of the earlier runs the same rule flags, each against the others."""
+    """How many of the other runs the same rule flags, each against the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class Anomalies:
     """The unusual traits of a run."""
 
     runs: int
-    """The number of earlier runs."""
+    """The number of other runs."""
     found: Sequence[Anomaly]
     flagged_runs: int
-    """How many of the earlier runs any rule flags."""
+    """How many of the other runs any rule flags."""
 
     @property
     def has_baseline(self) -> bool:
-        """Whether there are enough earlier runs."""
+        """Whether there are enough other runs."""
         return self.runs >= LEAST_RUNS
 
 
@@ -150,7 +150,7 @@ def _unseen_tools(run: Traits, others: Sequence[Traits]) -> str:
     unseen = run.tools.difference(*(other.tools for other in others))
     if not unseen:
         return ""
-    return f"called {_named(unseen)}, which no earlier run called"
+    return f"called {_named(unseen)}, which no other run called"
 
 
 def _unseen_pairs(run: Traits, others: Sequence[Traits]) -> str:
@@ -158,7 +158,7 @@ def _unseen_pairs(run: Traits, others: Sequence[Traits]) -> str:
     if not unseen:
         return ""
     named = _named({f"{after} after {before}" for before, after in unseen})
-    return f"called {named}, as no earlier run did"
+    return f"called {named}, as no other run did"
 
 
 def _named(names: frozenset[str] | set[str]) -> str:
@@ -172,7 +172,7 @@ def _unusual_answer(run: Traits, others: Sequence[Traits]) -> str:
     alike = sum(other.answer == run.answer for other in others)
     if run.answer == "given" or alike > len(others) * RARE:
         return ""
-    return f"its answer is {run.answer}, as in {alike} of {len(others)} earlier runs"
+    return f"its answer is {run.answer}, as in {alike} of {len(others)} other runs"
 
 
 RULES: Mapping[str, Rule] = {

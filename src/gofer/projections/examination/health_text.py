@@ -10,6 +10,7 @@ from gofer.projections.examination.health import Health, RunHealth
 from gofer.projections.examination.waste import REASONS, Waste, Wasted
 from gofer.projections.open_work import WORDS, State
 from gofer.projections.requests.context import FULL, HIGH, Snapshot
+from gofer.projections.words.step_headlines import counted
 
 MOST_REQUESTS = 40
 """The most requests in the table of the context; of more, the fullest are shown."""
@@ -49,16 +50,14 @@ def _summary(run: Summary) -> str:
     cost = "cost unknown"
     if run.cost_usd is not None:
         cost = f"{run.cost_usd:.4f} USD"
-    tokens = run.input_tokens + run.output_tokens
-    counts = (
-        f"{_counted(run.llm_calls, 'model call')}, {_counted(run.tool_calls, 'tool call')}, {tokens:,} tokens, {cost}"
-    )
+    calls = f"{counted(run.llm_calls, 'model call')}, {counted(run.tool_calls, 'tool call')} toward the limit"
+    counts = f"{calls}, {run.input_tokens + run.output_tokens:,} tokens, {cost}"
     return f"Run {run.run} of {run.workflow}: {run.status} after {_seconds(run.duration_ms)}, {counts}"
 
 
 def _check_lines(run: RunHealth) -> Iterator[str]:
-    failed = f"{_counted(len(run.errors), 'error')} and {_counted(len(run.warnings), 'warning')}"
-    counts = f"{failed} of {_counted(len(run.verdicts), 'check')}"
+    failed = f"{counted(len(run.errors), 'error')} and {counted(len(run.warnings), 'warning')}"
+    counts = f"{failed} of {counted(len(run.verdicts), 'check')}"
     yield f"Checks: {counts}, {run.made}"
     for verdict in (*run.errors, *run.warnings):
         yield f"  {_verdict(verdict)}"
@@ -81,14 +80,14 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _state_lines(run: RunHealth) -> Iterator[str]:
-    transitions = _counted(sum(run.entered.values()), "transition")
-    yield f"States: {transitions}, {_counted(len(run.violations), 'violation')}"
+    transitions = counted(sum(run.entered.values()), "transition")
+    yield f"States: {transitions}, {counted(len(run.violations), 'violation')}"
     if run.durations:
         yield f"  {', '.join(_state(run, state) for state in run.durations)}"
     for violation in run.violations[:MOST_VIOLATIONS]:
         yield f"  ✗ {violation.address}: {violation.violation}"
     if len(run.violations) > MOST_VIOLATIONS:
-        yield f"  … {len(run.violations) - MOST_VIOLATIONS} more violations"
+        yield f"  … {counted(len(run.violations) - MOST_VIOLATIONS, 'more violation')}"
 
 
 def _state(run: RunHealth, state: State) -> str:
@@ -101,13 +100,13 @@ def _context_lines(context: Sequence[Snapshot]) -> Iterator[str]:
         return
     peak = max(context, key=lambda one: one.share)
     most = f"at most {peak.share:.0%} of {peak.window:,} tokens, in request {peak.number}"
-    yield f"Context: {_counted(len(context), 'request')}, {most}"
+    yield f"Context: {counted(len(context), 'request')}, {most}"
     for one in _fullest(context):
         yield f"  {_row(one)}".rstrip()
         if one.problem:
             yield f"       ✗ {one.problem}"
     if len(context) > MOST_REQUESTS:
-        yield f"  … {len(context) - MOST_REQUESTS} emptier requests"
+        yield f"  … {counted(len(context) - MOST_REQUESTS, 'emptier request')}"
 
 
 def _fullest(context: Sequence[Snapshot]) -> Sequence[Snapshot]:
@@ -146,9 +145,9 @@ def _worst(runs: Sequence[RunHealth]) -> Sequence[RunHealth]:
 
 def _subagent_lines(run: RunHealth) -> Iterator[str]:
     peak = max((one.share for one in run.context), default=0.0)
-    failed = f"{_counted(len(run.errors), 'error')}, {_counted(len(run.warnings), 'warning')}"
-    requests = f"{_counted(len(run.context), 'request')}, at most {peak:.0%} of the window"
-    yield f"  {run.run}: {failed}, {_counted(len(run.violations), 'violation')}; {requests}"
+    failed = f"{counted(len(run.errors), 'error')}, {counted(len(run.warnings), 'warning')}"
+    requests = f"{counted(len(run.context), 'request')}, at most {peak:.0%} of the window"
+    yield f"  {run.run}: {failed}, {counted(len(run.violations), 'violation')}; {requests}"
     if run.damage:
         yield f"    ✗ {run.damage}"
     for verdict in (*run.errors, *run.warnings):
@@ -169,9 +168,9 @@ def _waste_lines(found: Waste) -> Iterator[str]:
     for part in found.parts:
         yield f"  {_wasted(part)}"
     if found.model_attempts:
-        yield f"  {_counted(found.model_attempts, 'request')} to a model without an answer, which cost time only"
+        yield f"  {counted(found.model_attempts, 'request')} to a model without an answer, which cost time only"
     if found.tool_attempts:
-        yield f"  {_counted(found.tool_attempts, 'attempt')} of a tool made again later, which cost time only"
+        yield f"  {counted(found.tool_attempts, 'attempt')} of a tool made again later, which cost time only"
 
 
 def _wasted(part: Wasted) -> str:
@@ -185,31 +184,25 @@ def _wasted(part: Wasted) -> str:
 
 def _anomaly_lines(found: Anomalies, workflow: str) -> Iterator[str]:
     if not found.has_baseline:
-        yield f"Unusual: no baseline yet; {workflow} has {found.runs} other ended runs, and {LEAST_RUNS} are needed"
+        others = counted(found.runs, "other ended run")
+        yield f"Unusual: no baseline yet; {workflow} has {others}, and {LEAST_RUNS} are needed"
         return
     rate = _rate(found.flagged_runs, found.runs)
-    unusual = _counted(len(found.found), "trait")
-    yield f"Unusual against {found.runs} other runs of {workflow}: {unusual}. This is advice, no error"
+    unusual = counted(len(found.found), "trait")
+    yield f"Unusual against {counted(found.runs, 'other run')} of {workflow}: {unusual}. This is advice, no error"
     for one in found.found:
         yield f"  {one.rule}: {one.finding}. This rule flags {_rate(one.false_alarms, found.runs)}"
     yield f"  All rules together flag {rate}"
 
 
 def _rate(flagged: int, runs: int) -> str:
-    return f"{flagged} of {runs} other runs, {flagged / runs:.1%}"
+    return f"{flagged} of {counted(runs, 'other run')}, {flagged / runs:.1%}"
 
 
 def _seconds(milliseconds: int) -> str:
     if milliseconds < 1_000:
         return f"{milliseconds} ms"
     return f"{milliseconds / 1000:,.1f} s"
-
-
-def _counted(number: int, word: str) -> str:
-    """Return a number with its noun."""
-    if number == 1:
-        return f"1 {word}"
-    return f"{number:,} {word}s"
 
 
 def health_json(found: Health) -> dict[str, object]:

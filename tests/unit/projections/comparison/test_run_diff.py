@@ -11,6 +11,7 @@ from gofer.models.language_model import Answer
 from gofer.projections.comparison.diff_text import COUNTED, WIDTH, diff_json, diff_lines
 from gofer.projections.comparison.run_diff import RunDiff, run_diff
 from gofer.projections.prompted_run import PromptedRun
+from gofer.projections.requests.context import snapshots
 from gofer.tools.definition import Call, ToolResult
 from support.engine.memory_run import MemoryRun, Said, memory_run, says
 from support.engine.prompted_runs import prompted
@@ -109,6 +110,26 @@ async def test_prompt_difference_is_shown_by_role_in_lines() -> None:
     (system,) = [role for role in diff.prompt.roles if role.role == "system"]
     assert [block.lines for block in system.blocks] == [[" You are a test.", "+Be brief."]]
     assert not diff.prompt.is_exact
+
+
+async def test_tokens_of_a_prompt_equal_the_tokens_of_its_context_snapshot() -> None:
+    first = await ran(looking(says("", look("a")), says("", look("b")), says("done")))
+    second = await ran(looking(says("", look("a")), says("", look("c")), says("done")))
+    diff = run_diff(first, second)
+    assert diff.prompt is not None
+    roles = snapshots(first.entries, first.system, first.tools)[diff.prompt.requests[0] - 1].roles
+    tokens = {role.role: role.tokens[0] for role in diff.prompt.roles}
+    assert (tokens["system"], tokens["tools"]) == (roles["system"], roles["tools"])
+    assert tokens["first message"] + tokens["history"] == roles["history"]
+    assert sum(tokens.values()) == sum(roles.values())
+
+
+async def test_calls_that_followed_have_their_summary_or_the_code_of_their_refusal() -> None:
+    first = await ran(looking(says("", look("a")), says("done")))
+    second = await ran(looking(says("", ("look", {"wrong": 1})), says("done")))
+    shown = list(diff_lines(run_diff(first, second)))
+    assert any(line.startswith("    -1.0 look ok, ") and line.endswith(": looked") for line in shown)
+    assert any(line.startswith("    +1.0 look refused, ") and line.endswith(": broken") for line in shown)
 
 
 async def test_difference_within_a_subagent_run_is_shown_below_its_call() -> None:
