@@ -11,7 +11,8 @@ from gofer.projections.examination.anomalies import anomalies
 from gofer.projections.examination.health import Health, health
 from gofer.projections.examination.health_text import health_json, health_lines
 from gofer.runtime.baseline import baseline, traits_of
-from gofer.runtime.prompted_runs import listed_record, prompted_run
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.prompted_runs import prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader
 
 _EXAMPLES = """\
@@ -48,4 +49,4 @@ async def _health(opened: Operations, name: str) -> Health:
     record = await listed_record(runs, name, OPERATOR)
     earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=record.run)
     unusual = anomalies(traits_of(record), earlier)
-    return health(await prompted_run(record, opened.stores.blobs), unusual)
+    return health(prompted_run(record), unusual)

@@ -4,6 +4,7 @@ The journal of such a run says that its place was public when it began. A memo b
 private now, so that the owner of an unfinished run does not list the run again.
 """
 
+from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 
 
@@ -13,6 +14,14 @@ async def hide(run: str, store: Store, at: int) -> None:
         await store.put_memo(_key(run), "hidden", at)
     # Also for a run that was hidden before, because its owner may have written the head since.
     await store.hide(run)
+
+
+async def write_head(head: Head, store: Store) -> None:
+    """Replace the head of a run, and hide it again if its place became private meanwhile. Raises TemporaryError."""
+    await store.put_head(head)
+    # `hide` writes the memo before the head. So either this reads the memo, or `hide` changes the head afterwards.
+    if not head.private and await is_hidden(head.run, store):
+        await store.hide(head.run)
 
 
 async def is_hidden(run: str, store: Store) -> bool:

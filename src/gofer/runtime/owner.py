@@ -21,6 +21,7 @@ from gofer.engine.subagent_runs import working_step_of
 from gofer.engine.usage_limits import NotNow, record
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
+from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
 from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone
 from gofer.runtime.run_reports import notify_owner, summarise
@@ -212,7 +213,8 @@ class Owner:
         await step.look_whether_hidden()
         head = await store.head(step.run)
         if head is not None and head.private != step.is_private:
-            await store.put_head(head.now("running", step.now_ms(), private=step.is_private, frames=step.frames))
+            changed = head.now("running", step.now_ms(), private=step.is_private, frames=step.frames)
+            await write_head(changed, store)
 
 
 def _reply_and_prompt(loaded: Loaded | None) -> tuple[Reply, str]:

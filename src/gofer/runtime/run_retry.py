@@ -10,7 +10,7 @@ from typing import assert_never
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunCancelled, RunRetried, Status
-from gofer.journal.hidden_runs import is_hidden
+from gofer.journal.hidden_runs import is_hidden, write_head
 from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
@@ -89,7 +89,7 @@ async def _reopen(run: str, conversation: str, store: Store, clock: Clock, owner
     try:
         head: Head | None = await store.head(run)
         if head is not None and head.ended:
-            await store.put_head(head.now("queued", int(clock.now() * 1000)))
+            await write_head(head.now("queued", int(clock.now() * 1000)), store)
     finally:
         await store.release(conversation, owner)
     return True

@@ -14,6 +14,7 @@ from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
+from gofer.journal.hidden_runs import write_head
 from gofer.journal.log import Pen, open_journal
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
@@ -353,7 +354,7 @@ class Worker:
         # The head of a private run outlives its contents, and a reason may name a person or a place.
         if changed.private:
             changed = replace(changed, reason="")
-        await self.services.store.put_head(changed)
+        await write_head(changed, self.services.store)
 
 
 def _plain_reason(error: TemporaryError | Corrupt) -> str:

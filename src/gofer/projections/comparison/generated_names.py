@@ -14,7 +14,9 @@ _TIMES = re.compile(
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{1,2} [A-Z][a-z]+ \d{4}"
     r"|(?:[A-Z][a-z]+day )?\d{1,2}:\d\d(?::\d\d)?(?= UTC| in [A-Z]\w+/)"
 )
-_WORDS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
+_WORDS = re.compile(r"[A-Za-z0-9_.-]+")
+_AROUND_WORDS = "_.-"
+"""Punctuation at the beginning and the end of a word, which is no part of a name."""
 TIME = "‹time›"
 """The replacement of a time."""
 SHORT = 8
@@ -35,7 +37,13 @@ class GeneratedNames:
     def plain_text(self, text: str) -> str:
         """Return a text with each generated name and each time replaced."""
         without_times = _TIMES.sub(TIME, text)
-        return _WORDS.sub(lambda word: self._known.get(word[0], word[0]), without_times)
+        return _WORDS.sub(self._plain_word, without_times)
+
+    def _plain_word(self, found: re.Match[str]) -> str:
+        word = found[0].lstrip(_AROUND_WORDS)
+        name = word.rstrip(_AROUND_WORDS)
+        before = found[0].removesuffix(word)
+        return f"{before}{self._known.get(name, name)}{word.removeprefix(name)}"
 
     def plain(self, value: object) -> object:
         """Return a JSON value with each generated name and each time in its texts replaced."""

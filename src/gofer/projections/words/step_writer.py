@@ -239,7 +239,10 @@ class _Writer:
         match entry:
             case e.ToolCall():
                 self.attempts[entry.call] = self.attempts.get(entry.call, 0) + 1
-                return replace(plain, tool=entry.tool, status="open", retries=self.attempts[entry.call] - 1)
+                outcome = "open"
+                if call is not None and call.ended_in:
+                    outcome = call.status
+                return replace(plain, tool=entry.tool, status=outcome, retries=self.attempts[entry.call] - 1)
             case e.ToolResult():
                 done = replace(plain, output=entry.text, status=entry.status, duration_ms=entry.duration_ms)
                 return replace(done, retries=max(0, self.attempts.get(entry.call, 0) - 1))
@@ -272,9 +275,16 @@ class _Writer:
             plain = replace(plain, tool=call.tool, input=arguments_text(call))
         match entry:
             case e.ApprovalRequested():
-                return replace(plain, tool=entry.tool, status="open")
+                return replace(plain, tool=entry.tool, status=self._decision_of(entry))
             case e.ApprovalClicked() | e.ApprovalDecided():
                 return replace(plain, status=entry.decision)
+
+    def _decision_of(self, requested: e.ApprovalRequested) -> str:
+        """Return the decision of an approval; `open` without one."""
+        approval = self.progress.approvals.get((requested.about, requested.call))
+        if approval is None or approval.decided is None:
+            return "open"
+        return approval.decided.decision
 
     def _other(self, recorded: e.Recorded, entry: _OtherEntry) -> Step:
         match entry:

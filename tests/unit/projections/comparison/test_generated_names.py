@@ -1,5 +1,7 @@
 """Generated names and times in texts that are compared."""
 
+import time
+
 import pytest
 
 from gofer.projections.comparison.generated_names import TIME, GeneratedNames
@@ -46,3 +48,16 @@ def test_time_in_a_text_is_replaced(text: str) -> None:
 @pytest.mark.parametrize("text", ["due 2026-11-23", "at 14:30", "1795262400", "OPS-12"])
 def test_date_and_number_without_a_time_stay(text: str) -> None:
     assert names().plain_text(text) == text
+
+
+@pytest.mark.parametrize("text", ["OPS-1.", "_OPS-1_", "...OPS-1--", "-OPS-1"])
+def test_punctuation_around_a_name_stays(text: str) -> None:
+    assert names("OPS-1").plain_text(text) == text.replace("OPS-1", "‹id 1›")
+
+
+@pytest.mark.parametrize("part", ["_", ".", "-", "a_", "a.", "_.", "1", "1-", "Aa", " 1", "Monday, ", "1234-", "10:00"])
+def test_long_repetition_is_compared_in_a_second(part: str) -> None:
+    text = part * 200_000
+    began = time.perf_counter()
+    names("OPS-1").plain_text(text)
+    assert time.perf_counter() - began < 1
