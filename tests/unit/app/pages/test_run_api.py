@@ -182,7 +182,7 @@ async def test_answer_with_huge_names_arguments_and_calls_keeps_the_size_of_a_pa
     )
 
 
-async def test_page_goes_on_after_a_step_that_is_too_large() -> None:
+async def test_page_goes_on_after_a_step_larger_than_a_row() -> None:
     refused = [(f"i{n}", {}) for n in range(2_400)]
     made = memory_run(says("", *refused), says("", ("z" * 3_000_000, {})), says("The last words."))
     made.limits = Limits(llm_calls=9, tool_calls=50_000, tokens=100_000_000)
