@@ -29,6 +29,10 @@ class Readers(Protocol):
         ...
 
 
+class PlaceUnknown(TemporaryError):
+    """The system of a public run did not say whether the place of the run is still public."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalReader(Operator):
     """The operator before a browser on the machine of a running Gofer, which can ask about places."""
@@ -43,7 +47,8 @@ class LocalReader(Operator):
         try:
             return await self.members.is_private(place)
         except PageRefused as error:
-            raise TemporaryError(f"{error}, so it is not known whether the place is private. {error.remedy}") from error
+            unknown = "so it is not known whether the channel of this run is still public."
+            raise PlaceUnknown(" ".join(filter(None, [f"{error},", unknown, error.remedy]))) from error
 
 
 @dataclass(frozen=True, slots=True)

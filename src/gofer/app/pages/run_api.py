@@ -1,19 +1,27 @@
 """The JSON of one run for programs: `GET /runs/{id}` and `GET /runs/{id}/trace`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.tracing.whole_trace import whole_trace
 from gofer.projections.words.step_details import checks_of, usage_of
 from gofer.projections.words.steps import AgentSetup, Step, cut
 from gofer.runtime.run_record import RunRecord
+from gofer.values.canonical_json import as_object
 
 PAGE_BYTES = 3_000_000
-"""The most bytes of steps in one answer; an answer of a Lambda function has at most 6 MB with its spans."""
+"""The most bytes of steps and spans in one answer. An answer of a Lambda function has at most 6 MB with its escapes."""
 TEXT = 500_000
 """The most characters of one input or output."""
+_DETAIL = 50_000
+"""The most characters of one text in the details of a step."""
+_SHORT = 20_000
+"""The most characters of an input or output of a step that is too large otherwise."""
 _MOST_SPANS = 5_000
+_SPAN_TEXT = 2_000
+"""The most characters of one text of a span."""
 
 
 def run_json(record: RunRecord) -> Mapping[str, object]:
@@ -40,24 +48,26 @@ def run_json(record: RunRecord) -> Mapping[str, object]:
 def trace_json(record: RunRecord, *, full: bool, after: int, most: int = PAGE_BYTES) -> Mapping[str, object]:
     """Return the steps of a run after step `after`, of at most `most` bytes together, and `next` if there are more.
 
-    The first answer also has the spans of the run.
+    The first answer also has the spans of the run, with at most half of the bytes.
     """
     shown: dict[str, object] = {"run": record.run, "status": record.status}
     steps: list[Mapping[str, object]] = []
-    used = 0
+    spans: list[Mapping[str, object]] = []
+    if not after:
+        spans = _spans(record, most // 2)
+    used = _size(spans)
     for step in record.steps():
         if step.step <= after:
             continue
-        entry = _step(step, full=full)
-        used += len(json.dumps(entry, ensure_ascii=False).encode())
+        entry = _step(step, most // 2, full=full)
+        used += _size(entry)
         if steps and used > most:
             shown["next"] = _next(record, step.step - 1, full=full)
             break
         steps.append(entry)
     shown["steps"] = steps
     if not after:
-        spans = whole_trace(record.entries, record.subagents)
-        shown["spans"] = [span.to_json() for span in spans[:_MOST_SPANS]]
+        shown["spans"] = spans
     return _with_damage(shown, record)
 
 
@@ -89,11 +99,47 @@ def _reason(record: RunRecord) -> str:
     return progress.parked_reason
 
 
-def _step(step: Step, *, full: bool) -> Mapping[str, object]:
+def _step(step: Step, most: int, *, full: bool) -> Mapping[str, object]:
+    """Return a step of at most `most` bytes: first its long texts are cut, then its details are left out."""
     shown = step.to_json(full=full)
     if full:
         shown |= {"input": cut(step.input, TEXT), "output": cut(step.output, TEXT)}
+        shown["details"] = _cut_texts(shown["details"], _DETAIL)
+    if _size(shown) > most:
+        shown["details"] = {"left_out": f"They are too long; `gofer trace {step.run} --full --json` has them."}
+    if full and _size(shown) > most:
+        shown |= {"input": cut(step.input, _SHORT), "output": cut(step.output, _SHORT)}
     return shown
+
+
+def _spans(record: RunRecord, most: int) -> list[Mapping[str, object]]:
+    """Return the first spans of a run, of at most `most` bytes together."""
+    shown: list[Mapping[str, object]] = []
+    used = 0
+    for span in whole_trace(record.entries, record.subagents)[:_MOST_SPANS]:
+        entry = {name: _cut_texts(value, _SPAN_TEXT) for name, value in span.to_json().items()}
+        used += _size(entry)
+        if used > most:
+            break
+        shown.append(entry)
+    return shown
+
+
+def _cut_texts(value: object, limit: int) -> object:
+    """Return JSON with at most `limit` characters of each of its texts."""
+    match value:
+        case str():
+            return cut(value, limit)
+        case dict():
+            return {cut(name, limit): _cut_texts(item, limit) for name, item in as_object(cast(object, value)).items()}
+        case list() | tuple():
+            return [_cut_texts(item, limit) for item in cast(Sequence[object], value)]
+        case _:
+            return value
+
+
+def _size(shown: object) -> int:
+    return len(json.dumps(shown, ensure_ascii=False).encode(errors="replace"))
 
 
 def _next(record: RunRecord, after: int, *, full: bool) -> str:

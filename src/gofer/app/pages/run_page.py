@@ -20,6 +20,8 @@ from gofer.values.canonical_json import as_object
 
 PAGE_BYTES = 1_800_000
 """The most bytes of the steps on a page."""
+_ROW_BYTES = 150_000
+"""The most bytes of one step on a page."""
 _TEXT = 20_000
 """The most characters of one text on the page."""
 _AFTERWARDS = 300
@@ -129,9 +131,9 @@ def _notes(record: RunRecord) -> str:
     if record.damage:
         notes.append(f'<p class="note">{escape(record.damage)} The steps before the damage are below.')
     if progress.finished is not None and progress.finished.reason:
-        notes.append(f'<p class="note warning">{escape(progress.finished.reason)}')
+        notes.append(f'<p class="note warning">{escape(cut(progress.finished.reason, _TEXT))}')
     elif progress.parked is not None:
-        notes.append(f'<p class="note warning">{escape(progress.parked_reason or progress.parked.reason)}')
+        notes.append(f'<p class="note warning">{escape(cut(progress.parked_reason or progress.parked.reason, _TEXT))}')
     for check in checks_of(progress):
         if not check["passed"]:
             said = " ".join(filter(None, [str(check["summary"]), str(check["detail"])]))
@@ -164,6 +166,8 @@ def _steps(record: RunRecord) -> str:
     beginning = record.progress.accepted_at
     for shown in shown_steps(record.steps()):
         row = "".join(_row(shown, beginning, space))
+        if len(row.encode()) > _ROW_BYTES:
+            row = _link_to_step(record, shown.step)
         space.used += len(row.encode())
         if space.used > PAGE_BYTES:
             path = f"{links(record)['trace']}?after={shown.step.step - 1}"
@@ -171,6 +175,13 @@ def _steps(record: RunRecord) -> str:
             break
         rows.append(row)
     return f'<ol class="steps">{"".join(rows)}</ol>'
+
+
+def _link_to_step(record: RunRecord, step: Step) -> str:
+    """Return the row of a step that is too large for the page, such as an answer with thousands of calls."""
+    path = f"{links(record)['trace']}?full=1&after={step.step - 1}"
+    link = f'<a href="{escape(path)}">too large for this page, as JSON</a>'
+    return f'<li id="s{step.step}"><span class="when">{step.step}</span><span class="kind">{step.kind}</span>{link}'
 
 
 def _row(shown: ShownStep, beginning: int, space: _Space) -> Iterator[str]:

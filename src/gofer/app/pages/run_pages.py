@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from gofer.app.pages import run_page
 from gofer.app.pages.page_frame import absent, for_program, html_page, refusal
-from gofer.app.pages.readers import LocalReaders, Readers
+from gofer.app.pages.readers import LocalReaders, PlaceUnknown, Readers
 from gofer.app.pages.run_api import prompt_json, run_json, trace_json
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
@@ -142,6 +142,9 @@ class Pages:
             return refusal(request, "Several runs", str(error), footer, 409)
         except Corrupt as error:
             return refusal(request, "Damaged run", str(error), footer, 500)
+        except PlaceUnknown as error:
+            sentence = f"{error} `gofer trace {request.path_params['run']} --full` shows the run at a terminal."
+            return refusal(request, "Not shown now", sentence, footer, 503)
         except Gone:
             return absent(request)
         if record is None:

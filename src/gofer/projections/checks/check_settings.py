@@ -1,7 +1,7 @@
 """The names and limits of the checks of a run, and the parts of their verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from gofer.journal.check_entries import Severity, Verdict
@@ -49,6 +49,10 @@ class Settings:
 
 _QUOTED = 200
 """The most characters of a quotation in a verdict."""
+_SUMMARY = 500
+"""The most characters of the summary of a verdict."""
+_DETAIL = 3_000
+"""The most characters of the detail of a verdict."""
 _LISTED = 10
 """The most entries that a verdict refers to."""
 
@@ -60,10 +64,22 @@ def passed(check: Check, severity: Severity = "error") -> Verdict:
 
 def quoted(text: str) -> str:
     """Return a text of the run for the detail of a verdict: one short line."""
-    line = " ".join(text.split())
-    if len(line) > _QUOTED:
-        line = f"{line[:_QUOTED]}…"
-    return f"“{line}”"
+    return f"“{shortened(text)}”"
+
+
+def shortened(text: str, most: int = _QUOTED) -> str:
+    """Return the first characters of a text as one line."""
+    # A margin for white space, so that a text of megabytes is not split into words.
+    line = " ".join(text[: 4 * most].split())
+    if len(line) > most or len(text) > 4 * most:
+        return f"{line[:most]}…"
+    return line
+
+
+def bounded(verdict: Verdict) -> Verdict:
+    """Return a verdict with short sentences, whatever a model wrote, because the journal keeps it."""
+    summary = shortened(verdict.summary, _SUMMARY)
+    return replace(verdict, summary=summary, detail=shortened(verdict.detail, _DETAIL))
 
 
 def addresses(found: Iterable[str]) -> tuple[str, ...]:

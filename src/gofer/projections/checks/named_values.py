@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.projections.checks.check_settings import shortened
 from gofer.projections.checks.names_in_arguments import names_in
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.canonical_json import encode_text
@@ -152,5 +153,8 @@ def _look_for_names(state: NamedValues, tool: str, written: str, address: str) -
     for argument, value in names_in(given):
         words = tuple(word for word in _sought(value) if word not in state.words)
         if words and len(state.unseen) < MOST_UNSEEN:
-            unseen = Unseen(tool=tool, argument=argument, value=value, words=words, address=address)
+            # A model may write megabytes as the name of a tool or an argument.
+            unseen = Unseen(
+                tool=shortened(tool), argument=shortened(argument), value=value, words=words, address=address
+            )
             state.unseen.setdefault(value.lower(), unseen)

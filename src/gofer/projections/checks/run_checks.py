@@ -12,7 +12,7 @@ from gofer.journal.check_entries import Verdict
 from gofer.projections import calls, progress, states
 from gofer.projections.calls import Calls
 from gofer.projections.checks import named_values
-from gofer.projections.checks.check_settings import Settings, addresses
+from gofer.projections.checks.check_settings import Settings, addresses, bounded
 from gofer.projections.checks.checks_of_answers import no_empty_evidence, no_invented_names
 from gofer.projections.checks.checks_of_calls import no_orphaned_tools, no_tool_loops, plan_call_budget
 from gofer.projections.checks.checks_of_limits import (
@@ -77,7 +77,7 @@ def verdicts(state: CheckState, settings: Settings) -> tuple[Verdict, ...]:
         no_invented_names(state.names, settings),
         no_empty_evidence(state.calls, state.progress),
     )
-    return tuple(_with_subagents(verdict, state) for verdict in made if verdict.check not in settings.off)
+    return tuple(bounded(_with_subagents(verdict, state)) for verdict in made if verdict.check not in settings.off)
 
 
 def _with_subagents(verdict: Verdict, state: CheckState) -> Verdict:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from gofer.journal import entries as e
 from gofer.journal.purposes import is_own
 from gofer.projections.script_replay import is_of_a_script
+from gofer.projections.tracing.media_types import shown_media_type
 from gofer.projections.tracing.spans import RUN, Trace, timestamp, without_empty
 from gofer.values.messages import ToolAsk, resolved_call
 
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """The form of a tool's name; a model may write anything else."""
-_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,63}/[a-z0-9][a-z0-9.+-]{0,63}")
-"""The form of a media type; an outsider may write anything else."""
 
 
 def expect(state: Trace, asks: Sequence[ToolAsk]) -> None:
@@ -103,9 +102,7 @@ def add_files(state: Trace, parent: str) -> None:
 
 def _add_file(state: Trace, recorded: e.Recorded, parent: str, added: e.FileAdded) -> None:
     """Add a file that the run got, or learned of. Its name may come from an outsider, and so is in no span."""
-    media_type = added.media_type.partition(";")[0].strip().lower()
-    if not _MEDIA_TYPE.fullmatch(media_type):
-        media_type = "unknown type"
+    media_type = shown_media_type(added.media_type)
     status = "listed"
     if added.body:
         status = "stored"

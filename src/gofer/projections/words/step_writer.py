@@ -27,7 +27,7 @@ from gofer.projections.words.step_details import (
     usage_of,
     utilisation,
 )
-from gofer.projections.words.steps import ReadJournal, Step, StepKind
+from gofer.projections.words.steps import LONGEST_NAME, ReadJournal, Step, StepKind, cut
 from gofer.values.canonical_json import encode_text
 from gofer.values.messages import asked_at
 
@@ -98,6 +98,9 @@ class _Writer:
         entries = self.journal.entries
         setup = self.journal.setup
         self.calls = calls.project(entries).calls
+        for call in self.calls.values():
+            # A model may write a name of megabytes. The details of its answer have the complete name.
+            call.tool = cut(call.tool, LONGEST_NAME)
         self.not_made = _not_made(self.calls.values())
         self.progress = progress.project(entries)
         self.transitions = _by_address(states.project(entries).transitions)

@@ -54,6 +54,8 @@ StepKind = Literal[
 ]
 SUMMARY = 300
 """The most characters of a text in a summary, without the note about the rest."""
+LONGEST_NAME = 100
+"""The most characters of the name of a tool, without the note about the rest."""
 _LISTED = 100
 """The most items of a list or an object in a summary."""
 _LEVELS = 4

@@ -61,6 +61,8 @@ async def test_local_page_is_not_shown_while_slack_cannot_say_whether_the_channe
         made.http.away = False
         back = await client.get("/runs/run1")
     assert (away.status_code, back.status_code) == (503, 200)
+    assert "so it is not known whether the channel of this run is still public." in away.text
+    assert "`gofer trace run1 --full` shows the run at a terminal." in away.text
 
 
 async def test_local_page_of_a_run_of_another_source_asks_no_person() -> None:

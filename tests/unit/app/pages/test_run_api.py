@@ -1,12 +1,16 @@
 """The JSON of one run: its status and answer, and its steps page by page."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from gofer.app.pages import run_api, run_page
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunFinished
+from gofer.workflows.schema import Limits
 from support.app.read_runs import pages_of, record_of
 from support.engine.memory_run import MemoryRun, memory_run, says
 from support.stand_ins import claimed
@@ -150,3 +154,48 @@ async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None
     assert (run_api.run_json(record)["status"], trace["status"]) == ("damaged", "damaged")
     assert '<span class="damaged">damaged</span>' in run_page.heading(record)
     assert run_page.body(record).count("Frame 9 is &lt;b&gt;damaged&lt;/b&gt;.") == 2
+
+
+async def test_answer_with_huge_names_arguments_and_calls_keeps_the_size_of_a_page() -> None:
+    calls = [(f"invented_{'n' * 2_000}", {"text": "ä\x01" * 1_000}) for _ in range(400)]
+    made = memory_run(says("x" * 4_000_000, *calls), says("", ("y" * 3_000_000, {})), says("The answer."))
+    made.limits = Limits(llm_calls=9, tool_calls=50_000, tokens=100_000_000)
+    await made.run()
+    record = await record_of(made)
+    for full in (True, False):
+        after = 0
+        found: list[object] = []
+        while True:
+            shown = run_api.trace_json(record, full=full, after=after)
+            assert len(json.dumps(shown, ensure_ascii=False).encode()) < run_api.PAGE_BYTES + 100_000
+            found += [step["step"] for step in _listed(shown, "steps")]
+            if "next" not in shown:
+                break
+            after = int(str(shown["next"]).partition("after=")[2].partition("&")[0])
+        assert found == [step.step for step in record.steps()]
+    (answer, *_) = [
+        step for step in _listed(run_api.trace_json(record, full=True, after=0), "steps") if "left_out" in str(step)
+    ]
+    assert (answer["kind"], answer["details"]) == (
+        "llm.response",
+        {"left_out": "They are too long; `gofer trace run1 --full --json` has them."},
+    )
+
+
+async def test_page_goes_on_after_a_step_larger_than_a_row() -> None:
+    refused = [(f"i{n}", {}) for n in range(2_400)]
+    made = memory_run(says("", *refused), says("", ("z" * 3_000_000, {})), says("The last words."))
+    made.limits = Limits(llm_calls=9, tool_calls=50_000, tokens=100_000_000)
+    await made.run()
+    record = await record_of(made)
+    body = run_page.body(record)
+    assert len(body.encode()) < run_page.PAGE_BYTES
+    assert body.count("too large for this page, as JSON") == 1
+    assert "The last words." in body
+    assert "z" * 200 not in body
+
+
+def _listed(shown: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    found = shown[name]
+    assert isinstance(found, list)
+    return cast(list[Mapping[str, object]], found)

@@ -155,3 +155,10 @@ def test_malformed_arguments_have_no_names() -> None:
 def test_unseen_name_tells_its_tool_its_argument_and_its_entry() -> None:
     (one,) = invented(state_of(said("look"), asks(issue="OPS-12")), ())
     assert one == Unseen(tool="look", argument="issue", value="OPS-12", words=("ops-12",), address="2.0")
+
+
+def test_huge_names_of_a_tool_and_an_argument_are_cut() -> None:
+    arguments = json.dumps({f"{'k' * 10_000}_id": "OPS-4711"})
+    ask = ToolAsk("c1", "t" * 2_000_000, arguments)
+    (one,) = state_of(LlmResponse("", (ask,), "tool_calls", "m", Usage(), 0.0, 1)).unseen.values()
+    assert (len(one.tool) < 300, len(one.argument) < 300, one.value) == (True, True, "OPS-4711")

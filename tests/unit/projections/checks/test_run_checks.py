@@ -219,3 +219,11 @@ def test_verdicts_depend_on_the_entries_alone(journal: list[Recorded], cut: int)
     for recorded in journal[cut:]:
         run_checks.fold(state, recorded)
     assert run_checks.verdicts(state, Settings()) == whole
+
+
+def test_verdicts_are_short_for_a_model_that_writes_megabytes() -> None:
+    arguments: dict[str, object] = {"channel": "C0INVENTED9", f"{'a' * 10_000}_id": "OPS-4711", "b_id": "OPS-4712"}
+    huge = "t" * 1_000_000
+    found = failed(*(entry for n in (1, 2, 3) for entry in turn(n, huge, arguments)))
+    assert {"no-invented-names", "no-tool-loops"} <= found.keys()
+    assert all(len(one.summary) <= 501 and len(one.detail) <= 3_001 for one in found.values())
