@@ -1,50 +1,88 @@
 """The checks of a run's tool calls: loops, orphaned calls, and too many changes of the plan."""
 
 import hashlib
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
-from gofer.journal.check_entries import Verdict
+from gofer.journal.check_entries import FailureKind, Verdict
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
 from gofer.projections.calls import Call, Calls
 from gofer.projections.checks.check_settings import Settings, addresses, passed, quoted
 from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.tool_names import known_tools, shown_tool
-from gofer.values.canonical_json import encode
+from gofer.values.canonical_json import encode, encode_text
 
 _NAMED = 3
 """The most tools that a summary names."""
 
 
 def no_tool_loops(calls: Calls, settings: Settings) -> Verdict:
-    """Return whether no tool was called too often with the same arguments, refused and failed calls included."""
+    """Return whether no tool was called too often with the same arguments.
+
+    Of a model all calls count, refused and failed ones included. A script reads the same thing again for good reasons,
+    so only its repetitions of a call that was refused or failed count, in a row and in one branch.
+    """
     most = int(settings.limit("no-tool-loops"))
-    same: dict[bytes, list[Call]] = {}
-    for call in calls.calls.values():
-        if not call.is_own and call.tool not in BOOKKEEPING | settings.polls:
-            same.setdefault(_identity(call), []).append(call)
-    loops = [group for group in same.values() if len(group) >= most]
+    counted = [call for call in calls.calls.values() if _counts(call, settings)]
+    asked_by_model = _same([call for call in counted if not is_of_a_script(call.id)])
+    made_by_script = _repeated_failures([call for call in counted if is_of_a_script(call.id)])
+    loops = [group for group in [*asked_by_model, *made_by_script] if len(group) >= most]
     if not loops:
         return passed("no-tool-loops")
     known = _known(calls, settings)
     named = [f"{shown_tool(group[0].tool, known)} {len(group)} times" for group in loops[:_NAMED]]
     first = loops[0][0]
+    implies: FailureKind = "reasoning_collapse"
+    if is_of_a_script(first.id):
+        implies = ""
     return Verdict(
         "no-tool-loops",
         passed=False,
         summary=f"Tools were called with the same arguments: {', '.join(named)}.",
-        detail=f"The arguments of {first.tool[:64]} are {quoted(first.asked_for)}.",
-        implies="reasoning_collapse",
+        detail=f"The arguments of {first.tool[:64]} are {quoted(_shown_arguments(first))}.",
+        implies=implies,
         entries=addresses(call.asked_in or call.began_in or call.ended_in for group in loops for call in group),
     )
 
 
-def _identity(call: Call) -> bytes:
-    """Return a hash that is equal for equal tools and arguments. The id of a script's call contains such a hash."""
-    if is_of_a_script(call.id):
-        written = "".join(call.id.split(":")[1:3]).encode()
-    else:
-        written = _written(call)
-    return hashlib.sha256(written).digest()
+def _counts(call: Call, settings: Settings) -> bool:
+    return not call.is_own and call.tool not in BOOKKEEPING | settings.polls
+
+
+def _same(asked: Iterable[Call]) -> Sequence[Sequence[Call]]:
+    """Return the calls in groups of equal tools and arguments."""
+    same: dict[bytes, list[Call]] = {}
+    for call in asked:
+        same.setdefault(hashlib.sha256(_written(call)).digest(), []).append(call)
+    return list(same.values())
+
+
+def _repeated_failures(made: Iterable[Call]) -> Sequence[Sequence[Call]]:
+    """Return the rows of equal refused or failed calls of a script, each within one branch."""
+    rows: list[list[Call]] = []
+    last: dict[str, list[Call]] = {}
+    for call in made:
+        # `<branch>:<tool>:<hash of the arguments>:<n>`
+        branch = call.id.partition(":")[0]
+        row = last.get(branch)
+        if call.status not in ("refused", "error"):
+            last.pop(branch, None)
+        elif row and _without_number(row[0].id) == _without_number(call.id):
+            row.append(call)
+        else:
+            last[branch] = [call]
+            rows.append(last[branch])
+    return rows
+
+
+def _without_number(script_call: str) -> str:
+    return script_call.rpartition(":")[0]
+
+
+def _shown_arguments(call: Call) -> str:
+    """Return the arguments as they were written, or as they were recorded."""
+    if call.asked_for or call.arguments is None:
+        return call.asked_for
+    return encode_text(call.arguments)
 
 
 def _written(call: Call) -> bytes:
