@@ -20,7 +20,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
-from support.runtime.worker_parts import FixedCatalog, catalog_of
+from support.runtime.worker_parts import FixedCatalog, catalog_of, worker_over
 
 pytestmark = pytest.mark.anyio
 READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"channel": "C0DEPLOY0", "ts": "1795262400.000100"})
@@ -142,7 +142,7 @@ async def test_run_whose_bundle_cannot_be_read_is_checked_by_the_defaults(error:
     made.grant("slack_read_thread")
     await made.accept("run1", private=False)
     await made.work_once()
-    services = replace(made.worker.services, blobs=Unreadable())
+    services = worker_over(made.worker, blobs=Unreadable()).services
     journal, entries = await open_journal("run1", made.store, made.blobs, Pen("next", services.outside))
     step = OwnStep(journal, services, entries, Deadline(made.clock))
     assert [one.check for one in await present_verdicts(step) if not one.passed] == ["no-tool-loops"]
