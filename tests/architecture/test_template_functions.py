@@ -280,7 +280,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
             checked=RunChecked((Verdict("no-tool-loops", passed=False),)),
         )
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
-        measure(Ended("needs_attention", 1.0, progress, trouble, unlisted))
+        measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, is_private=False))
     measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     count_refusal(SlackRefused("users.info", "invalid_auth"))

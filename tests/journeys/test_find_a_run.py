@@ -94,6 +94,33 @@ def test_conversations_show_questions_and_answers_in_order(capsys: pytest.Captur
     assert "    Gofer: [offline model] Hello!" in shown
 
 
+REACTION = Path(EVENT).with_name("slack_reaction.json")
+
+
+def test_conversations_name_the_author_and_show_only_posted_answers_as_words_of_gofer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    again = tmp_path / "again.json"
+    again.write_text(REACTION.read_text().replace("U0CAPTN0", "U0NEWCO0"))
+    for event in (REACTION, again):
+        gofer(capsys, "run", "file-ticket", "--event", str(event), "--json")
+    _, shown, _ = gofer(capsys, "runs", "--conversations")
+    assert "    started by Release Captain (U0CAPTN0)\n    New Colleague: (no text)\n    Gofer: [offline" in shown
+    assert "    Gofer told the person alone that an earlier run had done this.\n    conclusion, not posted: " in shown
+    (conversation,) = json.loads(gofer(capsys, "runs", "--conversations", "--json")[1])
+    first, second = conversation["runs"]
+    assert (first["person"]["name"], first["author"]) == ("Release Captain", "New Colleague")
+    assert (bool(first["answer"]), first["conclusion_not_posted"]) == (True, "")
+    assert (second["answer"], bool(second["conclusion_not_posted"])) == ("", True)
+
+
+def test_unknown_name_of_a_check_is_refused_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        gofer(capsys, "runs", "--check", "no-tool-lops")
+    assert stopped.value.code == 2
+    assert "'no-tool-loops'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

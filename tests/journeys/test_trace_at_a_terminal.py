@@ -70,6 +70,9 @@ def test_damaged_run_is_shown_up_to_its_damage(
         trace = json.loads(out)
         assert trace["damage"] == trace["steps"][-1]["output_summary"]
         assert trace["steps"][-1]["kind"] == "damage"
+        assert trace["status"] == "damaged"
+    if not options:
+        assert out.startswith(f"run {run}  damaged\n")
 
 
 def test_run_without_a_readable_first_frame_names_the_restore(

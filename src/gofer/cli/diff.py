@@ -6,9 +6,11 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.projections.comparison.diff_text import diff_json, diff_lines
 from gofer.projections.comparison.run_diff import RunDiff, run_diff
-from gofer.runtime.prompted_runs import listed_record, prompted_run
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.prompted_runs import prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader
 
 _EXAMPLES = """\
@@ -37,12 +39,12 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(diff_json(diff), indent=2))
     else:
-        print("\n".join(diff_lines(diff)))
+        print_lines(diff_lines(diff))
     return int(not diff.is_equal)
 
 
 async def _diff(opened: Operations, first: str, second: str) -> RunDiff:
     runs = RunReader(opened.stores, opened.clock, {})
     read = [await listed_record(runs, name, OPERATOR) for name in (first, second)]
-    one, two = [await prompted_run(record, opened.stores.blobs) for record in read]
+    one, two = map(prompted_run, read)
     return run_diff(one, two)

@@ -6,11 +6,13 @@ import json
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.projections.examination.anomalies import anomalies
 from gofer.projections.examination.health import Health, health
 from gofer.projections.examination.health_text import health_json, health_lines
 from gofer.runtime.baseline import baseline, traits_of
-from gofer.runtime.prompted_runs import listed_record, prompted_run
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.prompted_runs import prompted_run
 from gofer.runtime.run_reader import OPERATOR, RunReader
 
 _EXAMPLES = """\
@@ -38,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(health_json(found), indent=2))
     else:
-        print("\n".join(health_lines(found)))
+        print_lines(health_lines(found))
     return int(not found.is_healthy)
 
 
@@ -47,4 +49,4 @@ async def _health(opened: Operations, name: str) -> Health:
     record = await listed_record(runs, name, OPERATOR)
     earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=record.run)
     unusual = anomalies(traits_of(record), earlier)
-    return health(await prompted_run(record, opened.stores.blobs), unusual)
+    return health(prompted_run(record), unusual)

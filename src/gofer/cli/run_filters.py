@@ -1,7 +1,7 @@
 """The filters of `gofer runs`: the options, the search, and the found runs as lines and as JSON."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -9,16 +9,17 @@ from gofer.app.operations import Operations
 from gofer.cli.arguments import nonempty
 from gofer.cli.times import moment, time_of_day
 from gofer.journal.coordination import HeadStatus
-from gofer.journal.entries import Status, ToolResult
-from gofer.journal.purposes import CONTEXT
+from gofer.journal.entries import Status
+from gofer.projections.checks.check_settings import CHECKS
 from gofer.projections.listing import row_of, why
 from gofer.projections.progress import Progress
 from gofer.projections.tracing.trace import timestamp
+from gofer.projections.words.transcript import harmless
+from gofer.runtime.exchanges import Exchange, exchange_of
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_readings import RunReadings
 from gofer.runtime.run_search import MOST_CANDIDATES, MOST_READ, Found, FoundRun, Wanted, search
-from gofer.values.canonical_json import as_object, as_text
 
 _HALF_HOUR_MS = 1_800_000
 _LONGEST_TEXT = 4_000
@@ -51,7 +52,9 @@ def filter_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--person", type=nonempty, metavar="P", help="runs of a person, by id or name")
     parser.add_argument("--tool", type=nonempty, metavar="T", help="runs that called a tool")
     parser.add_argument("--skill", type=nonempty, metavar="S", help="runs that loaded a skill")
-    parser.add_argument("--check", type=nonempty, metavar="NAME", help="runs that failed a check")
+    parser.add_argument(
+        "--check", choices=CHECKS, metavar="NAME", help=f"runs that failed a check: {', '.join(CHECKS)}"
+    )
     parser.add_argument("--text", type=nonempty, metavar="WORDS", help="runs whose texts hold all these words")
     parser.add_argument(
         "--conversations", action="store_true", help="print questions and answers in order, by conversation"
@@ -92,7 +95,10 @@ def notes(wanted: Wanted, found: Found) -> Sequence[str]:
     if wanted.around is not None:
         told.append(f"Runs from {_both_times(wanted.since)} to {_both_times(wanted.until)}.")
     if wanted.text:
-        told.append(f"Runs whose texts were searched: {found.searched - found.unread:,} of {found.candidates:,}.")
+        whole = found.searched - found.unread - found.damaged
+        told.append(f"Runs whose texts were searched: {whole:,} of {found.candidates:,}.")
+        if found.damaged:
+            told.append(f"Runs that are damaged or deleted, and not searched to their end: {found.damaged:,}.")
     elif found.unread:
         told.append(f"Runs that were not checked: {found.unread:,}. Narrow the search, such as with --around.")
     if found.candidates == MOST_CANDIDATES:
@@ -170,25 +176,20 @@ def _line(run: FoundRun) -> str:
 
 def _words(run: FoundRun) -> Mapping[str, object]:
     """Return the question and the answer of a run; empty texts if its contents were deleted."""
+    said = _exchange(run)
+    return {
+        "author": said.author or (run.origin or Origin()).name,
+        "question": _shortened(said.question),
+        "answer": _shortened(said.answer),
+        "conclusion_not_posted": _shortened(said.conclusion),
+        "damage": run.damage,
+    }
+
+
+def _exchange(run: FoundRun) -> Exchange:
     if run.record is None:
-        return {"question": "", "answer": ""}
-    progress = run.record.progress
-    answer = ""
-    if progress.concluded is not None:
-        answer = progress.concluded.text
-    return {"question": _shortened(_question(progress)), "answer": _shortened(answer)}
-
-
-def _question(progress: Progress) -> str:
-    """Return what the person wrote, with names if the run looked them up."""
-    match progress.outcomes.get(CONTEXT):
-        case ToolResult(status="ok", details=details) if words := as_text(as_object(details).get("words")):
-            return words
-        case _:
-            pass
-    if progress.event is None:
-        return ""
-    return progress.event.text
+        return Exchange()
+    return exchange_of(run.record.progress)
 
 
 def _shortened(text: str) -> str:
@@ -197,17 +198,35 @@ def _shortened(text: str) -> str:
     return f"{text[:_LONGEST_TEXT]}… ({len(text):,} characters)"
 
 
-def _conversation_lines(run: FoundRun) -> Sequence[str]:
+def _conversation_lines(run: FoundRun) -> Iterator[str]:
     head = run.head
     origin = run.origin or Origin()
-    words = _words(run)
+    yield f"  {timestamp(head.accepted_at)}  {head.run}  {head.workflow}  {head.status}  {why(head)}".rstrip()
+    if run.record is not None:
+        yield from _exchange_lines(_exchange(run), origin, run.record.progress)
+    if run.damage:
+        yield from _quoted(f"The run cannot be read further: {run.damage}")
+
+
+def _exchange_lines(said: Exchange, origin: Origin, progress: Progress) -> Iterator[str]:
+    """Yield who started a run if another person wrote the question, then the question and the answer."""
     by = origin.person_shown or "no person"
-    return [
-        f"  {timestamp(head.accepted_at)}  {head.run}  {head.workflow}  {head.status}  {why(head)}".rstrip(),
-        *_quoted(f"{by}: {words['question']}"),
-        *_quoted(f"Gofer: {words['answer'] or '-'}"),
-    ]
+    if said.author and said.author not in (origin.name, origin.handle):
+        if origin.person_shown:
+            yield from _quoted(f"started by {by}")
+        by = said.author
+    yield from _quoted(f"{by}: {_shortened(said.question)}")
+    if said.is_repetition:
+        yield from _quoted("Gofer told the person alone that an earlier run had done this.")
+    if said.conclusion:
+        yield from _quoted(f"conclusion, not posted: {_shortened(said.conclusion)}")
+    elif said.answer or progress.finished is None:
+        yield from _quoted(f"Gofer: {_shortened(said.answer) or '(no answer yet)'}")
+    elif not said.is_repetition:
+        yield from _quoted("Gofer posted no answer.")
 
 
 def _quoted(text: str) -> Sequence[str]:
-    return [f"    {line}".rstrip() for line in text.splitlines()]
+    """Return a text with a bar before all lines but the first, so that no question can imitate an answer."""
+    first, *others = harmless(text).split("\n")
+    return [f"    {first}".rstrip(), *(f"    │ {line}".rstrip() for line in others)]

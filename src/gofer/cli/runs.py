@@ -19,6 +19,7 @@ from gofer.cli.run_filters import (
     rows,
 )
 from gofer.cli.run_filters import notes as search_notes
+from gofer.cli.terminal import print_lines
 from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
@@ -134,8 +135,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([row_of(head) for head in heads], indent=2))
         return 0
-    for head in heads:
-        print(_line(head))
+    print_lines(map(_line, heads))
     if not heads:
         print("There are no runs that may be listed.", file=sys.stderr)
     return 0
@@ -149,8 +149,7 @@ def _execute_stuck(arguments: argparse.Namespace) -> int:
         rows = [row_of(head) for head in stuck.public]
         print(json.dumps([*rows, *({"run": run} for run in stuck.private)], indent=2))
         return 0
-    for line in (*map(_line, stuck.public), *stuck.private):
-        print(line)
+    print_lines([*map(_line, stuck.public), *stuck.private])
     if not stuck.public and not stuck.private:
         print("No run is stuck.", file=sys.stderr)
     return 0
@@ -171,8 +170,7 @@ def _execute_search(arguments: argparse.Namespace) -> int:
     shown = lines(found)
     if arguments.conversations:
         shown = conversation_lines(found)
-    for line in shown:
-        print(line)
+    print_lines(shown)
     return 0
 
 

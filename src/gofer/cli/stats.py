@@ -9,6 +9,7 @@ from typing import get_args
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
 from gofer.cli.stats_report import lines, to_json
+from gofer.cli.terminal import print_lines
 from gofer.cli.times import moment
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
@@ -48,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_json(found, skipped, people), indent=2))
     else:
-        print("\n".join(lines(found, skipped, people)))
+        print_lines(lines(found, skipped, people))
     return 0
 
 

@@ -4,21 +4,21 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
-from gofer.journal.lineage import root_of
+from gofer.cli.terminal import print_lines
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
 from gofer.projections.words.steps import Step
 from gofer.projections.words.transcript import harmless, transcript
-from gofer.runtime.run_reader import OPERATOR, RunReader, listed_run
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
-from gofer.values.errors import ConfigError
 
 _EXAMPLES = """examples:
-  gofer trace 3f2a91             what the run did, step by step, without contents
+  gofer trace 3f2a91             what the run did, step by step, and which checks failed
   gofer trace 3f2a91 --full      the event, the prompt, each request, answer, call and result
   gofer trace 3f2a91 --full --json | jq -r '.steps[] | select(.kind == "llm.request") | .body'
                                  the exact bodies of the requests to models
@@ -26,6 +26,8 @@ _EXAMPLES = """examples:
 The prompt is the one that the run began with. Runs from private channels are not shown.
 The exit code is 1 for a damaged run, of which the part before the damage is shown.
 """
+
+_NUMBERS = "The numbers that are left out are changes of the state, which → names at the step before."
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -44,9 +46,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_json(record, full=arguments.full), indent=2))
     elif arguments.full:
-        print("\n".join([f"run {record.run}", *transcript(record.steps())]))
+        print_lines([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())])
     else:
-        print("\n".join(outline(record.run, whole_trace(record.entries, record.subagents))))
+        print_lines(_outline(record))
     if not record.damage:
         return 0
     print(f"gofer: {harmless(record.damage)}", file=sys.stderr)
@@ -54,12 +56,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _record(opened: Operations, name: str) -> RunRecord:
-    root = (await listed_run(opened.stores.journals, root_of(name))).run
-    run = f"{root}{name.removeprefix(root_of(name))}"
-    record = await RunReader(opened.stores, opened.clock, {}).read(run, OPERATOR)
-    if record is None:
-        raise ConfigError(f"Run {run} began in a private channel, so its trace is not shown.")
-    return record
+    return await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
+
+
+def _outline(record: RunRecord) -> Sequence[str]:
+    # The first span has every other status of the run.
+    status = "damaged" * (record.status == "damaged")
+    spans = whole_trace(record.entries, record.subagents)
+    return outline(record.run, spans, status=status, checks=record.failed_checks)
 
 
 def _json(record: RunRecord, *, full: bool) -> Mapping[str, object]:

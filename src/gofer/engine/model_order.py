@@ -160,23 +160,21 @@ def is_barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
     return False
 
 
-def deferral(
-    run: str, call: str, error: TemporaryError | RunStopped, progress: Progress, until: int = 0
-) -> CallDeferred:
-    """Return the journal entry of a model that gave no answer, and log the failure."""
+def deferral(run: str, call: str, error: TemporaryError | RunStopped, until: int = 0, *, private: bool) -> CallDeferred:
+    """Return the journal entry of a model that gave no answer, and log the failure; not the id of a private run."""
     provider_error = provider_error_of(error)
-    _report(run, error, provider_error or ProviderError("refused"), progress)
+    _report(run, error, provider_error or ProviderError("refused"), private=private)
     return CallDeferred(call, str(error), until, provider_error=provider_error)
 
 
-def _report(run: str, error: Exception, provider_error: ProviderError, progress: Progress) -> None:
+def _report(run: str, error: Exception, provider_error: ProviderError, *, private: bool) -> None:
     fields = {
         "failure": provider_error.failure,
         "code": provider_error.code,
         "type": provider_error.type,
         "parameter": provider_error.parameter,
     }
-    if progress.private:
+    if private:
         # A log line with the id of a private run would show that the run exists.
         _log.warning("a model gave no answer: %s", error, extra={"fields": fields})
         return
@@ -190,6 +188,8 @@ def defer(
     call: str,
     failures: Sequence[Failure],
     progress: Progress,
+    *,
+    private: bool,
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """Return the journal entry when all models of a run failed, and the exception that parks or ends the run.
 
@@ -199,19 +199,19 @@ def defer(
     errors = [failure.error for failure in failures]
     temporary = [error for error in errors if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not temporary:
-        return deferral(run, call, errors[-1], progress), _end(str(errors[-1]), errors[-1])
+        return deferral(run, call, errors[-1], private=private), _end(str(errors[-1]), errors[-1])
     # Only time in which a model could be asked counts, not the time in which the computer slept.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
         reason = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(temporary[-1])}"
-        return deferral(run, call, temporary[-1], progress), _end(reason, temporary[-1])
+        return deferral(run, call, temporary[-1], private=private), _end(reason, temporary[-1])
     # The exponent is limited, because a run that is woken early is deferred more often than its pauses suggest.
     pause = max(
         services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in temporary)
     )
     now_ms = int(services.outside.clock.now() * 1000)
     until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
-    return deferral(run, call, temporary[-1], progress, until), Parked(RunParked("model", until))
+    return deferral(run, call, temporary[-1], until, private=private), Parked(RunParked("model", until))
 
 
 def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:

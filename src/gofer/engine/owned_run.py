@@ -18,6 +18,7 @@ from gofer.engine.services import Services
 from gofer.journal import entries as e
 from gofer.journal import head_facts, inbox
 from gofer.journal.child_runs import has_inbox_items
+from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Journal
 from gofer.journal.purposes import is_own
 from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
@@ -92,6 +93,8 @@ class OwnedRun:
         self.deadline = deadline
         self.above = above
         """The parent run; None unless this is the run of a subagent."""
+        self.hidden = False
+        """Whether the place of the run had become private when this owner last looked."""
         self.bundle: Bundle | None = None
         """The bundle of the run, once it was read."""
         self.claims = Claims()
@@ -125,7 +128,7 @@ class OwnedRun:
 
     def _report_drift(self, known: frozenset[DriftCause]) -> None:
         """Report each cause of drift that was not `known` before the last entry; a private run reports none."""
-        if self.progress.private:
+        if self.is_private:
             return
         for cause in sorted(self.utilisation.causes - known):
             drift = Drift(
@@ -163,6 +166,17 @@ class OwnedRun:
                 self._journal.add(left)
                 await self._journal.commit()
 
+    async def look_whether_hidden(self) -> None:
+        """Look whether the place of the run became private after the run began. Raises TemporaryError."""
+        self.hidden = await is_hidden(self.run, self.services.store)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the run began in a place that only some people can see now; unknown counts as private."""
+        if self.above is not None and self.above.is_private:
+            return True
+        return self.progress.private or self.hidden
+
     @property
     def stopping(self) -> bool:
         """Whether the worker was told to stop."""
@@ -180,7 +194,7 @@ class OwnedRun:
 
     def traceparent(self, request: e.Recorded) -> str:
         """Return the header that names the span of a request to a model; empty for a private run."""
-        if self.progress.private:
+        if self.is_private:
             return ""
         sampled = "00"
         if self.services.exports_spans:

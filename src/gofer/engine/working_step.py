@@ -155,7 +155,7 @@ class WorkingStep:
             if model_order.is_barred(candidate, failures):
                 continue
             if failures:
-                own.note(model_order.deferral(own.run, call, failures[-1].error, own.progress))
+                own.note(model_order.deferral(own.run, call, failures[-1].error, private=own.is_private))
             await own.begin(timeout)
             intent, body = intend(candidate.params)
             request = own.note(intent)
@@ -164,7 +164,7 @@ class WorkingStep:
                 return await model_order.answer(own.services, candidate.model, body, timeout, own.traceparent(request))
             except (TemporaryError, RunStopped) as error:
                 failures.append(model_order.Failure(candidate.model.endpoint, error))
-        deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress)
+        deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress, private=own.is_private)
         own.note(deferred)
         raise left
 

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gofer.journal import entries as e
-from gofer.journal.purposes import is_own
+from gofer.journal.purposes import QUESTION, is_own
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.canonical_json import as_object
 from gofer.values.messages import ToolAsk, arguments, resolved_call
 
 CallStatus = Literal["asked", "open", "waiting", "ok", "error", "refused", "unknown"]
 """The status of a call: asked for by the model, being made, waiting for its next attempt, or its outcome."""
+
+_BUTTONS = frozenset({"approve", "deny"})
+_SIGNED = "(signed button)"
 
 
 @dataclass(slots=True)
@@ -149,3 +152,16 @@ def _tool_of(call: str) -> str:
     if is_of_a_script(call):
         return call.split(":")[1]
     return ""
+
+
+def without_signatures(call: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the arguments of a call as people may read them: without the signed values of a question's buttons."""
+    if not call.startswith(QUESTION.partition("{")[0]):
+        return arguments
+    return {name: _without_signature(name, value) for name, value in arguments.items()}
+
+
+def _without_signature(name: str, value: object) -> object:
+    if name in _BUTTONS and value:
+        return _SIGNED
+    return value

@@ -21,7 +21,7 @@ from gofer.engine.subagent_runs import working_step_of
 from gofer.engine.usage_limits import NotNow, record
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
-from gofer.journal.hidden_runs import is_hidden, write_head
+from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
 from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone
 from gofer.runtime.run_reports import notify_owner, summarise
@@ -138,6 +138,7 @@ class Owner:
         await end_subagents(step, "the run that asked it ended", provenance)
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
+        await step.look_whether_hidden()
         if has_no_reply(event, reply):
             await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
         await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)
@@ -210,10 +211,11 @@ class Owner:
     async def _show_whether_private(self, step: OwnStep) -> None:
         """Correct the privacy in the head of a run after admission, so that lists show public runs only."""
         store = self.services.store
-        private = step.progress.private or await is_hidden(step.run, store)
+        await step.look_whether_hidden()
         head = await store.head(step.run)
-        if head is not None and head.private != private:
-            await write_head(head.now("running", step.now_ms(), private=private, frames=step.frames), store)
+        if head is not None and head.private != step.is_private:
+            changed = head.now("running", step.now_ms(), private=step.is_private, frames=step.frames)
+            await write_head(changed, store)
 
 
 def _reply_and_prompt(loaded: Loaded | None) -> tuple[Reply, str]:

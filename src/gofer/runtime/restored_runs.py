@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from gofer.journal.coordination import Head, Retention
 from gofer.journal.entries import RunAccepted
+from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
@@ -124,7 +125,7 @@ async def _restored_head(head: Head, stores: Stores, times: RestoreTimes) -> Hea
     except Corrupt as error:
         return head.now("needs_attention", times.now, reason=_public(str(error), private=head.private))
     # Without a journal only the head says whether the run is private.
-    private = progress.private
+    private = progress.private or await is_hidden(head.run, stores.journals)
     if progress.event is None:
         private = head.private
     if (finished := progress.finished) is not None:

@@ -7,7 +7,7 @@ the run: a public run is for everyone who reaches Gofer's pages, and a private r
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from typing_extensions import override
@@ -17,16 +17,16 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.hidden_runs import hide, is_hidden
 from gofer.journal.lineage import root_of
-from gofer.journal.log import read_journal, read_until_damage
+from gofer.journal.log import read_until_damage
 from gofer.journal.store import Store
 from gofer.projections.progress import Progress, project
-from gofer.projections.words.steps import AgentSetup
-from gofer.runtime.run_record import RunRecord, read_bundle, setup_of
+from gofer.runtime.run_record import RunRecord, read_bundle
 from gofer.sources.receivers import BY_SOURCE
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, OtherVersion
 from gofer.values.events import Event
 from gofer.values.outside import Clock
+from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 
 LISTED = 200
@@ -89,10 +89,28 @@ class RunReader:
     async def find(self, name: str, reader: Reader) -> RunRecord | None:
         """Return the run with this id, or the only listed run whose id begins so; None as `read` does.
 
-        A private run is found by its whole id only. Raises Ambiguous, and what `read` raises.
+        Also find the subagent run that `ROOT.BEGINNING` names. A private root is found by its whole id only. Raises
+        Ambiguous, and what `read` raises.
         """
+        root = root_of(name)
+        if root == name:
+            return await self._find_root(name, reader)
+        with contextlib.suppress(Gone):
+            if (record := await self.read(name, reader)) is not None:
+                return record
+        above = await self._find_root(root, reader)
+        if above is None:
+            return None
+        found = above.subagent_runs(f"{above.run}{name.removeprefix(root)}")
+        if len(found) > 1:
+            raise Ambiguous(name, len(found))
+        if not found:
+            return None
+        return await self.read(found[0], reader)
+
+    async def _find_root(self, name: str, reader: Reader) -> RunRecord | None:
         record = await self.read(name, reader)
-        if record is not None or len(name) >= RUN_ID or root_of(name) != name:
+        if record is not None or len(name) >= RUN_ID:
             return record
         found = await _beginning_with(self.stores.journals, name)
         if len(found) > 1:
@@ -118,11 +136,8 @@ class RunReader:
             raise _unreadable(run, damage)
         progress = project(entries)
         subagents = await self._subagents(entries)
-        bundle = await read_bundle(progress, self.stores.blobs)
-        setups = await self._setups(subagents)
-        if bundle is not None:
-            setups[run] = setup_of(bundle)
-        return RunRecord(run, entries, progress, subagents, bundle, setups, _text_of(damage))
+        bundles = await self._bundles({run: entries, **subagents.journals})
+        return RunRecord(run, entries, progress, subagents, bundles, _text_of(damage))
 
     async def _entries(self, run: str) -> tuple[Sequence[Recorded], Corrupt | None]:
         return await read_until_damage(run, self.stores.journals, self.stores.blobs)
@@ -135,14 +150,14 @@ class RunReader:
                 found.journals[run], _ = await self._entries(run)
         return found
 
-    async def _setups(self, subagents: SubagentJournals) -> dict[str, AgentSetup]:
-        setups: dict[str, AgentSetup] = {}
-        for run, entries in subagents.journals.items():
+    async def _bundles(self, journals: Mapping[str, Sequence[Recorded]]) -> Mapping[str, Bundle]:
+        """Return the bundles of runs that started; without the missing ones."""
+        found: dict[str, Bundle] = {}
+        for run, entries in journals.items():
             bundle = await read_bundle(project(entries), self.stores.blobs)
             if bundle is not None:
-                # The bundle of a subagent run has the file of the workflow, and its prompt is from another file.
-                setups[run] = replace(setup_of(bundle), prompt_file="")
-        return setups
+                found[run] = bundle
+        return found
 
     async def _is_shown(self, run: str, reader: Reader, progress: Progress, *, damaged: bool) -> bool:
         """Return whether a reader may see a run now. If the place of the run became private, hide the run first."""
@@ -240,10 +255,12 @@ async def _of_channel(runs: Sequence[str], event: Event, stores: Stores) -> Sequ
 
 
 async def _event_of(run: str, stores: Stores) -> Event | None:
+    """Return the event of a run, also of a damaged one; None if its first frame cannot be read."""
     try:
-        return project(await read_journal(run, stores.journals, stores.blobs)).event
-    except (Corrupt, Gone):
+        entries, _ = await read_until_damage(run, stores.journals, stores.blobs)
+    except Gone:
         return None
+    return project(entries).event
 
 
 def _place(event: Event) -> tuple[str, str]:

@@ -25,6 +25,8 @@ class RunReadings:
     """The number of journals that may still be read."""
     skipped: set[str] = field(default_factory=set[str])
     """The runs that were not read because the limit was reached."""
+    damaged: set[str] = field(default_factory=set[str])
+    """The runs that could not be read to their end, because they are damaged or deleted."""
     _origins: dict[str, Origin] = field(default_factory=dict[str, Origin])
     """The known origins, by the token of a person or a channel."""
     _tries: Counter[str] = field(default_factory=Counter[str])
@@ -33,15 +35,20 @@ class RunReadings:
     async def record(self, head: Head) -> RunRecord | None:
         """Return a run as the reader may see it; None if it is hidden, cannot be read, or the limit is reached."""
         if head.retention in ("deleting", "deleted"):
+            self.damaged.add(head.run)
             return None
         if not self.left:
             self.skipped.add(head.run)
             return None
         self.left -= 1
         try:
-            return await self.runs.read(head.run, self.reader)
+            record = await self.runs.read(head.run, self.reader)
         except (Corrupt, Gone):
+            self.damaged.add(head.run)
             return None
+        if record is not None and record.damage:
+            self.damaged.add(head.run)
+        return record
 
     async def facts(self, head: Head) -> HeadFacts | None:
         """Return the facts of a run from its head, or else from its journal, without tokens."""

@@ -1,13 +1,15 @@
 """The record of a run as a person may read it, and its steps."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from gofer.journal.blob_store import BUNDLES, Blobs
+from gofer.journal.check_entries import Verdict
 from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import Recorded
-from gofer.projections.progress import Progress
+from gofer.projections.progress import Progress, project
 from gofer.projections.words.step_writer import steps
 from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
 from gofer.sources.workflow_files import decode_bundle
@@ -18,22 +20,36 @@ from gofer.workflows.bundle import Bundle
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as a person may read it: its journal, the journals of its subagents, and its bundle."""
+    """A run as a person may read it: its journal, the journals of its subagents, and their bundles."""
 
     run: str
     entries: Sequence[Recorded]
     progress: Progress
     subagents: SubagentJournals
-    bundle: Bundle | None
-    """The prompt, tools and settings as the run began with them; None before it started, or if they are missing."""
-    setups: Mapping[str, AgentSetup] = field(default_factory=dict[str, AgentSetup])
-    """The prompts and tools of the run and of its subagent runs, by run."""
+    bundles: Mapping[str, Bundle] = field(default_factory=dict[str, Bundle])
+    """The prompts, tools and settings as the run and its subagent runs began with them, by run. A run that did not
+    start has none."""
     damage: str = ""
     """Why the rest of the journal cannot be read; empty for a complete journal."""
 
     @property
-    def status(self) -> HeadStatus:
-        """The status of the run, as its journal says it."""
+    def bundle(self) -> Bundle | None:
+        """The bundle of the run itself; None before it started, or if the bundle is missing."""
+        return self.bundles.get(self.run)
+
+    @property
+    def setups(self) -> Mapping[str, AgentSetup]:
+        """The prompts and tools of the run and of its subagent runs, by run."""
+        return {run: self._setup(run, bundle) for run, bundle in self.bundles.items()}
+
+    @property
+    def status(self) -> HeadStatus | Literal["damaged"]:
+        """The status of the run, as its journal says it; `damaged` if a part of the journal cannot be read.
+
+        No worker continues a damaged run, so a program that waits for the end of a run sees one.
+        """
+        if self.damage:
+            return "damaged"
         if self.progress.finished is not None:
             return self.progress.finished.status
         if self.progress.parked is not None:
@@ -42,15 +58,37 @@ class RunRecord:
             return "running"
         return "queued"
 
+    @property
+    def failed_checks(self) -> Mapping[str, Sequence[Verdict]]:
+        """The failed checks of the run and of its subagent runs, by run."""
+        states = {self.run: self.progress}
+        states |= {run: project(entries) for run, entries in self.subagents.journals.items()}
+        failed: dict[str, Sequence[Verdict]] = {}
+        for run, progress in states.items():
+            if progress.checked is not None:
+                failed[run] = [verdict for verdict in progress.checked.verdicts if not verdict.passed]
+        return failed
+
+    def subagent_runs(self, beginning: str) -> Sequence[str]:
+        """Return the subagent runs, at any depth, that the beginning of an id names."""
+        below = {*self.subagents.journals, *self.subagents.damaged}
+        return [run for run in below if run.startswith(beginning)]
+
     def steps(self) -> Sequence[Step]:
         """Return the steps of the run, each subagent run below the step that started it."""
-        below = {run: self._journal(run, entries) for run, entries in self.subagents.journals.items()}
-        for run in self.subagents.damaged:
-            below.setdefault(run, self._journal(run, ()))
-        return steps(ReadJournal(self.run, self.entries, self.setups.get(self.run), self.damage), below)
+        setups = self.setups
+        journals = dict.fromkeys(self.subagents.damaged, ()) | self.subagents.journals
+        below = {
+            run: ReadJournal(run, entries, setups.get(run), self.subagents.damaged.get(run, ""))
+            for run, entries in journals.items()
+        }
+        return steps(ReadJournal(self.run, self.entries, setups.get(self.run), self.damage), below)
 
-    def _journal(self, run: str, entries: Sequence[Recorded]) -> ReadJournal:
-        return ReadJournal(run, entries, self.setups.get(run), self.subagents.damaged.get(run, ""))
+    def _setup(self, run: str, bundle: Bundle) -> AgentSetup:
+        if run == self.run:
+            return setup_of(bundle)
+        # The bundle of a subagent run has the file of the workflow, and its prompt is from another file.
+        return replace(setup_of(bundle), prompt_file="")
 
 
 async def read_bundle(progress: Progress, blobs: Blobs) -> Bundle | None:

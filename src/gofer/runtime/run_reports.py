@@ -49,7 +49,7 @@ async def summarise(
 ) -> None:
     """Post the summary if a channel for logs is set up. Raises the errors of a step when the worker must stop."""
     # A run whose place is unknown counts as private. An ignored run did nothing that is worth a summary.
-    if not defaults.ai_logs or step.progress.private or finished.status == "ignored":
+    if not defaults.ai_logs or step.is_private or finished.status == "ignored":
         return
     failed = failed_checks(await present_verdicts(step))
     text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run), failed)
@@ -67,7 +67,7 @@ async def notify_owner(
     """
     if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
         return
-    if defaults.ai_logs or step.progress.private or finished.status not in _FAILURES:
+    if defaults.ai_logs or step.is_private or finished.status not in _FAILURES:
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
@@ -99,9 +99,9 @@ def failed_checks(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 def checks_to_report(progress: Progress) -> tuple[Verdict, ...]:
-    """Return the failed checks of an ended run for logs and metrics; none of a private run or an ignored one."""
+    """Return the failed checks of an ended run that is not private for logs and metrics; none of an ignored run."""
     checked = progress.checked
-    if checked is None or progress.private or (progress.finished and progress.finished.status == "ignored"):
+    if checked is None or (progress.finished and progress.finished.status == "ignored"):
         return ()
     return failed_checks(checked.verdicts)
 
@@ -189,6 +189,8 @@ class Ended:
     """The count of the hour for a run that ended without an answer and is not listed."""
     utilisation: Utilisation | None = None
     """How much of its context window the run filled; None if its journal could not be read to the end."""
+    is_private: bool = True
+    """Whether only some people can see the place of the run now; checks and contexts of such a run are not measured."""
 
 
 def ignore_end(ended: Ended) -> None:
@@ -213,14 +215,15 @@ class Observers:
             await self.exporter.export(run, stores, patience)
 
 
-async def count_private_end(finished: RunFinished, progress: Progress, store: Store, clock: Clock) -> Ends | None:
+async def count_private_end(finished: RunFinished, step: OwnStep, clock: Clock) -> Ends | None:
     """Count a private run that ended without an answer, because no list shows it. Raises TemporaryError."""
-    if not progress.private or not finished.cause:
+    if not step.is_private or not finished.cause:
         return None
     stage: Stage = "begin"
-    if progress.started:
+    if step.progress.started:
         stage = "answer"
-    return await count_end(stage, finished.cause, store, clock, system=finished.system, code=_failed_code(progress))
+    code = _failed_code(step.progress)
+    return await count_end(stage, finished.cause, step.services.store, clock, system=finished.system, code=code)
 
 
 async def count_end(

@@ -10,7 +10,7 @@ from typing import assert_never
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunCancelled, RunRetried, Status
-from gofer.journal.hidden_runs import write_head
+from gofer.journal.hidden_runs import is_hidden, write_head
 from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.journal.store import Store
@@ -50,7 +50,7 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     if progress.finished is not None:
         # The reason of a private run is shown only in the place where the run began.
         reason = progress.finished.reason
-        if progress.private:
+        if progress.private or await is_hidden(run, store):
             reason = ""
         return Retried(False, f"Run {run} {_ended(progress.finished.status, reason)}")
     if head.ended and not await _reopen(run, head.conversation, store, clock, owner):

@@ -76,6 +76,8 @@ class FoundRun:
     origin: Origin | None = None
     """None if the run cannot be read, as is its record."""
     record: RunRecord | None = None
+    damage: str = ""
+    """Why the run, or the rest of its journal, cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Found:
     """The number of candidates that were checked until enough runs were found."""
     unread: int
     """The number of candidates that the search could not check, because it may read no more journals."""
+    damaged: int
+    """The number of candidates that were read and have no end, because they are damaged or deleted."""
 
 
 async def search(wanted: Wanted, readings: RunReadings, limit: int) -> Found:
@@ -104,7 +108,7 @@ async def search(wanted: Wanted, readings: RunReadings, limit: int) -> Found:
             shown = await _shown(head, readings)
             if shown is not None:
                 found.append(shown)
-    return Found(found, len(candidates), searched, len(readings.skipped))
+    return Found(found, len(candidates), searched, len(readings.skipped), len(readings.damaged))
 
 
 async def _candidates(wanted: Wanted, store: Store) -> Sequence[Head]:
@@ -197,8 +201,8 @@ async def _shown(head: Head, readings: RunReadings) -> FoundRun | None:
     """Return a found run with its origin; None if the reader may not see it."""
     try:
         record = await readings.runs.read(head.run, readings.reader)
-    except (Corrupt, Gone):
-        return FoundRun(head)
+    except (Corrupt, Gone) as error:
+        return FoundRun(head, damage=str(error))
     if record is None:
         return None
-    return FoundRun(head, origin_of(record.progress), record)
+    return FoundRun(head, origin_of(record.progress), record, record.damage)

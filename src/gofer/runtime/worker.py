@@ -14,7 +14,7 @@ from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
-from gofer.journal.hidden_runs import is_hidden, write_head
+from gofer.journal.hidden_runs import write_head
 from gofer.journal.log import Pen, open_journal
 from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
@@ -286,22 +286,27 @@ class Worker:
         services = self.services.of(catalog)
         pen = Pen(owner, services.outside)
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
-        return OwnStep(journal, services, entries, deadline)
+        step = OwnStep(journal, services, entries, deadline)
+        await step.look_whether_hidden()
+        return step
 
     async def _settle(self, head: Head, left: Left, step: OwnStep) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
                 # Counted before the head is written, because after a crash nothing else reveals a private run.
-                unlisted = await count_private_end(left, step.progress, self.services.store, self._clock)
+                unlisted = await count_private_end(left, step, self._clock)
                 await self._write_head(head, status, with_cost(reason, step.progress), step)
                 trouble: Trouble = ""
                 if reason.startswith("poison: "):
                     trouble = "poison"
                 seconds = self._seconds(head)
-                self.observers.notify(Ended(status, seconds, step.progress, trouble, unlisted, step.utilisation))
+                ended = Ended(
+                    status, seconds, step.progress, trouble, unlisted, step.utilisation, is_private=step.is_private
+                )
+                self.observers.notify(ended)
                 if step.progress.private:
                     await self._delete(head.run)
-                else:
+                elif not step.is_private:
                     log_end(head, left, seconds)
                     log_failed_checks(head, step.progress)
             case RunParked(until=until):
@@ -341,7 +346,8 @@ class Worker:
         frames = 0
         facts = ""
         if step:
-            private = step.progress.private or await is_hidden(head.run, self.services.store)
+            await step.look_whether_hidden()
+            private = step.is_private
             frames = step.frames
             facts = step.head_facts()
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames, facts=facts)

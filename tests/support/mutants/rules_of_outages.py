@@ -58,8 +58,8 @@ OF_OUTAGES = (
     Mutant(
         "a private run that could not begin is counted",
         "runtime/run_reports.py",
-        "    if not progress.private or not finished.cause:\n",
-        "    if progress.private or not finished.cause:\n",
+        "    if not step.is_private or not finished.cause:\n",
+        "    if step.is_private or not finished.cause:\n",
         f"{SILENCE}run_that_could_not_begin_is_counted_and_not_listed",
     ),
     Mutant(

@@ -7,7 +7,7 @@ import pytest
 from gofer.app.logs import JsonLines
 from gofer.engine.model_order import LONGEST_PARKED, Parked, deferral, order
 from gofer.journal import inbox
-from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked, RunStarted
+from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked
 from gofer.models.failures import failed, reason_of
 from gofer.models.language_model import Answer, Unusable
 from gofer.models.served_model import Candidate
@@ -106,9 +106,8 @@ async def test_bad_sample_is_requested_again_with_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("private", [False, True])
 def test_provider_message_of_a_private_run_is_not_logged(private: bool, caplog: pytest.LogCaptureFixture) -> None:
-    state = progress.Progress(started=RunStarted("bundle", private))
     said = ProviderError("refused", 400, "a_code", message="the words")
-    entry = deferral("run1", "model", failed(said), state)
+    entry = deferral("run1", "model", failed(said), private=private)
     assert entry.provider_error == said
     full, summary = (JsonLines(level).format(caplog.records[-1]) for level in ("full", "summary"))
     assert ("the words" in full, "run1" in full) == (not private, not private)

@@ -120,6 +120,15 @@ async def test_run_of_a_place_made_private_is_hidden_at_its_next_reading() -> No
     assert head.private
 
 
+async def test_damaged_run_of_a_place_made_private_is_hidden_with_its_neighbours() -> None:
+    made = written()
+    await made.run("run1", *WORDS)
+    await made.run("run2", *WORDS)
+    made.store.damage("run2", 4)
+    assert not await made.reads("run1", AfterTheChange())
+    assert await made.runs.read("run2", OPERATOR) is None
+
+
 @pytest.mark.parametrize("private", [True, False])
 async def test_subagent_run_is_read_by_the_readers_of_its_root(private: bool) -> None:
     made = written()

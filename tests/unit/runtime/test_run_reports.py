@@ -8,6 +8,7 @@ import pytest
 
 from gofer.journal.check_entries import RunChecked, Verdict
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
+from gofer.journal.hidden_runs import hide
 from gofer.journal.log import read_journal
 from gofer.journal.purposes import SUMMARY
 from gofer.projections.attempts import CRASHES
@@ -210,8 +211,45 @@ async def test_failed_check_of_a_private_run_is_neither_logged_nor_measured(capl
     assert one.progress is not None
     assert one.progress.checked is not None
     assert [verdict.check for verdict in failed_checks(one.progress.checked.verdicts)] == ["no-tool-loops"]
-    assert checks_to_report(one.progress) == ()
+    assert one.is_private
     assert not [line for line in caplog.records if "checks" in line.getMessage()]
+
+
+async def test_run_in_a_channel_made_private_while_at_work_is_neither_reported_nor_measured(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = looping()
+    logged = Logged(made)
+    thread = made.worker.services.tools["slack_read_thread"]
+    read_before: list[Call] = []
+
+    async def read(call: Call, arguments: Arguments) -> ToolResult:
+        # The run reads its context before it lets the model work.
+        if read_before:
+            await hide("run1", made.store, 1)
+        read_before.append(call)
+        return ToolResult("Thread in #deploys", "read", {"private": False})
+
+    tools = MappingProxyType({**made.worker.services.tools, "slack_read_thread": replace(thread, act=read)})
+    ended: list[Ended] = []
+    services = replace(made.worker.services, tools=tools)
+    made.worker = replace(made.worker, services=services, observers=Observers(ended.append))
+    await made.accept("run1", private=False)
+    await made.work_once()
+    assert (await made.status("run1"), [one.is_private for one in ended]) == ("done", [True])
+    assert logged.posted == []
+    assert "run1" not in "".join(str(vars(line)) for line in caplog.records)
+
+
+async def test_failed_request_of_a_run_in_a_channel_made_private_names_no_run_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = memory_worker(*[TemporaryError("The provider is busy")] * 3)
+    await made.accept("run1", private=False)
+    await hide("run1", made.store, 1)
+    await made.work_once()
+    assert "The provider is busy" in caplog.text
+    assert "run1" not in "".join(str(vars(line)) for line in caplog.records)
 
 
 def test_failed_check_of_an_ignored_run_is_not_reported() -> None:

@@ -53,6 +53,10 @@ class CountingStore(MemoryStore):
         self.read.append(run)
         return await super().frames(run)
 
+    def damage(self, run: str) -> None:
+        """Cut the last frame of a run short."""
+        self._frames[run][-1] = self._frames[run][-1][:-1]
+
 
 class Office:
     """Stored runs and a search over them."""
@@ -215,6 +219,16 @@ async def test_run_with_deleted_contents_is_found_by_its_counts_and_names_no_per
     found = await office.search(tool="read")
     assert [(run.head.run, run.origin) for run in found.runs] == [("gone", None)]
     assert await office.found(person="@ada") == []
+
+
+async def test_search_counts_damaged_runs_and_names_their_damage() -> None:
+    office = Office()
+    await office.add(Told("whole", 1))
+    await office.add(Told("damaged", 2))
+    office.store.damage("damaged")
+    found = await office.search(text="hello")
+    assert [(run.head.run, bool(run.damage)) for run in found.runs] == [("damaged", True), ("whole", False)]
+    assert (found.searched, found.damaged) == (2, 1)
 
 
 async def test_found_runs_name_their_person_and_channel() -> None:

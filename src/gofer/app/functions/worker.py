@@ -50,8 +50,10 @@ def measure(ended: Ended) -> None:
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
     if progress := ended.progress:
-        _measure_models(metrics, progress, ended.utilisation)
-        _measure_checks(metrics, progress)
+        _measure_cost(metrics, progress)
+        if not ended.is_private:
+            _measure_context(metrics, ended.utilisation)
+            _measure_checks(metrics, progress)
     match ended.trouble:
         case "poison":
             metrics.add_metric("PoisonRuns", MetricUnit.Count, 1)
@@ -69,9 +71,12 @@ def measure(ended: Ended) -> None:
     metrics.flush_metrics()
 
 
-def _measure_models(metrics: Metrics, progress: Progress, utilisation: Utilisation | None) -> None:
-    if utilisation is not None and utilisation.shares and not progress.private:
+def _measure_context(metrics: Metrics, utilisation: Utilisation | None) -> None:
+    if utilisation is not None and utilisation.shares:
         metrics.add_metric("PeakContextUtilisation", MetricUnit.Percent, round(100 * utilisation.peak, 2))
+
+
+def _measure_cost(metrics: Metrics, progress: Progress) -> None:
     if progress.cost_usd is None:
         # Without this count, a day of models without prices would look like a day without models.
         metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)

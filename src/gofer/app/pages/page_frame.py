@@ -24,8 +24,9 @@ table { border-collapse: collapse; width: 100% } th { text-align: left; color: v
 td, th { padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--block); padding: .7rem .9rem; margin: .3rem 0;
   border-radius: 6px; font: 13px/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
-.ok, .done, .approved { color: var(--good) } .error, .failed, .unknown, .refused, .violation, .denied, .needs_attention
-  { color: var(--bad) } .limited, .parked, .deferred, .cancelled, .expired { color: var(--warn) }
+.ok, .done, .approved { color: var(--good) } .error, .failed, .unknown, .refused, .violation,
+  .denied, .damaged, .needs_attention { color: var(--bad) }
+.limited, .parked, .deferred, .cancelled, .expired { color: var(--warn) }
 .soft { color: var(--soft) }
 """
 _PAGE = (
@@ -56,13 +57,21 @@ def html_page(title: str, body: str, footer: str, *, heading: str = "", style: s
 
 
 def for_program(request: Request) -> bool:
-    """Return whether a request comes from a program and not from a browser."""
+    """Return whether a request wants JSON: a request for steps always does, and other requests say so.
+
+    A request without a wish gets a page, because links in chats are followed by browsers and their previews.
+    """
     return request.url.path.endswith("/trace") or "application/json" in request.headers.get("accept", "").lower()
 
 
-def absent() -> Response:
+_ABSENT = "This page does not exist, or you may not see it."
+
+
+def absent(request: Request) -> Response:
     """Return the answer for a page that does not exist or that the reader may not see."""
-    return Response(b"This page does not exist, or you may not see it.\n", 404, media_type="text/plain")
+    if for_program(request):
+        return JSONResponse({"error": _ABSENT}, 404)
+    return Response(f"{_ABSENT}\n", 404, media_type="text/plain")
 
 
 def refusal(request: Request, title: str, sentence: str, footer: str, status: int) -> Response:

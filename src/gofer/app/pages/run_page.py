@@ -193,7 +193,7 @@ def _row(shown: ShownStep, beginning: int, space: _Space) -> Iterator[str]:
 
 def _class(step: Step) -> str:
     names = [_SPEAKERS.get(step.kind, "")]
-    if step.status in ("violation", "error", "refused", "unknown"):
+    if step.own_status in ("violation", "error", "refused", "unknown"):
         names.append("bad")
     elif step.kind in _QUIET or is_own(step.call):
         names.append("quiet")
@@ -203,8 +203,9 @@ def _class(step: Step) -> str:
 def _outcome(step: Step) -> str:
     """Return the status, the duration and the attempts of a step as HTML."""
     parts: list[str] = []
-    if step.status not in ("", "open", "stop", "tool_calls") and (step.kind, step.status) != _FINE_CONTEXT:
-        parts.append(f'<span class="badge {escape(step.status)}">{escape(step.status)}</span>')
+    status = step.own_status
+    if status not in ("", "open", "stop", "tool_calls") and (step.kind, status) != _FINE_CONTEXT:
+        parts.append(f'<span class="badge {escape(status)}">{escape(status)}</span>')
     if step.duration_ms is not None:
         parts.append(f'<span class="soft">{step.duration_ms:,} ms</span>')
     if step.retries:

@@ -4,6 +4,7 @@ A request for `application/json` gets the same as JSON. Private runs are not lis
 people who may see the place where the run began (`readers.py`).
 """
 
+import asyncio
 from dataclasses import dataclass, field
 from html import escape
 
@@ -27,6 +28,7 @@ from gofer.workflows.load import Catalog
 
 _DIGITS = 9
 """The most digits of the number of a step in a query."""
+_NO_STEP = "The parameter `after` is no number of a step; use the path in `next`, or leave it out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +81,20 @@ class Pages:
         title = f"Run {record.run[:8]} of {record.progress.workflow}"
         heading = run_page.heading(record)
         footer = self.readers.footer(request)
-        return html_page(title, run_page.body(record), footer, heading=heading, style=run_page.STYLE)
+        # On a thread, because the steps of a long run take seconds, and receivers and runs continue meanwhile.
+        body = await asyncio.to_thread(run_page.body, record)
+        return html_page(title, body, footer, heading=heading, style=run_page.STYLE)
 
     async def trace(self, request: Request) -> Response:
         """Return the steps and the spans of one run as JSON: `?full=1` adds all words, `?after=N` continues a list."""
+        after = _step(request.query_params.get("after", "0"))
+        if after is None:
+            return refusal(request, "Unknown step", _NO_STEP, self.readers.footer(request), 400)
         record = await self._record(request)
         if isinstance(record, Response):
             return record
         full = request.query_params.get("full", "") not in ("", "0")
-        return JSONResponse(trace_json(record, full=full, after=_step(request.query_params.get("after", ""))))
+        return JSONResponse(await asyncio.to_thread(trace_json, record, full=full, after=after))
 
     async def run_prompt(self, request: Request) -> Response:
         """Return the prompt and the tools that a run began with."""
@@ -96,7 +103,7 @@ class Pages:
             return record
         setup = record.setups.get(record.run)
         if setup is None:
-            return absent()
+            return absent(request)
         if for_program(request):
             return JSONResponse(prompt_json(record.run, setup))
         origin = f"<p>From <code>{escape(setup.prompt_file)}</code>, as run <code>{escape(record.run)}</code> began:"
@@ -108,7 +115,7 @@ class Pages:
         """Return the prompt of a workflow as its next run will use it, or its script."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None or not await self.readers.reads(request, loaded):
-            return absent()
+            return absent(request)
         script = self.catalog.scripts.get(loaded.prompt_file)
         if script:
             kind = "Script"
@@ -136,17 +143,17 @@ class Pages:
         except Corrupt as error:
             return refusal(request, "Damaged run", str(error), footer, 500)
         except Gone:
-            return absent()
+            return absent(request)
         if record is None:
-            return absent()
+            return absent(request)
         return record
 
     def _page(self, request: Request, title: str, body: str) -> Response:
         return html_page(title, body, self.readers.footer(request))
 
 
-def _step(text: str) -> int:
-    """Return the number in a query; 0 if the text is no small whole number."""
-    if text.isascii() and text.isdecimal():
-        return int(text[:_DIGITS])
-    return 0
+def _step(text: str) -> int | None:
+    """Return the number of a step in a query; None if the text is none."""
+    if text.isascii() and text.isdecimal() and len(text) <= _DIGITS:
+        return int(text)
+    return None

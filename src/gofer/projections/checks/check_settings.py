@@ -1,8 +1,8 @@
 """The names and limits of the checks of a run, and the parts of their verdicts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from gofer.journal.check_entries import Severity, Verdict
 
@@ -11,8 +11,11 @@ LimitedCheck = Literal[
 ]
 """The checks that compare a number of the run with a limit."""
 
-Check = LimitedCheck | Literal["no-orphaned-tools", "no-state-violations", "no-invented-names", "no-empty-evidence"]
+_UnlimitedCheck = Literal["no-orphaned-tools", "no-state-violations", "no-invented-names", "no-empty-evidence"]
+Check = LimitedCheck | _UnlimitedCheck
 """Every check, by its name in workflow files, verdicts and metrics."""
+CHECKS: Sequence[Check] = (*get_args(LimitedCheck), *get_args(_UnlimitedCheck))
+"""The names of all checks."""
 
 DEFAULTS: Mapping[str, float] = {
     "context-window-headroom": 0.9,

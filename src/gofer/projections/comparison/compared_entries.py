@@ -14,6 +14,7 @@ from gofer.journal import entries as e
 from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.purposes import is_own
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.projections.calls import without_signatures
 from gofer.projections.comparison.generated_names import SHORT
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.messages import ToolAsk, arguments, asked_at, resolved_call, sent
@@ -202,8 +203,8 @@ def _meaning_of_beginning(entry: e.RunAccepted | e.RunStarted | e.MessageReceive
 
 def _meaning_of_call(entry: e.ToolCall | e.ToolResult | e.ToolUnknown | e.CallDeferred) -> Mapping[str, object]:
     match entry:
-        case e.ToolCall(effect=effect, arguments=given):
-            return {"effect": effect, "arguments": given}
+        case e.ToolCall(call=call, effect=effect, arguments=given):
+            return {"effect": effect, "arguments": without_signatures(call, given or {})}
         case e.ToolResult(status=status, text=text, value=value):
             return {"status": status, "text": text, "value": value}
         case e.ToolUnknown(text=text, destination=destination):

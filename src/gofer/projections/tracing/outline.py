@@ -2,8 +2,10 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import assert_never
 
+from gofer.journal.check_entries import Verdict
 from gofer.projections.tracing.spans import Span
 from gofer.values.canonical_json import as_list
 
@@ -17,18 +19,35 @@ _MARKS = {
 }
 
 
-def outline(run: str, spans: Sequence[Span]) -> list[str]:
-    """Return the lines of each span: its start, status, name, duration, tokens and cost. Long facts have own lines."""
+def outline(
+    run: str, spans: Sequence[Span], *, status: str = "", checks: Mapping[str, Sequence[Verdict]] = MappingProxyType({})
+) -> list[str]:
+    """Return the lines of each span: its start, status, name, duration, tokens and cost. Long facts have own lines.
+
+    `status` is a status of the run that no span has. `checks` are the failed checks by run, which end the outline.
+    """
     beginning = spans[0].start
     depths = levels(spans)
-    lines = [f"run {run}"]
+    lines = [f"run {run}  {status}".rstrip()]
     for span in spans:
         start = f"  {(span.start - beginning) / 1000:9.3f} s  "
         indent = "  " * depths[span.id]
         name = f"{indent}{_mark(span)} {span.name}"
         line = f"{start}{name:<{_NAME_WIDTH}} {span.status:<9} {duration(span):>9}".rstrip()
         lines += _with_facts(line, len(start) + len(indent) + 2, _facts(span))
+    for checked, verdicts in checks.items():
+        lines += [_failed_check(run, checked, verdict) for verdict in verdicts]
     return lines
+
+
+def _failed_check(run: str, checked: str, verdict: Verdict) -> str:
+    mark = "✗"
+    if verdict.severity == "warning":
+        mark = "!"
+    of_subagent = ""
+    if checked != run:
+        of_subagent = f" of {checked}"
+    return f"  {mark} {verdict.severity} {verdict.check}{of_subagent}: {verdict.summary}"
 
 
 def _with_facts(line: str, indent: int, facts: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from gofer.journal.entries import LlmRequest, RunAccepted
 from gofer.journal.workspace_entries import Todo
-from gofer.projections.calls import Call
+from gofer.projections.calls import Call, without_signatures
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import share_of
 from gofer.values.canonical_json import as_object, as_text, encode_text
@@ -80,7 +80,7 @@ def arguments_text(call: Call) -> str:
         return call.asked_for
     if call.arguments is None:
         return ""
-    return encode_text(call.arguments)
+    return encode_text(without_signatures(call.id, call.arguments))
 
 
 def todo_line(todo: Todo) -> str:

@@ -163,6 +163,8 @@ def _checks(step: Step) -> Sequence[StepText]:
         sentences = [as_text(check.get("summary")), as_text(check.get("detail"))]
         if implied := as_text(check.get("implies")):
             sentences.append(f"It implies {implied.replace('_', ' ')}.")
+        if entries := as_list(check.get("entries")):
+            sentences.append(f"Entries: {', '.join(map(str, entries))}.")
         label = f"{check.get('severity')} {check.get('check')}"
         texts.append(StepText(label, " ".join(filter(None, sentences)) or "failed"))
     return texts

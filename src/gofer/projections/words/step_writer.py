@@ -150,13 +150,17 @@ class _Writer:
         details = {name: value for name, value in fields.items() if name not in texts}
         return Step(0, self.journal.run, self.depth, recorded.at, kind, recorded.address, details=details)
 
+    def _bare(self, recorded: e.Recorded, kind: StepKind) -> Step:
+        """Return a step of an entry without the fields of the entry, for the second and later steps of an entry."""
+        return Step(0, self.journal.run, self.depth, recorded.at, kind, recorded.address)
+
     def _transition(self, recorded: e.Recorded, transition: Transition) -> Step:
         details = {"from": transition.before, "to": transition.after, "valid": not transition.violation}
         status = "ok"
         if transition.violation:
             status = "violation"
-        plain = replace(self._plain(recorded), kind="state.transition", details=details)
-        return replace(plain, output=transition.violation, status=status)
+        bare = self._bare(recorded, "state.transition")
+        return replace(bare, output=transition.violation, status=status, details=details)
 
     def _start(self, recorded: e.Recorded) -> Step:
         plain = replace(self._plain(recorded), kind="agent.start")
@@ -201,15 +205,15 @@ class _Writer:
         status = "ok"
         if context.problem:
             status = "error"
-        plain = replace(self._plain(recorded), kind="context.snapshot", status=status, output=context.problem)
+        bare = replace(self._bare(recorded, "context.snapshot"), status=status, output=context.problem)
         shown = ("window", "expected", "counted", "roles", "pinned", "files", "entered", "left")
         details = {name: getattr(context, name) for name in shown}
-        return replace(plain, details={**details, "utilisation": round(context.share, SHARE_DIGITS)})
+        return replace(bare, details={**details, "utilisation": round(context.share, SHARE_DIGITS)})
 
     def _response(self, recorded: e.Recorded, entry: e.LlmResponse) -> Iterator[Step]:
         thoughts = entry.thoughts or reasoning(entry.extra)
         if thoughts:
-            yield replace(self._plain(recorded), kind="thought", details={}, output=thoughts)
+            yield replace(self._bare(recorded, "thought"), output=thoughts)
         plain = self._plain(recorded, "text", "thoughts", "finish_reason", "duration_ms")
         yield replace(
             plain,
@@ -221,7 +225,7 @@ class _Writer:
         self.deferrals = 0
         for call in self.not_made.get(recorded.address, ()):
             # The journal has no entry `tool.call` of a call that was never made.
-            named = replace(self._plain(recorded), kind="tool.call", details={"made": False}, status=call.status)
+            named = replace(self._bare(recorded, "tool.call"), details={"made": False}, status=call.status)
             yield replace(named, tool=call.tool, call=call.id, input=arguments_text(call))
 
     def _call(self, recorded: e.Recorded, entry: _CallEntry) -> Step:
@@ -232,7 +236,10 @@ class _Writer:
         match entry:
             case e.ToolCall():
                 self.attempts[entry.call] = self.attempts.get(entry.call, 0) + 1
-                return replace(plain, tool=entry.tool, status="open", retries=self.attempts[entry.call] - 1)
+                outcome = "open"
+                if call is not None and call.ended_in:
+                    outcome = call.status
+                return replace(plain, tool=entry.tool, status=outcome, retries=self.attempts[entry.call] - 1)
             case e.ToolResult():
                 done = replace(plain, output=entry.text, status=entry.status, duration_ms=entry.duration_ms)
                 return replace(done, retries=max(0, self.attempts.get(entry.call, 0) - 1))
@@ -265,9 +272,16 @@ class _Writer:
             plain = replace(plain, tool=call.tool, input=arguments_text(call))
         match entry:
             case e.ApprovalRequested():
-                return replace(plain, tool=entry.tool, status="open")
+                return replace(plain, tool=entry.tool, status=self._decision_of(entry))
             case e.ApprovalClicked() | e.ApprovalDecided():
                 return replace(plain, status=entry.decision)
+
+    def _decision_of(self, requested: e.ApprovalRequested) -> str:
+        """Return the decision of an approval; `open` without one."""
+        approval = self.progress.approvals.get((requested.about, requested.call))
+        if approval is None or approval.decided is None:
+            return "open"
+        return approval.decided.decision
 
     def _other(self, recorded: e.Recorded, entry: _OtherEntry) -> Step:
         match entry:

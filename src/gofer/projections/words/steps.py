@@ -126,6 +126,14 @@ class Step:
     since: int = 0
     """For `llm.request`, the number of messages after the system prompt that the request before contained."""
 
+    @property
+    def own_status(self) -> str:
+        """The status for people; empty if a later step shows the same status as the outcome of this one."""
+        is_made = self.kind in ("tool.call", "approval.requested") and self.details.get("made") is not False
+        if is_made and self.status != "open":
+            return ""
+        return self.status
+
     def to_json(self, *, full: bool = False) -> dict[str, object]:
         """Return the step with summaries of its texts; with `full`, also the texts and all details."""
         shown: dict[str, object] = {

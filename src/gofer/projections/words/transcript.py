@@ -49,9 +49,9 @@ def _harmless(char: str) -> str:
 def _line(shown: ShownStep, after: int) -> str:
     step = shown.step
     mark = " "
-    if step.status not in _FINE:
+    if step.own_status not in _FINE:
         mark = "!"
-    facts = [harmless(headline(step)), step.status]
+    facts = [harmless(headline(step)), step.own_status]
     if step.duration_ms is not None:
         facts.append(f"{step.duration_ms:,} ms")
     if step.retries:

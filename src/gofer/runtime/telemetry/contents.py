@@ -21,6 +21,7 @@ from gofer.journal.entries import (
     ToolResult,
     ToolUnknown,
 )
+from gofer.projections.calls import without_signatures
 from gofer.values.canonical_json import as_object, encode_text
 from gofer.values.messages import ToolAsk, resolved_call
 
@@ -104,7 +105,7 @@ class _Reader:
         if ask := self._asks.get(call.call):
             arguments = ask.arguments
         elif call.arguments is not None:
-            arguments = encode_text(call.arguments)
+            arguments = encode_text(without_signatures(call.call, call.arguments))
         if arguments:
             self.texts.setdefault(address, {})["gen_ai.tool.call.arguments"] = _cut(arguments)
 

@@ -23,6 +23,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import Recorded
+from gofer.journal.hidden_runs import is_hidden
+from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.runtime.telemetry.spans import Exported, Value, exported
@@ -80,6 +82,9 @@ class Exporter:
         """Send the spans of a run that just ended within `patience` seconds. Log a failure and raise nothing."""
         try:
             async with asyncio.timeout(min(PATIENCE, patience)):
+                if await is_hidden(run, stores.journals):
+                    # A log line with its id would show that the run exists.
+                    return
                 sent = await self.send(await self.read(run, stores))
             if sent.rejected:
                 _log.warning("the collector rejected %d spans of run %s", sent.rejected, run)
@@ -103,8 +108,11 @@ class Exporter:
     async def read(self, run: str, stores: Stores) -> Sequence[Exported]:
         """Return the spans of a run that ended and of its subagent runs.
 
-        Raises ConfigError as `spans` does, and the errors of reading a journal.
+        Raises ConfigError as `spans` does, and also if the place of the run became private. Raises the errors of
+        reading a journal.
         """
+        if await is_hidden(root_of(run), stores.journals):
+            raise _private(run)
         journal = await read_journal(run, stores.journals, stores.blobs)
         _check(run, journal)
         head = await stores.journals.head(run)
@@ -145,9 +153,13 @@ class Exporter:
 def _check(run: str, journal: Sequence[Recorded]) -> None:
     state = progress.project(journal)
     if state.private:
-        raise ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
+        raise _private(run)
     if state.finished is None:
         raise ConfigError(f"Run {run} has not ended; export it when it has.")
+
+
+def _private(run: str) -> ConfigError:
+    return ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
 
 
 def _compressed(request: ExportTraceServiceRequest) -> bytes:

@@ -98,7 +98,7 @@ def metrics(told: list[dict]) -> dict[str, tuple[object, list[list[str]]]]:
 
 def test_finished_run_is_measured_by_service_and_status_only(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(started=RunStarted("b", private=False), cost_usd=0.25)
-    measure(Ended("done", 12.5, progress, utilisation=Utilisation([0.5, 0.25])))
+    measure(Ended("done", 12.5, progress, utilisation=Utilisation([0.5, 0.25]), is_private=False))
     assert metrics(said(capsys)) == {
         "RunsEnded": ([1.0], [["status", "service"]]),
         "RunSeconds": ([12.5], [["service"]]),
@@ -112,7 +112,7 @@ def test_unknown_cost_and_the_context_of_a_private_run_are_not_measured(
     private: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(started=RunStarted("b", private=private), cost_usd=None)
-    measure(Ended("done", 1.0, progress, utilisation=Utilisation([0.5])))
+    measure(Ended("done", 1.0, progress, utilisation=Utilisation([0.5]), is_private=private))
     expected = {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
     if not private:
         expected.add("PeakContextUtilisation")

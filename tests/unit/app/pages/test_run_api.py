@@ -121,11 +121,23 @@ async def test_shortened_id_finds_a_listed_run_and_an_ambiguous_id_is_refused() 
     assert "write more characters" in page.text
 
 
-@pytest.mark.parametrize("query", ["?after=x", "?after=-1", "?after=99999999999999999999", "?full=0", "?full="])
-async def test_odd_query_is_no_error(query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("?after=x", 400),
+        ("?after=-1", 400),
+        ("?after=", 400),
+        ("?after=99999999999999999999", 400),
+        ("?after=999999999", 200),
+        ("?full=0", 200),
+        ("?full=", 200),
+    ],
+)
+async def test_query_that_names_no_step_is_refused(query: str, status: int) -> None:
     async with pages_of(await ended()) as client:
         answer = await client.get(f"/runs/run1/trace{query}")
-    assert answer.status_code == 200
+    assert answer.status_code == status
+    assert ("error" in answer.json()) == (status == 400)
 
 
 async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None:
@@ -135,4 +147,6 @@ async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None
     assert isinstance(steps, list)
     assert (run_api.run_json(record)["damage"], trace["damage"]) == (record.damage, record.damage)
     assert (steps[-1]["kind"], steps[-1]["output_summary"]) == ("damage", record.damage)
+    assert (run_api.run_json(record)["status"], trace["status"]) == ("damaged", "damaged")
+    assert '<span class="damaged">damaged</span>' in run_page.heading(record)
     assert run_page.body(record).count("Frame 9 is &lt;b&gt;damaged&lt;/b&gt;.") == 2

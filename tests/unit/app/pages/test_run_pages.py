@@ -56,8 +56,15 @@ async def test_list_of_runs_shows_until_when_a_run_waits() -> None:
     assert "<td>until 1970-01-01T00:00:09.000Z: The model could not be reached." in page.text
 
 
-@pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/prompts/nobody"])
+@pytest.mark.parametrize("path", ["/runs/run1", "/runs/nobody", "/prompts/nobody"])
 async def test_private_and_absent_pages_look_the_same(path: str) -> None:
     async with browser() as client:
         page = await client.get(path)
     assert (page.status_code, page.text) == (404, "This page does not exist, or you may not see it.\n")
+
+
+@pytest.mark.parametrize("path", ["/runs/run1", "/runs/run1/trace", "/runs/nobody", "/runs/nobody/trace"])
+async def test_private_and_absent_runs_are_the_same_json_for_programs(path: str) -> None:
+    async with browser() as client:
+        answer = await client.get(path, headers={"accept": "application/json"})
+    assert (answer.status_code, answer.json()) == (404, {"error": "This page does not exist, or you may not see it."})

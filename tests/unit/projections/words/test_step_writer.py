@@ -172,3 +172,33 @@ async def test_request_shows_only_its_messages_that_are_new_since_the_request_be
     assert "look did a" in second.input
     # The system prompt, the first message, the answer, the result and the tail.
     assert (second.details["messages"], second.details["new_messages"]) == (5, 3)
+
+
+def test_signed_buttons_of_a_question_are_left_out() -> None:
+    arguments = {"tool": "post", "approve": "c2lnbmVk.0a1b", "deny": "c2lnbmVk.9f8e", "by": ["U1"]}
+    asked = e.ToolCall("question/call/1.0/1", "slack_ask_approval", "lookup", arguments)
+    found = steps(recorded(e.RunAccepted(mention(), "w"), e.RunOwned(), asked), {})
+    assert "c2lnbmVk" not in shown(found)
+    assert shown(found).count("(signed button)") == 2
+
+
+def test_call_has_the_status_of_its_outcome_and_is_open_without_one() -> None:
+    done = [e.ToolCall("1.0", "look", "read"), e.ToolResult("1.0", "error", "Not found.")]
+    left = e.ToolCall("1.1", "look", "read")
+    found = steps(recorded(e.RunAccepted(mention(), "w"), e.RunOwned(), *done, left), {})
+    calls = [step for step in found if step.kind == "tool.call"]
+    assert [(step.status, step.own_status) for step in calls] == [("error", ""), ("open", "open")]
+
+
+def test_approval_request_has_the_status_of_its_decision() -> None:
+    asked = e.ApprovalRequested("1.0", "post", "ab", ("U1",), 9_000)
+    decided = e.ApprovalDecided("1.0", "denied", "U1")
+    found = steps(recorded(e.RunAccepted(mention(), "w"), e.RunOwned(), asked, decided), {})
+    assert [step.status for step in found if step.kind == "approval.requested"] == ["denied"]
+
+
+def test_steps_of_one_answer_with_thousands_of_refused_calls_are_complete() -> None:
+    asks = tuple(ToolAsk(f"c{n}", f"invented_{n}", f'{{"n": {n}}}') for n in range(4_000))
+    refused = [e.ToolResult(f"1.{n}", "refused", "There is no such tool.") for n in range(len(asks))]
+    found = steps(recorded(response(*asks), *refused), {})
+    assert [step.tool for step in found if step.kind == "tool.call"] == [ask.tool for ask in asks]

@@ -9,6 +9,7 @@ import pytest
 from gofer.app.http import SharedHttp, http_client
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
+from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, claim, open_journal
 from gofer.projections.tracing.span_ids import trace_id
 from gofer.runtime.run_reports import Observers
@@ -114,6 +115,22 @@ async def test_private_run_is_never_exported(there: Collector, started: list[Ent
         await send(there, entries, full=True)
     await at_the_end(there, entries)
     assert there.requests == []
+
+
+async def test_run_in_a_channel_made_private_is_not_exported(
+    there: Collector, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = memory_worker(says("Hello."))
+    async with http_client() as client:
+        collected = Exporter(there.url, {}, {}, SharedHttp(client))
+        made.worker = replace(made.worker, observers=Observers(exporter=collected))
+        await made.accept("run1", private=False)
+        await hide("run1", made.store, 1)
+        await made.work_once()
+        with pytest.raises(ConfigError, match="private"):
+            await collected.read("run1", made.worker.services.stores)
+    assert (await made.status("run1"), there.requests) == ("done", [])
+    assert "run1" not in caplog.text
 
 
 async def test_run_that_has_not_ended_is_not_exported(there: Collector) -> None:
