@@ -11,6 +11,8 @@ from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.tool_names import known_tools, shown_tool
 from gofer.values.canonical_json import encode, encode_text
 
+_ANSWERS = ("answer", "private-answer")
+"""The beginnings of the ids of the calls that deliver an answer."""
 _NAMED = 3
 """The most tools that a summary names."""
 
@@ -97,10 +99,12 @@ def _written(call: Call) -> bytes:
 def no_orphaned_tools(calls: Calls, settings: Settings, *, complete: bool) -> Verdict:
     """Return whether each call that was made has an outcome, and each outcome belongs to a call.
 
-    `complete` says whether the run could finish its work. Otherwise it does not repeat reading calls and its own calls
-    whose outcome a crash lost, so only a write of the model or the script is an orphan then.
+    `complete` says whether the run could finish its work. Otherwise it does not repeat reading calls and answers whose
+    outcome a crash lost, so only a write of the model or the script is an orphan then. Of the calls of the run itself
+    only answers count, because a later owner repeats lookups and notices only if it still needs them.
     """
-    open_calls = [call for call in calls.calls.values() if _lacks_outcome(call) and (complete or _is_write(call))]
+    asked = [call for call in calls.calls.values() if not call.is_own or call.id.startswith(_ANSWERS)]
+    open_calls = [call for call in asked if _lacks_outcome(call) and (complete or _is_write(call))]
     unasked = [call for call in calls.calls.values() if _lacks_call(call)]
     if not open_calls and not unasked:
         return passed("no-orphaned-tools")

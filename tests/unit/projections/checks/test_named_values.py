@@ -172,7 +172,7 @@ def test_unseen_name_tells_its_tool_its_argument_and_its_entry() -> None:
     assert one == Unseen(tool="look", argument="issue", value="OPS-12", words=("ops-12",), address="2.0")
 
 
-def test_run_with_too_many_words_keeps_none_of_them() -> None:
+def test_run_with_too_many_words_keeps_no_words() -> None:
     long = " ".join(f"w{n}-k{n}" for n in range(MOST_WORDS))
     state = state_of(said("look"), asks(issue="OPS-12"), said(long), said("more"))
     assert (state.is_blind, state.words, state.unseen) == (True, {}, {})

@@ -250,7 +250,7 @@ def of_script(*calls: tuple[str, ResultStatus]) -> list[Entry]:
     ],
     ids=["in a row", "in branches", "errors in branches", "an error in between", "another call in between"],
 )
-def test_script_may_read_the_same_thing_again(calls: list[tuple[str, ResultStatus]]) -> None:
+def test_healthy_reads_that_a_script_repeats_are_no_loop(calls: list[tuple[str, ResultStatus]]) -> None:
     assert "no-tool-loops" not in failed(*of_script(*calls))
 
 
@@ -276,3 +276,10 @@ def test_script_that_repeats_a_failed_call_in_one_branch_is_a_loop(status: Resul
 def test_good_news_is_no_empty_result(summary: str) -> None:
     healthy = ToolResult("1.0", "ok", "All of the 14 services answer within their limits. " * 10, summary)
     assert failed(*turn(1, "look", {"text": "a"}, healthy), request(), answer()) == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "orphan"), [("approver/click-1", False), ("objection/click-1", False), ("answer/1", True)]
+)
+def test_own_call_without_an_outcome_is_an_orphan_only_as_the_answer(call: str, orphan: bool) -> None:
+    assert ("no-orphaned-tools" in failed(ToolCall(call, "tell", "blind", {}))) == orphan
