@@ -131,7 +131,7 @@ async def test_run_keeps_the_checks_that_its_workflow_had_when_the_run_began() -
 
 
 @pytest.mark.parametrize("error", [Corrupt("it is missing"), TemporaryError("it does not answer")])
-async def test_run_whose_bundle_cannot_be_read_is_checked_by_the_defaults(error: Exception) -> None:
+async def test_run_without_a_readable_bundle_is_checked_by_the_defaults(error: Exception) -> None:
     class Unreadable(MemoryBlobs):
         async def get(self, key: str) -> bytes:
             if key.startswith("bundles/"):
