@@ -4,7 +4,8 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import indent
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import operations, place_options
@@ -44,7 +45,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with operations(arguments) as opened:
         record = asyncio.run(_record(opened, arguments.run))
     if arguments.json:
-        print(json.dumps(_json(record, full=arguments.full), indent=2))
+        _print_json(record, full=arguments.full)
     elif arguments.full:
         print_lines([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())])
     else:
@@ -66,16 +67,31 @@ def _outline(record: RunRecord) -> Sequence[str]:
     return outline(record.run, spans, status=status, checks=record.failed_checks)
 
 
-def _json(record: RunRecord, *, full: bool) -> Mapping[str, object]:
-    shown: dict[str, object] = {
-        "run": record.run,
-        "status": record.status,
-        "steps": [_step_json(step, full=full) for step in record.steps()],
-        "spans": [span.to_json() for span in whole_trace(record.entries, record.subagents)],
-    }
+def _print_json(record: RunRecord, *, full: bool) -> None:
+    """Print one JSON object, step by step, because the bodies of all requests may not fit into memory."""
+    print("{")
+    print(f'  "run": {json.dumps(record.run)},')
+    print(f'  "status": {json.dumps(record.status)},')
+    _print_list("steps", (_step_json(step, full=full) for step in record.steps()))
+    print(",")
+    _print_list("spans", (span.to_json() for span in whole_trace(record.entries, record.subagents)))
     if record.damage:
-        shown["damage"] = record.damage
-    return shown
+        print(f',\n  "damage": {json.dumps(record.damage)}', end="")
+    print("\n}")
+
+
+def _print_list(name: str, values: Iterable[Mapping[str, object]]) -> None:
+    """Print one member of the object, a list, without the end of its last line."""
+    print(f'  "{name}": [', end="")
+    end = ""
+    for value in values:
+        # JSON has no line ends within a text, so each line can be indented.
+        written = indent(json.dumps(value, indent=2), "    ")
+        print(f"{end}\n{written}", end="")
+        end = ","
+    if end:
+        print("\n  ", end="")
+    print("]", end="")
 
 
 def _step_json(step: Step, *, full: bool) -> Mapping[str, object]:

@@ -41,9 +41,12 @@ async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, pro
     """Return None when the call may be made, else its refusal. Raises Parked until a person has decided."""
     sha256 = arguments_sha256(item)
     name = _name(terms.about, item.call)
-    if refused := _denied_before(step, item, sha256, terms.about):
+    known = step.progress.approvals.get(name)
+    # A recorded decision of this very call comes first, because a crash may have kept people from seeing it.
+    decided = known is not None and known.decided is not None
+    if not decided and (refused := _denied_before(step, item, sha256, terms.about)):
         return refused
-    if name not in step.progress.approvals:
+    if known is None:
         until = step.now_ms() + terms.expires_ms
         step.note(
             ApprovalRequested(

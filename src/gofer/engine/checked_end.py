@@ -1,5 +1,7 @@
 """The end of a run and the verdicts of its checks, which are recorded in one frame."""
 
+import logging
+
 from gofer.engine.admission import pinned
 from gofer.engine.own_step import OwnStep
 from gofer.engine.services import Services
@@ -8,11 +10,14 @@ from gofer.journal.entries import RunChecked, RunFinished
 from gofer.projections.checks.check_settings import Settings
 from gofer.projections.checks.run_checks import verdicts
 from gofer.values.canonical_json import encode_text
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.bundle import Bundle
+
+_log = logging.getLogger(__name__)
 
 
 async def note_end(step: OwnStep, finished: RunFinished) -> None:
-    """Note the end of a run and the verdicts of its checks; the next commit writes both. Raises Corrupt."""
+    """Note the end of a run and the verdicts of its checks; the next commit writes both."""
     settings = await _settings(step)
     # No await may separate both notes: a commit in between would write the end without its verdicts.
     step.note(finished)
@@ -20,14 +25,20 @@ async def note_end(step: OwnStep, finished: RunFinished) -> None:
 
 
 async def present_verdicts(step: OwnStep) -> tuple[Verdict, ...]:
-    """Return the verdicts of a run as it is now, for a report before its end. Raises Corrupt."""
+    """Return the verdicts of a run as it is now, for a report before its end."""
     return verdicts(step.checks, await _settings(step))
 
 
 async def _settings(step: OwnStep) -> Settings:
+    """Return the settings of the run's bundle, or the defaults if it cannot be read: no check prevents an end."""
     if step.progress.started is None:
         return Settings()
-    return settings_of(await pinned(step, step.progress.started), step.services)
+    try:
+        bundle = await pinned(step, step.progress.started)
+    except (Corrupt, TemporaryError) as error:
+        _log.warning("the checks of a run use their default limits: %s", error)
+        return Settings(polls=_polls(step.services), tools=frozenset(step.services.tools))
+    return settings_of(bundle, step.services)
 
 
 def settings_of(bundle: Bundle, services: Services) -> Settings:
@@ -36,7 +47,11 @@ def settings_of(bundle: Bundle, services: Services) -> Settings:
     return Settings(
         limits=loaded.workflow.checks.own_limits,
         off=loaded.workflow.checks.switched_off,
-        polls=frozenset(name for name, tool in services.tools.items() if tool.polls),
+        polls=_polls(services),
         tools=frozenset(services.granted(loaded.workflow, loaded.skills)),
         texts=(loaded.system, encode_text(bundle.tools), *(skill.description for skill in loaded.skills.values())),
     )
+
+
+def _polls(services: Services) -> frozenset[str]:
+    return frozenset(name for name, tool in services.tools.items() if tool.polls)

@@ -20,6 +20,7 @@ from gofer.journal import head_facts, inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Journal
+from gofer.journal.purposes import is_own
 from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
 from gofer.projections.checks import run_checks
 from gofer.projections.requests import token_account
@@ -264,9 +265,13 @@ class OwnedRun:
             return self.progress.locked
         return self.progress.locked | self.above.locked
 
-    def record_unknown_calls(self, reason: str) -> None:
-        """Record the writes in doubt as unknown, because no later owner will look for them."""
-        for call in [call for call in self.progress.in_doubt.values() if call.effect != "read"]:
+    def record_unknown_calls(self, reason: str, *, own: bool = True) -> None:
+        """Record the writes in doubt as unknown, because no later owner will look for them.
+
+        `own` False leaves out the calls of the run itself, which its end repeats.
+        """
+        doubtful = [call for call in self.progress.in_doubt.values() if own or not is_own(call.call)]
+        for call in [call for call in doubtful if call.effect != "read"]:
             self.note(unknown(call.call, call.tool, reason, ANYWHERE))
 
     def quiet_left(self, predecessor_is_dead: bool) -> float:

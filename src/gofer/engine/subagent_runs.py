@@ -232,6 +232,7 @@ class Subagents:
             if child.stopping:
                 await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
+        child.record_unknown_calls("the subagent ended before its outcome was known", own=False)
         text = ending.answer
         if ending.output is not None:
             text = encode_text(ending.output)

@@ -124,6 +124,7 @@ class Owner:
                 ending = self._poisoned_ending(step, bundle)
             else:
                 ending = await self._end(step, event, loaded, bundle)
+                step.record_unknown_calls("the run ended before its outcome was known", own=False)
             concluded = conclude(ending, step.progress, self.services.tools)
             step.note(concluded)
         elif poisoned:

@@ -274,6 +274,23 @@ async def test_approved_call_happens_once_with_a_crash_after_any_effect(tool: st
     assert {ending[:8] for ending in made.closed} == {"Approved"}
 
 
+async def test_recorded_decision_is_shown_although_another_branch_was_denied_the_same_call() -> None:
+    made = await waiting_for_approval()
+    services = made.memory_worker.worker.services
+    pen = Pen("next", services.outside)
+    journal, entries = await open_journal("run1", made.memory_worker.store, made.memory_worker.blobs, pen)
+    step = OwnStep(journal, services, entries, Deadline(made.memory_worker.clock))
+    (approval,) = step.progress.approvals.values()
+    step.note(e.RunOwned())
+    # The owner before crashed while it showed the decision. Another branch was denied the same call meanwhile.
+    step.note(e.ApprovalDecided(approval.requested.call, "approved", "Ada", "click-1"))
+    step.note(replace(approval.requested, call="1.1"))
+    step.note(e.ApprovalDecided("1.1", "denied", "Ada", "click-2"))
+    item = item_of(step, approval.requested.call, FILE)
+    assert await ask_approval(step, item, ApprovalTerms("call", ("@leads",), 3_600_000), PROVENANCE) is None
+    assert made.closed == ["Approved by Ada."]
+
+
 async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
     for n, after in ((n, after) for n in range(2, 100) for after in (False, True)):
         made = approval_worker()

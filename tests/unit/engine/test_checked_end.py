@@ -5,17 +5,22 @@ from types import MappingProxyType
 
 import pytest
 
+from gofer.engine.checked_end import present_verdicts
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import RunChecked, RunFinished
-from gofer.journal.log import read_journal
+from gofer.journal.log import Pen, open_journal, read_journal
+from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.check_limits import Checks
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import Crashed, MemoryWorker, memory_worker
-from support.runtime.worker_parts import FixedCatalog, catalog_of
+from support.runtime.worker_parts import FixedCatalog, catalog_of, worker_over
 
 pytestmark = pytest.mark.anyio
 READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"channel": "C0DEPLOY0", "ts": "1795262400.000100"})
@@ -123,3 +128,21 @@ async def test_run_keeps_the_checks_that_its_workflow_had_when_the_run_began() -
     _, checked = await ended(made)
     assert failed(checked).keys() == {"llm-call-budget"}
     assert "no-empty-evidence" not in {verdict.check for verdict in checked.verdicts}
+
+
+@pytest.mark.parametrize("error", [Corrupt("it is missing"), TemporaryError("it does not answer")])
+async def test_run_without_a_readable_bundle_is_checked_by_the_defaults(error: Exception) -> None:
+    class Unreadable(MemoryBlobs):
+        async def get(self, key: str) -> bytes:
+            if key.startswith("bundles/"):
+                raise error
+            return await super().get(key)
+
+    made = memory_worker(*(says("", READ) for _ in range(3)), says("the answer"))
+    made.grant("slack_read_thread")
+    await made.accept("run1", private=False)
+    await made.work_once()
+    services = worker_over(made.worker, blobs=Unreadable()).services
+    journal, entries = await open_journal("run1", made.store, made.blobs, Pen("next", services.outside))
+    step = OwnStep(journal, services, entries, Deadline(made.clock))
+    assert [one.check for one in await present_verdicts(step) if not one.passed] == ["no-tool-loops"]

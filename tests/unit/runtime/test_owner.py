@@ -12,12 +12,14 @@ from gofer.journal.entries import (
     LlmRequest,
     RunAccepted,
     RunCancelled,
+    RunChecked,
     RunConcluded,
     RunFinished,
     RunHandedOver,
     RunOwned,
     RunParked,
     ToolCall,
+    ToolUnknown,
 )
 from gofer.journal.log import Pen, claim, open_journal, read_journal
 from gofer.models.language_model import Answer
@@ -26,7 +28,7 @@ from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import RECEIVES, WorkerLimits
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, InDoubt, ToolResult
-from gofer.values.errors import TemporaryError
+from gofer.values.errors import TemporaryError, ToolError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
@@ -100,6 +102,41 @@ async def test_cancellation_after_the_answer_was_decided_has_no_effect() -> None
     await work_repeatedly(made)
     assert made.posted == ["Hello."]
     assert await made.status("run1") == "done"
+
+
+async def test_cancelled_run_says_that_the_outcome_of_its_write_cannot_be_determined() -> None:
+    made = memory_worker(says("", ("slack_post_message", {"text": "hello"})))
+    tools = made.worker.services.tools
+
+    written = tools["slack_post_message"]
+
+    async def post(call: Call, arguments: PostMessage) -> ToolResult:
+        if arguments.text == "hello":
+            raise Crashed
+        return await written.act(call, arguments)
+
+    async def look(call: Call, arguments: PostMessage) -> ToolResult | None:
+        raise ToolError("Slack answered 503.", retry_after=60.0)
+
+    away = replace(written, effect="lookup", act=post, in_doubt=InDoubt(look=look, settle=5.0))
+    services = replace(made.worker.services, tools={**tools, "slack_post_message": away})
+    made.worker = replace(made.worker, services=services, alone=True)
+    made.grant("slack_post_message")
+    await made.accept("run1")
+    await made.work_once_or_crash()
+    await work_repeatedly(made, rounds=2)
+    await cancel(made)
+    await work_repeatedly(made)
+    journal = await entries(made)
+    unknown = next(entry for entry in journal if isinstance(entry, ToolUnknown))
+    assert "the run ended before its outcome was known" in unknown.text
+    concluded = next(entry for entry in journal if isinstance(entry, RunConcluded))
+    assert (concluded.status, concluded.reason) == (
+        "cancelled",
+        "cancelled by Ada; the outcome of slack_post_message cannot be determined",
+    )
+    checked = next(entry for entry in journal if isinstance(entry, RunChecked))
+    assert [one.check for one in checked.verdicts if one.severity == "error" and not one.passed] == []
 
 
 async def test_cancellation_wakes_a_parked_run() -> None:

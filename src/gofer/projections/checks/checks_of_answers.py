@@ -13,7 +13,20 @@ _QUOTED_NAMES = 3
 """The most invented names that a verdict quotes."""
 _INSTRUCTIONS = frozenset({"tool_search", "load_skills", "load_subskill"})
 """Tools whose results tell the model how to work, and are no evidence for an answer."""
-_NOTHING = re.compile(r"(?:(?:found|read|listed|returned) )?(?:0|no|nothing|none|an? empty)\b", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"""
+    nothing | (?:found|read|listed|returned)\ (?:nothing | none | 0\ in\ [\w\ -]{1,60} | (?:0|zero|no)\ issues?)
+    | (?:(?:found|read|listed|returned)\ )?(?:0|zero|no)\ (?:
+        answers? | channels? | comments? | commits? | data | documents? | entry | entries | events? | files? | groups?
+        | hits? | items? | lines? | match | matches | messages? | output | pages? | people | persons? | pull\ requests?
+        | records? | replies | results? | rows? | tables? | tasks? | threads? | tickets? | users?
+      )(?:\ (?:in|of)\ [\w\ -]{1,60})?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The summary of a result set without members. Other counts of nothing, such as "no failures", may be good news."""
+_SHORT = 500
+"""The most characters of a text that says that there is nothing."""
 _EMPTY_TEXTS = frozenset({"", "[]", "{}", "null", "none", '""', "(no rows)", "no results"})
 
 
@@ -66,4 +79,6 @@ def _is_empty(call: Call) -> bool:
     """Return whether a reading call found nothing, by its summary or its whole text."""
     if call.effect != "read":
         return False
-    return _NOTHING.match(call.summary) is not None or call.text.strip().lower() in _EMPTY_TEXTS
+    text = call.text.strip()
+    counts_nothing = _NOTHING.fullmatch(call.summary.strip(" .")) is not None
+    return text.lower() in _EMPTY_TEXTS or (counts_nothing and len(text) <= _SHORT)

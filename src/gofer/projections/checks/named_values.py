@@ -70,7 +70,8 @@ def fold(state: NamedValues, recorded: e.Recorded) -> None:
             _see(state, encode_text([event.actor.id, event.conversation, event.place, event.facts]))
         case e.MessageReceived(text=text, media=media):
             _see(state, text)
-            state.is_blind = state.is_blind or bool(media)
+            if media:
+                _look_away(state)
         case e.LlmRequest(tail=tail):
             _see(state, tail)
         case e.LlmResponse(tool_calls=asks):
@@ -107,20 +108,33 @@ def nearest(state: NamedValues, texts: Iterable[str], value: str) -> str:
 
 
 def _see(state: NamedValues, text: str) -> None:
-    if len(state.words) < MOST_WORDS:
-        state.words.update(_words_of(text))
-    if len(state.words) >= MOST_WORDS:
-        state.is_blind = True
+    if state.is_blind:
+        return
+    for word in _each_word(text):
+        state.words[word.lower()] = word
+        if len(state.words) >= MOST_WORDS:
+            _look_away(state)
+            return
+
+
+def _look_away(state: NamedValues) -> None:
+    """Judge no further name of the run, and drop the words that this needed."""
+    state.is_blind = True
+    state.words.clear()
+    state.unseen.clear()
 
 
 def _words_of(text: str) -> Mapping[str, str]:
-    """Return the words of a text and their parts, by the word in lower case. An uuid is kept without its dashes."""
-    words: dict[str, str] = {}
-    for found in dict.fromkeys(_WORD.findall(text)):
-        for word in _with_parts(found.strip("-_")):
+    """Return the words of a text and their parts, by the word in lower case."""
+    return {word.lower(): word for word in _each_word(text)}
+
+
+def _each_word(text: str) -> Iterator[str]:
+    """Yield the words of a text and their parts. An uuid is kept without its dashes."""
+    for found in _WORD.finditer(text):
+        for word in _with_parts(found[0].strip("-_")):
             if len(word) <= _LONGEST_WORD:
-                words[word.lower()] = word
-    return words
+                yield word
 
 
 def _with_parts(word: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ The form of a value shows that it is a name (`OPS-12`, `#payments`, an uuid), or
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from gofer.values.canonical_json import as_list, as_object
@@ -30,7 +30,41 @@ _FORMS = re.compile(
     """,
     re.VERBOSE,
 )
+_COMMON_FORMS = re.compile(
+    r"""
+    @(?:here|channel|everyone)                                   # everyone in a channel
+    | (?:Q|W|H|FY|KW|CW)[0-9]{0,2}-[0-9]{2,4}                    # a part of a year
+    | (?:UTF|ISO|RFC|SHA|MD|GPT|UTC|GMT|HTTP|TLS|IP|AES|RSA|BASE|COVID)-[0-9]{1,7}  # a standard or a product
+    | CVE-[0-9]{4}(?:-[0-9]{1,7})?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Values in the form of a name that everyone knows."""
+_ANY = frozenset(
+    [
+        *(
+            "active",
+            "all",
+            "any",
+            "asc",
+            "auto",
+            "both",
+            "count",
+            "current",
+            "default",
+            "desc",
+            "false",
+            "first",
+            "last",
+        ),
+        *("latest", "me", "new", "newest", "next", "none", "null", "oldest", "open", "own", "prev", "previous", "self"),
+        *("this", "today", "true", "unknown"),
+    ]
+)
+"""Values, in lower case, that choose among names and are none."""
 _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
+_LOWER_ISSUE = re.compile(r"[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,7}")
+"""An issue in any case, as the value of a key."""
 _NAMING = frozenset(
     [
         *("attachment", "block", "board", "bucket", "channel", "channels", "column", "columns", "database"),
@@ -40,6 +74,8 @@ _NAMING = frozenset(
     ]
 )
 """The last words of the names of arguments whose values are names."""
+_QUALIFIED = frozenset({"key", "keys", "name", "names", "slug", "slugs"})
+"""The last words of the names of arguments whose word before says whether the values are names."""
 _KEYED = frozenset({"columns", "properties", "where"})
 """The last words of the names of arguments with an object whose keys are names."""
 _FREE = frozenset(
@@ -68,23 +104,37 @@ def _texts(argument: str, value: object, depth: int) -> Iterator[tuple[str, str,
         yield from _texts(argument, item, depth + 1)
     for key, item in as_object(value).items():
         if _last_word(argument) in _KEYED:
-            yield argument, key, True
+            yield argument, key, key.lower() not in _ANY
         yield from _texts(key, item, depth + 1)
 
 
 def _is_name(argument: str, value: str) -> bool:
-    last = _last_word(argument)
-    if last in _FREE:
+    word = _deciding_word(argument)
+    if word in _FREE or value.lower() in _ANY or _COMMON_FORMS.fullmatch(value):
         return False
     if _FORMS.fullmatch(value):
         return not _COLOUR.fullmatch(value)
-    return last in _NAMING and any(letter.isalpha() for letter in value)
+    if word == "key" and _LOWER_ISSUE.fullmatch(value):
+        return True
+    return word in _NAMING and any(letter.isalpha() for letter in value)
+
+
+def _deciding_word(argument: str) -> str:
+    """Return the word that says what the values of an argument are: `table` of `table_name`, else the last word."""
+    words = _words(argument)
+    if len(words) > 1 and words[-1] in _QUALIFIED and words[-2] in _NAMING:
+        return words[-2]
+    return words[-1]
 
 
 def _last_word(argument: str) -> str:
     """Return the last word of the name of an argument, such as `id` of `page_id` and of `pageId`."""
+    return _words(argument)[-1]
+
+
+def _words(argument: str) -> Sequence[str]:
     separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", argument)
-    return separated.replace("-", "_").lower().rpartition("_")[2]
+    return separated.replace("-", "_").lower().split("_")
 
 
 def _is_short(value: str) -> bool:

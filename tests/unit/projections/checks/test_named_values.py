@@ -48,6 +48,15 @@ def said(text: str) -> MessageReceived:
         {"commit": "0123456789abcdef0123456789abcdef01234567"},
         {"file": "text_0123456789ab"},
         {"repository": "acme/payments"},
+        {"table_name": "nope_tbl"},
+        {"tableName": "nope_tbl"},
+        {"database_name": "nope"},
+        {"channel_name": "invented-room"},
+        {"project_key": "ZZZ"},
+        {"repo_slug": "payments"},
+        {"key": "pay-9912"},
+        {"issue_key": "pay-9912"},
+        {"key": "CVEX-12"},
     ],
     ids=str,
 )
@@ -68,6 +77,12 @@ def test_unseen_name_is_found_by_its_form_or_by_its_argument(arguments: dict[str
         {"name": "incident-0417", "labels": ["launch", "q3-2026"]},
         {"project": "a text of more than a few words is no name"},
         {"channel": ""},
+        {"quarter": "Q4-2026", "week": "W48-2026", "year": "FY26-2026"},
+        {"encoding": "UTF-8", "format": "ISO-8601", "model": "GPT-5", "flaw": "CVE-2026", "issue": "CVE-2026-1234"},
+        {"to": "@here", "cc": "@channel"},
+        {"page": "first", "ids": "all", "table": "all", "sprint": "current", "project": "any"},
+        {"columns": ["count"]},
+        {"key": "priority", "file_name": "plan-2", "display_name": "OPS-12", "user_name": "ada"},
         {"issue": None},
     ],
     ids=str,
@@ -162,3 +177,9 @@ def test_huge_names_of_a_tool_and_an_argument_are_cut() -> None:
     ask = ToolAsk("c1", "t" * 2_000_000, arguments)
     (one,) = state_of(LlmResponse("", (ask,), "tool_calls", "m", Usage(), 0.0, 1)).unseen.values()
     assert (len(one.tool) < 300, len(one.argument) < 300, one.value) == (True, True, "OPS-4711")
+
+
+def test_run_with_too_many_words_keeps_no_words() -> None:
+    long = " ".join(f"w{n}-k{n}" for n in range(MOST_WORDS))
+    state = state_of(said("look"), asks(issue="OPS-12"), said(long), said("more"))
+    assert (state.is_blind, state.words, state.unseen) == (True, {}, {})

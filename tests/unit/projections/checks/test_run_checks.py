@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from gofer.values.messages import ToolAsk, Usage
 from support.journal.generated_journals import journals
 from support.stand_ins import mention
 
+ResultStatus = Literal["ok", "error", "refused"]
 BEGUN: Sequence[Entry] = (
     e.RunAccepted(mention(), "answer-here"),
     e.RunOwned(),
@@ -174,7 +176,15 @@ def test_invented_channel_is_a_warning_that_names_the_nearest_seen() -> None:
 
 @pytest.mark.parametrize(
     ("text", "summary"),
-    [("No issue was found.", "found 0 issues"), ("[]", "read the table"), ("0 rows.", "read 0 rows"), ("", "")],
+    [
+        ("No issue was found.", "found 0 issues"),
+        ("[]", "read the table"),
+        ("0 rows.", "read 0 rows"),
+        ("There is no row.", "zero rows"),
+        ("No page matches.", "no pages"),
+        ("", ""),
+        ("", "read the page"),
+    ],
 )
 def test_answer_that_rests_on_empty_results_only_is_a_warning(text: str, summary: str) -> None:
     empty = ToolResult("1.0", "ok", text, summary)
@@ -227,3 +237,57 @@ def test_verdicts_are_short_for_a_model_that_writes_megabytes() -> None:
     found = failed(*(entry for n in (1, 2, 3) for entry in turn(n, huge, arguments)))
     assert {"no-invented-names", "no-tool-loops"} <= found.keys()
     assert all(len(one.summary) <= 501 and len(one.detail) <= 3_001 for one in found.values())
+
+
+def of_script(*calls: tuple[str, ResultStatus]) -> list[Entry]:
+    """Return calls of a script by their ids, with the status of each result."""
+    made: list[Entry] = []
+    for call, status in calls:
+        made += [ToolCall(call, "look", "read", {"text": "a"}), ToolResult(call, status, "a result")]
+    return made
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("0:look:abc:1", "ok"), ("0:look:abc:2", "ok"), ("0:look:abc:3", "ok")],
+        [("0.1-0:look:abc:1", "ok"), ("0.1-1:look:abc:1", "ok"), ("0.1-2:look:abc:1", "ok")],
+        [("0.1-0:look:abc:1", "error"), ("0.1-1:look:abc:1", "error"), ("0.1-2:look:abc:1", "error")],
+        [("0:look:abc:1", "error"), ("0:look:abc:2", "ok"), ("0:look:abc:3", "error"), ("0:look:abc:4", "error")],
+        [("0:look:abc:1", "error"), ("0:look:other:1", "error"), ("0:look:abc:2", "error")],
+    ],
+    ids=["in a row", "in branches", "errors in branches", "an error in between", "another call in between"],
+)
+def test_healthy_reads_that_a_script_repeats_are_no_loop(calls: list[tuple[str, ResultStatus]]) -> None:
+    assert "no-tool-loops" not in failed(*of_script(*calls))
+
+
+@pytest.mark.parametrize("status", ["error", "refused"])
+def test_script_that_repeats_a_failed_call_in_one_branch_is_a_loop(status: ResultStatus) -> None:
+    found = failed(*of_script(*[(f"0.1-2:look:abc:{n}", status) for n in (1, 2, 3)]))["no-tool-loops"]
+    assert (found.summary, found.implies) == ("Tools were called with the same arguments: look 3 times.", "")
+    assert found.detail == 'The arguments of look are “{"text":"a"}”.'
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "no failures in the last 24 hours",
+        "0 open incidents",
+        "None of 14 services is down",
+        "0.4 % error rate",
+        "0 failed of 14 checks",
+        "no alert fires",
+        "found 0 rows that differ",
+    ],
+)
+def test_good_news_is_no_empty_result(summary: str) -> None:
+    healthy = ToolResult("1.0", "ok", "All of the 14 services answer within their limits. " * 10, summary)
+    assert failed(*turn(1, "look", {"text": "a"}, healthy), request(), answer()) == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "orphan"), [("approver/click-1", False), ("objection/click-1", False), ("answer/1", True)]
+)
+def test_own_call_without_an_outcome_is_an_orphan_only_as_the_answer(call: str, orphan: bool) -> None:
+    assert ("no-orphaned-tools" in failed(ToolCall(call, "tell", "blind", {}))) == orphan
