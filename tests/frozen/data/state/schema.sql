@@ -7,7 +7,8 @@ CREATE TABLE frames (
 CREATE TABLE heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
-    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL
+    wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL,
+    facts TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
