@@ -238,7 +238,7 @@ def test_runs_on_aws_are_listed_traced_exported_cancelled_kept_and_purged(
     assert trace["run"] == "aaaa01"
     assert "slack_post_message" in [span["name"] for span in trace["spans"]]
     code, out, err = at("export", "--since", "1h", "--json")
-    assert (code, "of 1 runs" in err) == (0, True)
+    assert (code, "of 1 run" in err) == (0, True)
     (exported,) = [json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"] for line in out.splitlines()]
     assert {span["traceId"] for span in exported} == {trace_id("aaaa01").hex()}
 

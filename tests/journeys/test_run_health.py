@@ -69,7 +69,7 @@ def test_diff_of_two_runs_shows_the_prompts_with_which_these_runs_began(of_each_
         assert f"heron-{kind}" in shown
         assert QUESTIONS[kind] in shown
     assert "magpie" not in shown
-    assert "1 waits" in shown
+    assert "1 wait," in shown
 
 
 def test_run_of_a_complaint_is_found_by_time_and_channel(of_each_kind: Played, command: Command) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from gofer.journal.entries import Recorded, RunFinished, RunHandedOver, RunParked
+from gofer.journal.entries import Recorded, RunChecked, RunFinished, RunHandedOver, RunParked
 from gofer.journal.log import read_journal
 from support.simulation.judge import Report
 from support.simulation.schedule import Schedule
@@ -64,7 +64,7 @@ class OneCrash(Schedule):
             if (
                 last
                 and last.owner.startswith(dead)
-                and not isinstance(last.entry, RunFinished | RunHandedOver | RunParked)
+                and not isinstance(last.entry, RunFinished | RunChecked | RunHandedOver | RunParked)
             ):
                 found.append(next(recorded.at - crash for recorded in journal if recorded.at > crash) / 1000)
         return found

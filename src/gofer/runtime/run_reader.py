@@ -137,7 +137,8 @@ class RunReader:
         progress = project(entries)
         subagents = await self._subagents(entries)
         bundles = await self._bundles({run: entries, **subagents.journals})
-        return RunRecord(run, entries, progress, subagents, bundles, _text_of(damage))
+        is_intact = damage is None or isinstance(damage, OtherVersion)
+        return RunRecord(run, entries, progress, subagents, bundles, _text_of(damage), is_intact=is_intact)
 
     async def _entries(self, run: str) -> tuple[Sequence[Recorded], Corrupt | None]:
         return await read_until_damage(run, self.stores.journals, self.stores.blobs)

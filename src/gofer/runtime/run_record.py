@@ -31,6 +31,8 @@ class RunRecord:
     start has none."""
     damage: str = ""
     """Why the rest of the journal cannot be read; empty for a complete journal."""
+    is_intact: bool = True
+    """Whether the journal has no damage. One that another version of Gofer wrote is intact, even if it has `damage`."""
 
     @property
     def bundle(self) -> Bundle | None:
@@ -48,7 +50,7 @@ class RunRecord:
 
         No worker continues a damaged run, so a program that waits for the end of a run sees one.
         """
-        if self.damage:
+        if not self.is_intact:
             return "damaged"
         if self.progress.finished is not None:
             return self.progress.finished.status

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from gofer.projections.states import States, project
 from support.engine.memory_run import memory_run, says
 from support.journal.generated_journals import journals
 from support.simulation.schedule import Schedule
+from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
 FROZEN = Path(__file__).parents[2] / "frozen" / "data" / "journals"
@@ -94,7 +96,13 @@ async def _journal(schedule: Schedule, run: str) -> Sequence[Recorded]:
 
 def test_frozen_corpus_reaches_every_kind_of_state_that_runs_reach() -> None:
     reached = {one.after for journal in frozen_journals().values() for one in project(journal).transitions}
-    assert {"compacting", "running", "waiting_approval", "waiting_subagent", "waiting_outage", "handed_over"} <= reached
+    assert {"compacting", "running", "waiting_approval", "waiting_subagent", "handed_over"} <= reached
+
+
+@pytest.mark.parametrize("reason", get_args(e.ParkReason))
+def test_parked_run_waits_for_the_reason_of_its_entry(reason: e.ParkReason) -> None:
+    entries = [e.RunAccepted(mention(), "w"), e.RunOwned(), e.RunParked(reason, 9_000)]
+    assert states_of([Recorded(n, 0, n, "me", entry) for n, entry in enumerate(entries, 1)])[-1] == f"waiting_{reason}"
 
 
 DROPPED = [
@@ -164,10 +172,15 @@ def test_doubled_entry_is_a_violation_at_every_place_of_the_frozen_corpus() -> N
                 assert violations([*journal[:at], recorded, *journal[at:]]), f"{name}, {recorded.address}"
 
 
+def _is_needed(entry: e.Entry) -> bool:
+    """Return whether a later entry needs this one. A call whose question could not be asked is refused in any case."""
+    return not isinstance(entry, e.ApprovalDecided) or entry.decision == "approved"
+
+
 def test_dropped_entry_is_a_violation_at_every_place_of_the_frozen_corpus() -> None:
     for name, journal in frozen_journals().items():
         for at, recorded in enumerate(journal):
-            if isinstance(recorded.entry, MARKED_WHEN_DROPPED):
+            if isinstance(recorded.entry, MARKED_WHEN_DROPPED) and _is_needed(recorded.entry):
                 assert violations([*journal[:at], *journal[at + 1 :]]), f"{name}, {recorded.address}"
 
 
