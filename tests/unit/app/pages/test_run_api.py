@@ -145,7 +145,7 @@ async def test_query_that_names_no_step_is_refused(query: str, status: int) -> N
 
 
 async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None:
-    record = replace(await record_of(await ended()), damage="Frame 9 is <b>damaged</b>.")
+    record = replace(await record_of(await ended()), damage="Frame 9 is <b>damaged</b>.", is_intact=False)
     trace = run_api.trace_json(record, full=False, after=0)
     steps = trace["steps"]
     assert isinstance(steps, list)
