@@ -110,8 +110,14 @@ def nearest(state: NamedValues, texts: Iterable[str], value: str) -> str:
 def _see(state: NamedValues, text: str) -> None:
     if state.is_blind:
         return
-    for word in _each_word(text):
-        state.words[word.lower()] = word
+    for found in _WORD.findall(text):
+        whole = found.strip("-_")
+        # Most words of a run were seen before, and then their parts were too.
+        if whole.lower() in state.words:
+            continue
+        for word in _with_parts(whole):
+            if len(word) <= _LONGEST_WORD:
+                state.words.setdefault(word.lower(), word)
         if len(state.words) >= MOST_WORDS:
             _look_away(state)
             return
@@ -130,7 +136,7 @@ def _words_of(text: str) -> Mapping[str, str]:
 
 
 def _each_word(text: str) -> Iterator[str]:
-    """Yield the words of a text and their parts. An uuid is kept without its dashes."""
+    """Yield the words of a text and their parts."""
     for found in _WORD.finditer(text):
         for word in _with_parts(found[0].strip("-_")):
             if len(word) <= _LONGEST_WORD:
@@ -138,6 +144,7 @@ def _each_word(text: str) -> Iterator[str]:
 
 
 def _with_parts(word: str) -> Iterator[str]:
+    """Yield a word and its parts. An uuid is also kept without its dashes."""
     yield word
     if linked := _LINKED_TS.fullmatch(word):
         yield from linked.groups()
