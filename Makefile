@@ -30,8 +30,8 @@ types: .venv/.dev
 	$(BIN)/basedpyright
 
 # The longest groups start first, so that no processor is idle for long at the end.
-test: lint ## run the checks and all tests, four groups at a time, because some of them wait
-	@$(MAKE) --no-print-directory -j4 journeys-from-m journeys-to-l survival unit-e-to-r unit-others contracts schedules types
+test: lint ## run the checks and all tests, five groups at a time, because some of them wait
+	@$(MAKE) --no-print-directory -j5 journeys-from-m journeys-to-l survival unit-others unit-e-to-r contracts types schedules
 
 unit: .venv/.dev
 	$(RUN) pytest tests/unit $(ARGS)
