@@ -137,8 +137,7 @@ class RunReader:
         progress = project(entries)
         subagents = await self._subagents(entries)
         bundles = await self._bundles({run: entries, **subagents.journals})
-        is_intact = damage is None or isinstance(damage, OtherVersion)
-        return RunRecord(run, entries, progress, subagents, bundles, _text_of(damage), is_intact=is_intact)
+        return RunRecord(run, entries, progress, subagents, bundles, damage)
 
     async def _entries(self, run: str) -> tuple[Sequence[Recorded], Corrupt | None]:
         return await read_until_damage(run, self.stores.journals, self.stores.blobs)
@@ -199,12 +198,6 @@ def _unreadable(run: str, damage: Corrupt | None) -> GoferError:
     if isinstance(damage, OtherVersion):
         return damage
     return Corrupt(f"{damage} No part of the run can be read; restore it from a backup with `gofer restore`.")
-
-
-def _text_of(damage: Corrupt | None) -> str:
-    if damage is None:
-        return ""
-    return str(damage)
 
 
 async def listed_run(store: Store, prefix: str) -> Head:

@@ -13,7 +13,7 @@ from gofer.projections.progress import Progress, project
 from gofer.projections.words.step_writer import steps
 from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
 from gofer.sources.workflow_files import decode_bundle
-from gofer.values.errors import Corrupt
+from gofer.values.errors import Corrupt, OtherVersion
 from gofer.values.messages import asked_at
 from gofer.workflows.bundle import Bundle
 
@@ -29,10 +29,15 @@ class RunRecord:
     bundles: Mapping[str, Bundle] = field(default_factory=dict[str, Bundle])
     """The prompts, tools and settings as the run and its subagent runs began with them, by run. A run that did not
     start has none."""
-    damage: str = ""
-    """Why the rest of the journal cannot be read; empty for a complete journal."""
-    is_intact: bool = True
-    """Whether the journal has no damage. One that another version of Gofer wrote is intact, even if it has `damage`."""
+    error: Corrupt | None = None
+    """Why the rest of the journal cannot be read; None for a complete journal."""
+
+    @property
+    def damage(self) -> str:
+        """The sentence about the rest of the journal that cannot be read; empty for a complete journal."""
+        if self.error is None:
+            return ""
+        return str(self.error)
 
     @property
     def bundle(self) -> Bundle | None:
@@ -50,7 +55,8 @@ class RunRecord:
 
         No worker continues a damaged run, so a program that waits for the end of a run sees one.
         """
-        if not self.is_intact:
+        # A journal that another version of Gofer wrote is intact, and that version continues the run.
+        if self.error is not None and not isinstance(self.error, OtherVersion):
             return "damaged"
         if self.progress.finished is not None:
             return self.progress.finished.status

@@ -10,6 +10,7 @@ import pytest
 from gofer.app.pages import run_api, run_page
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunFinished
+from gofer.values.errors import Corrupt
 from gofer.workflows.schema import Limits
 from support.app.read_runs import pages_of, record_of
 from support.engine.memory_run import MemoryRun, memory_run, says
@@ -145,7 +146,7 @@ async def test_query_that_names_no_step_is_refused(query: str, status: int) -> N
 
 
 async def test_damage_is_named_in_the_run_in_its_steps_and_on_its_page() -> None:
-    record = replace(await record_of(await ended()), damage="Frame 9 is <b>damaged</b>.", is_intact=False)
+    record = replace(await record_of(await ended()), error=Corrupt("Frame 9 is <b>damaged</b>."))
     trace = run_api.trace_json(record, full=False, after=0)
     steps = trace["steps"]
     assert isinstance(steps, list)
