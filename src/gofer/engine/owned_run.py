@@ -115,7 +115,7 @@ class OwnedRun:
         """
         recorded = self._journal.add(entry)
         known = self.utilisation.causes
-        # The checks hold the progress and the utilisation.
+        # The checks hold the progress, the calls and the utilisation.
         run_checks.fold(self.checks, recorded)
         conversation.fold(self.conversation, recorded)
         repetition.fold(self.repetition, recorded)
@@ -146,7 +146,8 @@ class OwnedRun:
         if self.progress.finished is None:
             return ""
         services = self.services
-        return head_facts.encode(run_facts.named_facts(self.facts, self.progress, services.tools, services.tokens))
+        facts = run_facts.named_facts(self.facts, self.checks.calls, self.progress, services.tools, services.tokens)
+        return head_facts.encode(facts)
 
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""

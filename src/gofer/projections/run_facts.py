@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from gofer.journal import entries as e
 from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, PRIVATE_ANSWER, STATUS, SUBAGENT_QUESTION, TURNED_AWAY, is_own
-from gofer.projections import calls
 from gofer.projections.calls import Call, Calls
 from gofer.projections.checks.checks_of_calls import equal_calls, plan_calls
 from gofer.projections.progress import Progress
@@ -21,9 +20,11 @@ _FAILED = frozenset({"error", "refused", "unknown"})
 
 @dataclass(slots=True)
 class RunFacts:
-    """The facts of a run so far that its progress does not have. Times are unix milliseconds, 0 before the event."""
+    """The facts of a run so far that its progress and its calls do not have.
 
-    calls: Calls = field(default_factory=Calls)
+    Times are unix milliseconds, 0 before the event.
+    """
+
     skills: set[str] = field(default_factory=set[str])
     sign_at: int = 0
     """The time of the first message that people saw."""
@@ -41,7 +42,6 @@ def project(entries: Iterable[e.Recorded]) -> RunFacts:
 
 def fold(state: RunFacts, recorded: e.Recorded) -> None:
     """Add one more entry to the facts, in place."""
-    calls.fold(state.calls, recorded)
     match recorded.entry:
         case e.SkillLoaded(skill=skill):
             state.skills.add(skill)
@@ -53,9 +53,9 @@ def fold(state: RunFacts, recorded: e.Recorded) -> None:
             pass
 
 
-def named_facts(facts: RunFacts, progress: Progress, known: Collection[str], tokens: Tokens) -> HeadFacts:
+def named_facts(facts: RunFacts, made: Calls, progress: Progress, known: Collection[str], tokens: Tokens) -> HeadFacts:
     """Return the facts of an ended run for its head, with the tokens of the person and the channel."""
-    counted = counted_facts(facts, progress, known)
+    counted = counted_facts(facts, made, progress, known)
     event = progress.event
     if event is None:
         return counted
@@ -65,10 +65,11 @@ def named_facts(facts: RunFacts, progress: Progress, known: Collection[str], tok
     return replace(counted, person=person, channel=tokens.channel(event.source, event.place.get("channel", "")))
 
 
-def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -> HeadFacts:
+def counted_facts(facts: RunFacts, made: Calls, progress: Progress, known: Collection[str]) -> HeadFacts:
     """Return the facts of a run without tokens.
 
-    `known` has the names of existing tools. Other names were invented by a model, and rows must not hold them.
+    `made` are its calls, and `known` has the names of existing tools. Other names were invented by a model, and rows
+    must not hold them.
     """
     cause = ""
     system = ""
@@ -78,7 +79,7 @@ def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -
     return HeadFacts(
         llm_calls=progress.llm_calls,
         tool_calls=progress.tool_calls,
-        tools=tool_counts(facts.calls, known),
+        tools=tool_counts(made, known),
         skills=tuple(sorted(facts.skills)),
         subagents=_asked_subagents(progress),
         input_tokens=progress.usage.input_tokens,
@@ -86,8 +87,8 @@ def counted_facts(facts: RunFacts, progress: Progress, known: Collection[str]) -
         cached_tokens=progress.usage.cached_tokens,
         usd=progress.cost_usd,
         owned_ms=progress.owned_ms(progress.last_at),
-        plan_calls=len(plan_calls(facts.calls)),
-        equal_calls=max(map(len, equal_calls(facts.calls)), default=0),
+        plan_calls=len(plan_calls(made)),
+        equal_calls=max(map(len, equal_calls(made)), default=0),
         sign_ms=_after(progress, facts.sign_at),
         answer_ms=_after(progress, facts.answer_at),
         checks=_failed_checks(progress),

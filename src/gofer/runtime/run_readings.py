@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gofer.journal.coordination import Head
 from gofer.journal.head_facts import HeadFacts, decode
-from gofer.projections import run_facts
+from gofer.projections import calls, run_facts
 from gofer.runtime.run_origins import Origin, origin_of
 from gofer.runtime.run_reader import Reader, RunReader, RunRecord
 from gofer.values.canonical_json import as_object, as_text
@@ -58,7 +58,9 @@ class RunReadings:
         record = await self.record(head)
         if record is None:
             return None
-        return run_facts.counted_facts(run_facts.project(record.entries), record.progress, _tools_of(record))
+        unwritten = run_facts.project(record.entries)
+        made = calls.project(record.entries)
+        return run_facts.counted_facts(unwritten, made, record.progress, _tools_of(record))
 
     async def person(self, head: Head) -> Origin | None:
         """Return an origin with the person of a run, read once for each person; None if it is not known."""

@@ -8,7 +8,7 @@ from gofer.journal.entries import Entry, Recorded
 from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
 from gofer.journal.purposes import ANSWER, ANSWER_PART, COMPACTION, STATUS, SUBAGENT_QUESTION
 from gofer.journal.workspace_entries import SkillLoaded
-from gofer.projections import progress, run_facts
+from gofer.projections import calls, progress, run_facts
 from gofer.values.events import Actor, Event
 from gofer.values.messages import ToolAsk, Usage
 from support.stand_ins import TOKENS, mention
@@ -27,7 +27,9 @@ def asked(*tools: str) -> Entry:
 
 
 def facts_of(journal: Sequence[Recorded], *known: str) -> HeadFacts:
-    return run_facts.named_facts(run_facts.project(journal), progress.project(journal), known, TOKENS)
+    return run_facts.named_facts(
+        run_facts.project(journal), calls.project(journal), progress.project(journal), known, TOKENS
+    )
 
 
 ACCEPTED = e.RunAccepted(mention(), "w")
