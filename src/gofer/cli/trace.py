@@ -62,7 +62,9 @@ async def _record(opened: Operations, name: str) -> RunRecord:
 
 def _outline(record: RunRecord) -> Sequence[str]:
     # The first span has every other status of the run.
-    status = "damaged" * (record.status == "damaged")
+    status = ""
+    if record.status == "damaged":
+        status = "damaged"
     spans = whole_trace(record.entries, record.subagents)
     return outline(record.run, spans, status=status, checks=record.failed_checks)
 
