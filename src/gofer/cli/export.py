@@ -14,10 +14,10 @@ from gofer.app.worker import build_exporter
 from gofer.cli.arguments import operations, place_options
 from gofer.cli.times import moment
 from gofer.journal.coordination import Head
-from gofer.projections.words.step_headlines import counted
 from gofer.runtime.run_reader import listed_run
 from gofer.runtime.telemetry.exporter import Exporter, Sent, requests, to_json
 from gofer.runtime.telemetry.spans import Exported
+from gofer.values.amounts import counted
 from gofer.values.canonical_json import one_line
 from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, TemporaryError
 from gofer.values.outside import SystemClock

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from gofer.journal.head_facts import NO_TOOL, ToolCount
 from gofer.projections.tracing.trace import timestamp
-from gofer.projections.words.step_headlines import counted
 from gofer.runtime.cost_forecast import FEWEST_DAYS, Forecast, Range, forecast, seen_days
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.statistics import Measure, Statistics, Tally, percentile
+from gofer.values.amounts import counted
 
 _CALLS = "  Calls by tool, with refused ones and those about the plan, without those of subagent runs"
 _MEASURED = "  What one run needed, by the check that limits it; measured_p95 in a workflow file is the p95"

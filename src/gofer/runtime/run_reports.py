@@ -29,6 +29,7 @@ from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Provenance
+from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Cause, ToolError
 from gofer.values.outside import Clock
@@ -138,18 +139,15 @@ def _told(failed: Sequence[Verdict]) -> str:
     if warnings == 1:
         errors.append("1 warning")
     elif warnings:
-        errors.append(f"{warnings} warnings")
+        errors.append(counted(warnings, "warning"))
     return "; ".join(errors)
 
 
 def _spent(progress: Progress, now_ms: int) -> str:
     seconds = max(0, now_ms - progress.accepted_at) / 1000
     usage = progress.usage
-    cost = "cost unknown"
-    if progress.cost_usd is not None:
-        cost = f"{progress.cost_usd:.4f} USD"
     tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
-    return f"{seconds:,.1f} s, {tokens}, {cost}"
+    return f"{seconds:,.1f} s, {tokens}, {money(progress.cost_usd)}"
 
 
 def _configuration(progress: Progress, loaded: Loaded | None) -> Iterator[str]:

@@ -8,8 +8,8 @@ from gofer.projections.calls import Call
 from gofer.projections.comparison.compared_entries import ComparedEntry
 from gofer.projections.comparison.prompt_diff import BlockDiff, RoleDiff, line_diff, shortened
 from gofer.projections.comparison.run_diff import FirstDifference, Followed, PromptDiff, RunDiff, Summary
-from gofer.projections.words.step_headlines import counted
 from gofer.projections.words.transcript import harmless
+from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import encode_text
 
 MOST_CALLS = 20
@@ -57,12 +57,10 @@ def _lines(diff: RunDiff, label: str) -> Iterator[str]:
 
 
 def _summary(run: Summary) -> str:
-    cost = "cost unknown"
-    if run.cost_usd is not None:
-        cost = f"{run.cost_usd:.4f} USD"
     counts = f"{counted(run.llm_calls, 'model call')}, {counted(run.tool_calls, 'tool call')} toward the limit"
     tokens = f"{run.input_tokens:,} tokens in, {run.output_tokens:,} out"
-    return f"{run.run}  {run.workflow}  {run.status}: {counts}, {tokens}, {cost}, {run.duration_ms / 1000:.1f} s"
+    used = f"{counts}, {tokens}, {money(run.cost_usd)}, {run.duration_ms / 1000:.1f} s"
+    return f"{run.run}  {run.workflow}  {run.status}: {used}"
 
 
 def _first_lines(diff: RunDiff) -> Iterator[str]:

@@ -10,7 +10,7 @@ from gofer.projections.examination.health import Health, RunHealth
 from gofer.projections.examination.waste import REASONS, Waste, Wasted
 from gofer.projections.open_work import WORDS, State
 from gofer.projections.requests.context import FULL, HIGH, Snapshot
-from gofer.projections.words.step_headlines import counted
+from gofer.values.amounts import counted, money
 
 MOST_REQUESTS = 40
 """The most requests in the table of the context; of more, the fullest are shown."""
@@ -47,11 +47,8 @@ def health_lines(found: Health) -> Iterator[str]:
 
 
 def _summary(run: Summary) -> str:
-    cost = "cost unknown"
-    if run.cost_usd is not None:
-        cost = f"{run.cost_usd:.4f} USD"
     calls = f"{counted(run.llm_calls, 'model call')}, {counted(run.tool_calls, 'tool call')} toward the limit"
-    counts = f"{calls}, {run.input_tokens + run.output_tokens:,} tokens, {cost}"
+    counts = f"{calls}, {run.input_tokens + run.output_tokens:,} tokens, {money(run.cost_usd)}"
     return f"Run {run.run} of {run.workflow}: {run.status} after {_seconds(run.duration_ms)}, {counts}"
 
 
@@ -160,11 +157,11 @@ def _subagent_lines(run: RunHealth) -> Iterator[str]:
 
 
 def _waste_lines(found: Waste) -> Iterator[str]:
-    money = ""
+    cost = ""
     wasted = [part.usd for part in found.parts if part.usd is not None]
     if found.run_usd is not None:
-        money = f", {sum(wasted):.4f} of {found.run_usd:.4f} USD"
-    yield f"Waste: {found.tokens:,} of {found.run_tokens:,} tokens ({found.share:.1%}){money}"
+        cost = f", {sum(wasted):.4f} of {found.run_usd:.4f} USD"
+    yield f"Waste: {found.tokens:,} of {found.run_tokens:,} tokens ({found.share:.1%}){cost}"
     for part in found.parts:
         yield f"  {_wasted(part)}"
     if found.model_attempts:
@@ -176,10 +173,7 @@ def _waste_lines(found: Waste) -> Iterator[str]:
 def _wasted(part: Wasted) -> str:
     tools = ", ".join(f"{tool} ×{count}" for tool, count in sorted(part.tools.items()))
     kinds = f"{part.input_tokens:,} in, {part.cached_tokens:,} cached, {part.output_tokens:,} out"
-    cost = "cost unknown"
-    if part.usd is not None:
-        cost = f"{part.usd:.4f} USD"
-    return f"{part.reason}, {REASONS[part.reason]}: {tools}; {part.tokens:,} tokens ({kinds}), {cost}"
+    return f"{part.reason}, {REASONS[part.reason]}: {tools}; {part.tokens:,} tokens ({kinds}), {money(part.usd)}"
 
 
 def _anomaly_lines(found: Anomalies, workflow: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from gofer.journal.check_entries import Verdict
 from gofer.projections.tracing.spans import Span
+from gofer.values.amounts import money
 from gofer.values.canonical_json import as_list
 
 ALMOST_FULL = 0.9
@@ -164,11 +165,11 @@ def _usage(span: Span) -> str:
     facts = span.attributes
     if "gen_ai.usage.input_tokens" not in facts:
         return ""
-    money = "cost unknown"
-    if (cost := facts.get("gofer.cost_usd")) is not None:
-        money = f"{cost:.4f} USD"
+    cost = facts.get("gofer.cost_usd")
+    if not isinstance(cost, float | int):
+        cost = None
     read = f"{facts['gen_ai.usage.input_tokens']:,} in{_of_window(span)}"
-    return f"{read}, {facts['gen_ai.usage.output_tokens']:,} out, {money}"
+    return f"{read}, {facts['gen_ai.usage.output_tokens']:,} out, {money(cost)}"
 
 
 def _expected(span: Span) -> str:

@@ -7,6 +7,7 @@ from typing import assert_never
 from gofer.projections.open_work import WORDS
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.words.steps import Step, summary
+from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_list, as_object
 
 _TURN = re.compile(r"\d+\.\d+")
@@ -108,7 +109,7 @@ def _model(step: Step, facts: Mapping[str, object]) -> str:
             calls = ""
             if asked:
                 calls = f"; calls {_names(asked)}"
-            return f"{_text(facts, 'model')}: {tokens}, {money(facts.get('cost_usd'))}{calls}"
+            return f"{_text(facts, 'model')}: {tokens}, {_cost(facts.get('cost_usd'))}{calls}"
         case _:
             return _context(facts)
 
@@ -132,18 +133,10 @@ def _context(facts: Mapping[str, object]) -> str:
     return "; ".join([f"{tokens}{_window(facts)}", *named])
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 call` or `2 calls`."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun}s"
-
-
-def money(cost: object) -> str:
-    """Return US dollars as text; an unknown cost is said to be unknown."""
-    if isinstance(cost, float | int):
-        return f"{cost:.4f} USD"
-    return "cost unknown"
+def _cost(value: object) -> str:
+    if isinstance(value, float | int):
+        return money(value)
+    return money(None)
 
 
 def _call(step: Step, facts: Mapping[str, object]) -> str:
@@ -220,7 +213,7 @@ def used(usage: Mapping[str, object]) -> str:
         f"{counted(_number(usage, 'llm_calls'), 'model call')}, {counted(_number(usage, 'tool_calls'), 'tool call')}"
     )
     tokens = f"{_number(usage, 'input_tokens'):,} tokens in, {_number(usage, 'output_tokens'):,} out"
-    return f"{calls}, {tokens}, {money(usage.get('cost_usd'))}"
+    return f"{calls}, {tokens}, {_cost(usage.get('cost_usd'))}"
 
 
 def _end(facts: Mapping[str, object]) -> str:
