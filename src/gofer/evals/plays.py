@@ -1,0 +1,54 @@
+"""One play of a case: the runs that it started, and the changes that they made to the world."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gofer.journal.entries import Recorded
+from gofer.projections.progress import Progress
+from gofer.workflows.bundle import Bundle
+
+Evidence = Literal["live", "recorded", "scripted"]
+"""Where the answers of the model came from: a model now, a model earlier (found by the hash of the request), or a
+script. Answers of a script test the harness and say nothing about a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Something that a person saw in an outside system."""
+
+    kind: Literal["message", "edit", "button", "reaction", "file", "comment", "issue", "page"]
+    place: str
+    """The path of the object in the world."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """One run of a play."""
+
+    run: str
+    entries: Sequence[Recorded]
+    progress: Progress
+    bundle: Bundle | None
+    """The workflow, prompt and tools of the run; None for a run that did not start."""
+    seen: Sequence[Seen] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One play of a case, before it is graded."""
+
+    turns: Sequence[PlayedTurn]
+    world: Mapping[str, object]
+    """The changes to the world: `added`, `removed`, `changed`, as `gofer run --world` prints them."""
+    evidence: Evidence
+    latency_ms: int
+    no_evidence: str = ""
+    """Why the play says nothing, such as a request without a recorded answer; empty for a play that can be graded."""
+    infrastructure: str = ""
+    """The failure of infrastructure that ended the play; empty if there was none."""
+    live_tools: bool = False
+    """Whether tools reached real systems, whose changes are not known."""
+    requests_changed: Sequence[str] = field(default_factory=tuple[str, ...])
+    """The requests without a recorded answer, as `<turn>.<request>`."""

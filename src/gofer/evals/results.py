@@ -1,0 +1,165 @@
+"""The results of evals: the grades of a run, the runs of a case, and the cases of a suite."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from gofer.evals.plays import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The verdict about one dimension of a run."""
+
+    dimension: str
+    """What was graded, such as `status`, `tools.required`, `world.added`, `output.not_contains`, `check.no-tool-loops`,
+    `rubric.max_latency_ms` or `judge.faithful`."""
+    passed: bool
+    expected: str = ""
+    """One line for people; empty for a grade that passed."""
+    happened: str = ""
+    """One line for people; empty for a grade that passed."""
+    step: str = ""
+    """The call or the address of the entry where the run first differs from the expectation; empty if it has none."""
+    blocks: bool = True
+    """Whether a failure fails the run; a judge without measured agreement does not block."""
+    score: float | None = None
+    """0 to 1, for grades that have a score."""
+    explanation: str = ""
+
+
+RunOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRun:
+    """One graded run of a case."""
+
+    number: int
+    """1 for the first run of the case."""
+    outcome: RunOutcome
+    runs: Sequence[str]
+    """The ids of the runs, one for each turn."""
+    grades: Sequence[Grade]
+    evidence: Evidence
+    status: str = ""
+    """The status of the last run."""
+    problem: str = ""
+    """One sentence, if the run could not be graded."""
+    latency_ms: int = 0
+    cost_usd: float | None = None
+    """None if the price of a model is unknown."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    llm_calls: int = 0
+    tool_calls: int = 0
+    models: Sequence[str] = ()
+    agent_version: str = ""
+    """The hash of the bundle: workflow, prompt, skills and tools."""
+    attempts: int = 1
+    """The plays, with those that failures of infrastructure ended."""
+
+    @property
+    def failures(self) -> Sequence[Grade]:
+        """The grades that failed and block."""
+        return [grade for grade in self.grades if grade.blocks and not grade.passed]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval of a share, 0 to 1."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A case compared with its baseline."""
+
+    verdict: Literal["regressed", "not_regressed", "not_enough_evidence"]
+    passed_before: int
+    runs_before: int
+    p_value: float | None
+    """The probability of such a difference by chance; None without enough runs."""
+
+
+CaseOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget", "quarantined", "not_played"]
+"""`quarantined`: the case failed and is in quarantine. `not_played`: the suite ended before the case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """The runs of one case, and what follows from them."""
+
+    case: str
+    """`<file>/<case>`, without the suffix of the file."""
+    workflow: str
+    outcome: CaseOutcome
+    runs: Sequence[CaseRun]
+    required: int
+    """The runs that must pass."""
+    planned: int
+    """The runs that were planned; fewer are played if the outcome is clear before."""
+    interval: Interval | None = None
+    """The Wilson interval of the pass rate, 95 %."""
+    consistency: float | None = None
+    """The share of the runs with the most frequent status; a script below 1.0 fails."""
+    comparison: Comparison | None = None
+    quarantined_until: date | None = None
+    tags: Sequence[str] = ()
+    coordinator: Literal["llm", "script"] = "llm"
+
+    @property
+    def passed(self) -> int:
+        """The number of runs that passed."""
+        return sum(run.outcome == "passed" for run in self.runs)
+
+
+SCHEMA_VERSION = 1
+"""The version of the JSON report."""
+
+PASSED = 0
+REGRESSED = 1
+WRONG_INPUT = 2
+NO_EVIDENCE = 3
+INFRASTRUCTURE = 4
+OVER_BUDGET = 5
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteResult:
+    """The results of all cases of one `gofer eval`."""
+
+    cases: Sequence[CaseResult]
+    at: float
+    """Unix seconds of the begin."""
+    seconds: float
+    commit: str = ""
+    """The commit of the files; empty if there is none."""
+    changed: bool = False
+    """Whether the files differ from the commit."""
+    gofer: str = ""
+    """The version of Gofer."""
+    interrupted: bool = False
+    agent_versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The hash of the bundle of each workflow."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command: the worst outcome of a case."""
+        outcomes = {case.outcome for case in self.cases}
+        regressed = any(case.comparison is not None and case.comparison.verdict == "regressed" for case in self.cases)
+        if self.interrupted:
+            return INTERRUPTED
+        if "failed" in outcomes or regressed:
+            return REGRESSED
+        if "over_budget" in outcomes:
+            return OVER_BUDGET
+        if "infrastructure" in outcomes:
+            return INFRASTRUCTURE
+        if "no_evidence" in outcomes or "not_played" in outcomes:
+            return NO_EVIDENCE
+        return PASSED

@@ -1,0 +1,1 @@
+"""Replay: the engine runs a recorded journal again, and nothing outside is called."""
