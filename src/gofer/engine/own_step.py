@@ -13,7 +13,7 @@ from gofer.engine.services import Services
 from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
 from gofer.journal.frame_counts import has_begun
-from gofer.journal.log import Journal, claim, open_journal
+from gofer.journal.log import Journal, claim, open_journal, read_journal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.served_model import ServedModel
 from gofer.sources.part_values import Outcome, OwnCall
@@ -50,7 +50,7 @@ class PurposeCall:
 class OwnStep(OwnedRun):
     """A run, with the calls that its owner makes for the run itself.
 
-    `attempt`, `ask`, `clear` and `open_child` reach beyond the journal of the run. Replay overrides them.
+    `attempt`, `ask`, `clear`, `open_child` and `journal_of` reach beyond the journal of the run. Replay overrides them.
     """
 
     def __init__(
@@ -101,6 +101,10 @@ class OwnStep(OwnedRun):
         """Send the bytes of a recorded request to a model; return its answer. Raises what `model_order.answer` does."""
         return await model_order.answer(self.services, model, body, timeout, self.traceparent(request))
 
+    def report_failure(self, error: Exception) -> None:
+        """Tell the operator that a model gave no answer."""
+        model_order.log_failure(self.run, error, private=self.is_private)
+
     async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
         """Return a call as it may be made, or its outcome instead, as `check` finds. Raises what `check` raises."""
         return await check()
@@ -137,6 +141,10 @@ class OwnStep(OwnedRun):
         if event is None:
             raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
         return e.RunAccepted(event, self.progress.workflow, parent=self.run, depth=self.progress.depth + 1)
+
+    async def journal_of(self, run: str) -> Sequence[e.Recorded]:
+        """Return all entries of an earlier run. Raises Corrupt, Gone, TemporaryError."""
+        return await read_journal(run, self.services.store, self.services.blobs)
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
         """Return the content of a file; fetch it first if the run does not have it. `purpose` names that call.

@@ -155,7 +155,7 @@ class WorkingStep:
             if model_order.is_barred(candidate, failures):
                 continue
             if failures:
-                own.note(model_order.deferral(own.run, call, failures[-1].error, private=own.is_private))
+                own.note(model_order.deferral(call, failures[-1].error))
             await own.begin(timeout)
             intent, body = intend(candidate.params)
             request = own.note(intent)
@@ -163,8 +163,9 @@ class WorkingStep:
             try:
                 return await own.ask(candidate.model, body, timeout, request)
             except (TemporaryError, RunStopped) as error:
+                own.report_failure(error)
                 failures.append(model_order.Failure(candidate.model.endpoint, error))
-        deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress, private=own.is_private)
+        deferred, left = model_order.defer(own.services, call, failures, own.progress)
         own.note(deferred)
         raise left
 
