@@ -115,6 +115,8 @@ class LlmResponse:
     """A JSON object that the provider requires again in later requests, or empty."""
     thoughts: str = ""
     """The model's reasoning before its answer if `extra` does not hold it, with its tags if it was part of the text."""
+    fingerprint: str = ""
+    """The provider's `system_fingerprint`: an answer to the same request may differ if it differs; or empty."""
 
     @property
     def known_usd(self) -> float:

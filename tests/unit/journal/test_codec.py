@@ -38,6 +38,7 @@ ENTRIES = st.one_of(
         COUNT,
         TEXT,
         TEXT,
+        TEXT,
     ),
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),

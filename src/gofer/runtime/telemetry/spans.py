@@ -34,6 +34,7 @@ _TYPED = (
     "gen_ai.request.seed",
     "gen_ai.request.max_tokens",
     "gen_ai.response.model",
+    "openai.response.system_fingerprint",
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.cache_read.input_tokens",

@@ -283,6 +283,7 @@ KEPT |= {
     "prefix_sha256",
     "item",
     "arguments_sha256",
+    "fingerprint",
     "run",
 }
 """Fields of entries that hold names, ids and kinds."""
