@@ -32,6 +32,7 @@ COMMANDS = {
     "stats": "count runs, errors, tools, costs and times, by workflow, person, week, tool or skill",
     "trace": "show what one run did, step by step",
     "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
+    "replay": "run a recorded run again through the engine, and say where it differs",
     "diff": "show where two runs part, how their prompts differ there, and what followed",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "cancel": "stop a run before its next step",

@@ -13,6 +13,7 @@ from gofer.models.language_model import Answer, Model
 from gofer.replay.divergence import ReplayEnded
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, Outside, random_id
@@ -64,6 +65,11 @@ def isolated(services: Services, rows: RecordedRows, now_ms: Callable[[], int], 
         exports_spans=False,
         report_drift=_ignore_drift,
     )
+
+
+def no_stores(clock: Clock) -> Stores:
+    """Return stores that nothing outlives, for services that only replay."""
+    return Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
 
 
 def _ignore_drift(drift: Drift) -> None:

@@ -152,8 +152,11 @@ class Recording:
             while renewed and renewed[0] < index:
                 yield self._entries[renewed[0]].entry
 
-    def items(self) -> Sequence[e.Entry]:
-        """Return the items of the inbox that were journaled before the next step of the current owner."""
+    def items(self, until: int | None = None) -> Sequence[e.Entry]:
+        """Return the items of the inbox that were journaled before the next step of the current owner.
+
+        `until` leaves out later ones, in unix milliseconds.
+        """
         limit = len(self._entries)
         if self.next_recorded is not None:
             limit = self._frontier

@@ -1,7 +1,7 @@
 """The replay of a recorded run: the same engine works it again, owner by owner, from its own journal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gofer.engine.services import Services
@@ -14,7 +14,9 @@ from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Recording
 from gofer.replay.replayed_run import ReplayedRun, Stage
+from gofer.replay.request_differences import readable
 from gofer.runtime.owner import Owner
+from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
 
 UNCHANGED = Changes()
@@ -33,6 +35,8 @@ class Replay:
     divergences: Sequence[Divergence]
     journals: Mapping[str, Sequence[Recorded]]
     """The replayed entries of the run and its subagent runs."""
+    bundles: Mapping[str, Bundle] = field(default_factory=dict[str, Bundle])
+    """The bundle that each run was replayed with."""
     reason: str = ""
     """Why the replay ended before its run, or why the recording could not be replayed."""
 
@@ -49,18 +53,19 @@ async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, ch
     recorded one.
     """
     if problem := _not_rebuilt(recorded):
-        return Replay("other_gofer", (), {}, problem)
+        return Replay("other_gofer", (), {}, reason=problem)
     stage = Stage(recorded, RecordedRows(recorded.entries), changes)
     root = stage.root
     isolated_services = isolated(services, stage.rows, lambda: root.now, live=changes.live)
     reason = await _work(stage, root, isolated_services, catalog)
-    if not stage.was_stopped:
+    if not stage.was_stopped and not reason:
         for recording in stage.recordings.values():
             recording.end_segment()
     journals = {run: recording.replayed for run, recording in stage.recordings.items()}
-    return Replay(
-        _outcome(stage, root, reason), stage.progress.divergences, journals, reason or stage.progress.inconclusive
-    )
+    bundles = {run: bundle for run in journals if (bundle := stage.bundle(run)) is not None}
+    reason = reason or stage.progress.inconclusive
+    divergences = readable(stage.progress.divergences, recorded, journals, bundles)
+    return Replay(_outcome(stage, root, reason), divergences, journals, bundles, reason)
 
 
 async def _work(stage: Stage, root: Recording, services: Services, catalog: Catalog) -> str:

@@ -162,7 +162,7 @@ class ReplayedRun(OwnStep):
     def note(self, entry: e.Entry) -> e.Recorded:
         if isinstance(entry, e.RunOwned) and self.above is not None and not self._is_continued_here():
             raise OwnerEnded
-        if isinstance(entry, e.ToolCall) and entry.call == self._stage.changes.until:
+        if isinstance(entry, e.ToolCall) and self.above is None and entry.call == self._stage.changes.until:
             raise ReplayStopped
         self._stop_as_recorded(entry)
         for renewed in self._recording.incidental_before(entry):
@@ -246,9 +246,15 @@ class ReplayedRun(OwnStep):
 
     @override
     async def take_inbox(self) -> None:
-        if self.above is not None:
-            await self.above.take_inbox()
-        for item in self._recording.items():
+        if isinstance(self.above, ReplayedRun):
+            self.above.take_items(self.now_ms())
+        self.take_items()
+
+    def take_items(self, until: int | None = None) -> None:
+        """Note the items of the inbox that come next; with `until`, those of that time or earlier, in unix ms."""
+        if isinstance(self.above, ReplayedRun):
+            self.above.take_items(until)
+        for item in self._recording.items(until):
             self.note(item)
 
     @override
@@ -264,7 +270,7 @@ class ReplayedRun(OwnStep):
         if item.for_script and self._stage.changes.order is None:
             await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
         text = self._stage.changes.overrides.get(item.call)
-        if text is None:
+        if text is None or self.above is not None:
             return entries
         self._recording.overridden.add(item.call)
         return [_with_text(entry, text) for entry in entries]
