@@ -30,7 +30,7 @@ from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Progress, Recording
-from gofer.replay.signatures import RecordedOutcomes, not_recorded
+from gofer.replay.signatures import RecordedOutcomes, not_recorded, simulated
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import AnyTool
@@ -290,6 +290,8 @@ class ReplayedRun(OwnStep):
             self._stage.note_made_up(item)
         if item.tool.effect == "read":
             return [not_recorded(item)]
+        if item.tool.mock is None:
+            return [simulated(item)]
         (tool,) = mocked({item.tool.name: item.tool}, {}).values()
         return await super().attempt(replace(item, tool=tool), doubt, context)
 

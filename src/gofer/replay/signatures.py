@@ -7,6 +7,7 @@ from dataclasses import replace
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import Entry, Recorded, ToolResult
 from gofer.projections import calls
+from gofer.projections.states import NOT_MADE
 from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
@@ -42,6 +43,12 @@ def not_recorded(item: Permitted) -> Entry:
     """Return the outcome of a read that the recorded run did not make."""
     text = f"not_recorded: the recorded run did not call {item.tool.name} with these arguments."
     return ToolResult(item.call, "error", text, details={"code": "not_recorded"})
+
+
+def simulated(item: Permitted) -> Entry:
+    """Return the outcome of a write that the recorded run did not make, by a tool without a mock."""
+    text = f"simulated: a replay writes nothing, so {item.tool.name} was not called."
+    return ToolResult(item.call, "ok", text, details={NOT_MADE: "simulated"})
 
 
 def _signature(tool: AnyTool | None, arguments: Mapping[str, object]) -> Signature | None:
