@@ -3,7 +3,6 @@
 import pytest
 
 from gofer.app.pages.grade_table import grade_table
-from gofer.engine.graded_run import note_grades
 from gofer.journal.entries import RunConcluded, RunFinished, RunGraded
 from gofer.journal.grade_entries import Grade
 from support.app.read_runs import pages_of, record_of
@@ -27,7 +26,8 @@ async def graded(*grades: Grade, outcome: str = "failed") -> MemoryRun:
     await step.commit()
     if grades:
         entry = RunGraded("answers/basic", 2, outcome, "live", "b" * 64, grades)  # type: ignore[arg-type]
-        await note_grades(made.services(), "run1", entry)
+        step.note(entry)
+        await step.commit()
     return made
 
 
