@@ -68,7 +68,7 @@ def test_history_of_a_case_is_bounded_and_keeps_the_newest_runs(tmp_path: Path) 
     assert len(numbers) * size >= FILE_BYTES // 3
 
 
-def test_run_with_too_many_dimensions_is_kept_without_them(tmp_path: Path) -> None:
+def test_run_with_too_many_dimensions_is_kept_without_verdicts(tmp_path: Path) -> None:
     append(tmp_path, past(verdicts={f"dimension-{n}": True for n in range(5_000)}))
     (run,) = read(tmp_path, "answers/basic")
     assert run.verdicts == {}

@@ -75,7 +75,7 @@ class EvalState:
         conversation = ""
         if state.event is not None:
             conversation = Tokens(self.stores.key).conversation(state.event.conversation)
-        head = Head(run, state.workflow, conversation, accepted_at=now, private=False)
+        head = Head(run=run, workflow=state.workflow, conversation=conversation, accepted_at=now, private=False)
         if state.finished is None:
             return head
         return head.now(state.finished.status, now, reason=state.finished.reason, frames=frames)
@@ -104,7 +104,7 @@ def _ended_and_graded(entries: Sequence[Recorded], graded: RunGraded) -> Sequenc
     if progress.project(entries).finished is None:
         added = [[RunOwned(), RunFinished("cancelled", _CUT_OFF)], [graded]]
     frames = [
-        [Recorded(last.n + n, i, last.at, _OWNER, entry) for i, entry in enumerate(frame)]
+        [Recorded(n=last.n + n, i=i, at=last.at, owner=_OWNER, entry=entry) for i, entry in enumerate(frame)]
         for n, frame in enumerate(added, start=1)
     ]
     return [*entries, *(recorded for frame in frames for recorded in frame)]
