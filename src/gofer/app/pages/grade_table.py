@@ -14,11 +14,12 @@ details.grades { margin: .8rem 0; border-left: 3px solid var(--good); padding-le
 details.grades.with-fail { border-color: var(--bad) } details.grades.without-verdict { border-color: var(--warn) }
 .grades table { border-collapse: collapse; font-size: 13px; margin: .3rem 0; width: 100% }
 .grades th { text-align: left; color: var(--soft); font-weight: 500 } .grades tr { border-top: 1px solid var(--line) }
-.grades td, .grades th { padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+.grades td, .grades th { padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: break-word }
+.grades summary { white-space: normal } .grades .quote { overflow-wrap: anywhere }
 .grades .fail { color: var(--bad); font-weight: 600 } .grades .pass { color: var(--good) }
 .grades .advisory { color: var(--warn) } .grades .verdict, .grades .score { white-space: nowrap }
 @media (max-width: 40rem) { .grades thead { display: none } .grades tr { display: block; padding: .3rem 0 }
-  .grades td { display: block; padding: 0 } .grades td:empty { display: none }
+  .grades td { display: block; padding: 0; border: 0 } .grades td:empty { display: none }
   .grades td[data-of]::before { content: attr(data-of) ": "; color: var(--soft) } }
 """
 
@@ -64,8 +65,8 @@ def _row(grade: Mapping[str, object]) -> str:
         score = f"{grade['score']:.2f}"
     return (
         f'<tr><td><code>{escape(as_text(grade["dimension"]))}</code><td class="verdict {style}">{verdict}'
-        f'<td class="score" data-of="score">{score}<td data-of="expected">{_text(grade, "expected")}'
-        f'<td data-of="happened">{_text(grade, "happened") or _text(grade, "explanation")}'
+        f'<td class="score" data-of="score">{score}<td class="quote" data-of="expected">{_text(grade, "expected")}'
+        f'<td class="quote" data-of="happened">{_text(grade, "happened") or _text(grade, "explanation")}'
         f'<td data-of="at">{_text(grade, "step")}'
     )
 
