@@ -1,8 +1,8 @@
 """Recorded answers of models: `evals/answers/<eval>.json`, found by the hash of a request.
 
-The hash is SHA-256 over the whole request body, except the parameters in `WITHOUT_EFFECT`, which cannot change an answer.
-Headers such as `traceparent` are no part of the body. Beside the hash the file keeps hashes of the parts of a request, so
-that a request without an answer can say which part changed.
+The hash is SHA-256 over the whole request body, except the parameters in `WITHOUT_EFFECT`, which cannot change an
+answer. Headers such as `traceparent` are no part of the body. Beside the hash the file keeps hashes of the parts of a
+request, so that a request without an answer can say which part changed.
 """
 
 import hashlib

@@ -178,8 +178,9 @@ class Runner:
     async def work(self, run: str, deadline: Deadline | None = None) -> Run:
         """Work on a run until it ends or has to wait, and return its state.
 
-        `deadline.end` makes the run begin nothing new, so that it is handed over. If the caller is cancelled, the run is handed over first. Raises ConfigError for an unknown run. Raises
-        TemporaryError if the store fails, or if the runner is closed and the hand-over takes too long.
+        `deadline.end` makes the run begin nothing new, so that it is handed over. If the caller is cancelled, the run
+        is handed over first. Raises ConfigError for an unknown run. Raises TemporaryError if the store fails, or if the
+        runner is closed and the hand-over takes too long.
         """
         head = await self.worker.services.stores.journals.head(run)
         if head is None:

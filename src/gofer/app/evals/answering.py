@@ -1,9 +1,9 @@
 """The models of a play: recorded answers, a script, or a live model, and what the play learns about each request."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, datetime
 
 from typing_extensions import override
 
@@ -133,7 +133,7 @@ class LiveModel(RemoteModel):
             self.asked.spend(self.clock, seconds)
         self.asked.failure = ""
         self.asked.sources.add("model")
-        source = Source(kind="model", model=answer.model, on=date.fromtimestamp(self.real.now()))
+        source = Source(kind="model", model=answer.model, on=datetime.fromtimestamp(self.real.now(), UTC).date())
         self.asked.answers.append(recorded(body, answer, source, round(seconds * 1000)))
         return answer
 
@@ -143,30 +143,39 @@ class LiveModel(RemoteModel):
             self.asked.failure = str(error)
 
 
-@dataclass(slots=True)
-class DecidingModel(Model):
-    """The model of a decision point: gives the answers of the history, then asks for one more and ends the play."""
+@dataclass(frozen=True, slots=True)
+class _DecidingModel(Model):
+    """A model of a decision point: gives the answers of the history, then asks for one more and ends the play."""
 
-    history: Sequence[EarlierTurn]
+    given: Iterator[Answer]
+    """The answers of the history that are left, for all models of the play."""
     model: Model
     end: Callable[[], None]
-    """Called after the answer that the case asks for."""
-    _given: int = 0
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        if self._given < len(self.history):
-            self._given += 1
-            return _given_answer(self.history[self._given - 1], self._given)
+        earlier = next(self.given, None)
+        if earlier is not None:
+            return earlier
         answer = await self.model.ask(body, timeout)
         self.end()
         return answer
 
 
+def deciding(access: ModelAccess, history: Sequence[EarlierTurn], end: Callable[[], None]) -> ModelAccess:
+    """Return the models of a decision point. They call `end` after the answer that the case asks for."""
+    given = iter([_given_answer(turn, number) for number, turn in enumerate(history, start=1)])
+
+    def reach(endpoint: Endpoint) -> Model:
+        return _DecidingModel(given, access.reach(endpoint), end)
+
+    return ModelAccess(_DecidingModel(given, access.default, end), reach)
+
+
 def _given_answer(turn: EarlierTurn, number: int) -> Answer:
     asks = tuple(
         ToolAsk(f"call_{number}_{at}", call.tool, json.dumps(call.arguments, ensure_ascii=False))
-        for at, call in enumerate(turn.calls, start=1)
+        for at, call in enumerate(turn.calls)
     )
     finish = "stop"
     if asks:
@@ -181,12 +190,3 @@ def live(access: ModelAccess, asked: Asked, clock: VirtualClock, real: Clock) ->
         return LiveModel(access.reach(endpoint), asked, clock, real)
 
     return ModelAccess(LiveModel(access.default, asked, clock, real), reach)
-
-
-def wrapped(access: ModelAccess, wrap: Callable[[Model], Model]) -> ModelAccess:
-    """Return the same access with every model wrapped."""
-
-    def reach(endpoint: Endpoint) -> Model:
-        return wrap(access.reach(endpoint))
-
-    return ModelAccess(wrap(access.default), reach)

@@ -89,7 +89,9 @@ def _demo_or_file(given: str, path: Path) -> Mapping[str, object]:
     try:
         contents: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} does not describe simulated systems; write a YAML file, or `world: demo`.") from error
+        raise ConfigError(
+            f"{path} does not describe simulated systems; write a YAML file, or `world: demo`."
+        ) from error
     if not isinstance(contents, dict):
         raise ConfigError(f"{path} does not describe simulated systems; write one part for each system.")
     return cast(Mapping[str, object], contents)

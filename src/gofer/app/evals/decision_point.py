@@ -31,9 +31,7 @@ def with_history(tools: Tools, history: Sequence[EarlierTurn]) -> Tools:
     Tools that act within the run, such as those of the plan, act as always.
     """
     results = {
-        f"{number}.{at}": call
-        for number, turn in enumerate(history, start=1)
-        for at, call in enumerate(turn.calls, start=1)
+        f"{number}.{at}": call for number, turn in enumerate(history, start=1) for at, call in enumerate(turn.calls)
     }
     named = {call.tool for call in results.values()}
     return {name: _with_results(tool, results) if _is_given(tool, named) else tool for name, tool in tools.items()}
@@ -45,9 +43,11 @@ def _is_given(tool: AnyTool, named: set[str]) -> bool:
 
 def _with_results(tool: AnyTool, results: Mapping[str, EarlierCall]) -> AnyTool:
     async def act(call: Call, arguments: Arguments) -> ToolResult:
-        given = results.get(call.key.rpartition("/")[2])
+        name = call.key.removeprefix(f"{call.key.partition('/')[0]}/")
+        given = results.get(name)
         if given is None:
-            raise ToolError("The play ends before this call.")
+            # A call of the run itself, such as the one that reads the thread.
+            return await tool.act(call, arguments)
         if given.status != "ok":
             raise ToolError(given.text)
         return ToolResult(given.text, "as the history of the case has it")

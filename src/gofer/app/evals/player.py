@@ -13,7 +13,7 @@ from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.runner import Runner, RunStores, build_runner
 from gofer.app.embedded.simulated import Simulated, reaching
 from gofer.app.evals.answer_book import AnswerBook
-from gofer.app.evals.answering import Asked, DecidingModel, PlayedScript, RecordedModel, live, wrapped
+from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
 from gofer.app.evals.case_world import CaseFiles, CaseWorld, Tools, event_input_of, network
 from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.one_play import OnePlay
@@ -75,9 +75,11 @@ class Playing:
 
     def __post_init__(self) -> None:
         if self.live_tools and self.answers != "live":
-            raise ConfigError("--live-tools needs --live: Gofer writes only the answers of a model into real systems.")
+            raise ConfigError("--live-tools needs --live: only answers of a model go into real systems.")
         if self.live_tools and self.record:
-            raise ConfigError("Use either --live-tools or --record: recorded answers must hold nothing of real systems.")
+            raise ConfigError(
+                "Use either --live-tools or --record: recorded answers must hold nothing of real systems."
+            )
         if self.record and self.answers == "recorded":
             raise ConfigError("--record needs --live for the answers of a model, or the answers of the scripts.")
 
@@ -124,7 +126,7 @@ class Player:
         models = self._models(loaded, case, asked, clock)
         if case.decision is not None:
             history = history_of(case.decision)
-            models = _deciding(models, history, deadline)
+            models = deciding(models, history, deadline.end)
         world = self.files.world(case, loaded.eval, folder)
         simulated, runner = await self._open(world, seed, clock, models, history)
         one = OnePlay(
@@ -218,9 +220,3 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
             yield Player(settings, catalog, company, http, ChildProcesses(children, python), playing, book)
     if playing.record:
         book.write()
-
-
-def _deciding(models: ModelAccess, history: Sequence[EarlierTurn], deadline: Deadline) -> ModelAccess:
-    """Return the models of a decision point, which share the history."""
-    given = DecidingModel(history, models.default, deadline.end)
-    return wrapped(models, lambda model: given)

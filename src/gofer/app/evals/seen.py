@@ -1,4 +1,4 @@
-"""The parts of a world's changes that people see: messages, edits, buttons, reactions, files, comments, issues, pages."""
+"""The parts of a world's changes that people see, such as messages, buttons, comments and issues."""
 
 import json
 import re
