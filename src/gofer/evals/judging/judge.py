@@ -1,5 +1,6 @@
 """The judge: a model that answers one criterion about one material, with as many votes as the criterion wants."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -54,7 +55,7 @@ class Judge:
 
     async def votes(self, question: Question, number: int, first: int = 1) -> Sequence[Vote]:
         """Return `number` votes about a question. `first` is the number of the first vote, from 1."""
-        return [await self._vote(question, vote) for vote in range(first, first + number)]
+        return await asyncio.gather(*(self._vote(question, vote) for vote in range(first, first + number)))
 
     async def _vote(self, question: Question, vote: int) -> Vote:
         problem = ""

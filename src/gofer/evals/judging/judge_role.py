@@ -16,7 +16,10 @@ Name = tuple[str | None, str]
 
 
 def judge_of(roles: Roles) -> ServedModel | None:
-    """Return the first model of the role `judge`, or None. Agreement is measured for one model, so no other is asked."""
+    """Return the first model of the role `judge`, or None.
+
+    No other model of the role is asked, because agreement is measured for one model.
+    """
     return next(iter(roles.playing(JUDGE_ROLE)), None)
 
 
