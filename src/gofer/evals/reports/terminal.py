@@ -46,9 +46,7 @@ def _failures(result: SuiteResult) -> Iterator[str]:
 
 
 def _workflows(result: SuiteResult) -> Iterator[str]:
-    by_workflow: dict[str, list[CaseResult]] = {}
-    for case in result.cases:
-        by_workflow.setdefault(case.workflow, []).append(case)
+    by_workflow = wording.by_workflow(result.cases)
     rows = [_totals(name, cases) for name, cases in list(by_workflow.items())[:MOST_WORKFLOWS]]
     rows.append(_totals("all", result.cases))
     yield from _table(("workflow", "cases", "runs", "passed", "p95", "cost"), rows)

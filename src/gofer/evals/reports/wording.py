@@ -1,5 +1,7 @@
 """The words that all reports share: the verdict, the state of a case, and the four lines of a failure."""
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +49,7 @@ EVIDENCE: Mapping[Evidence, str] = {
 NO_EVIDENCE = (
     "No evidence: there is no recorded answer for a changed request. Play the case with a model: `gofer eval --live`."
 )
+_CALL = re.compile(r"[\w.:-]+")
 MOST_CHARACTERS = 300
 """The most characters of one line about a failure."""
 
@@ -84,6 +87,19 @@ def state_of(case: CaseResult) -> State:
 def in_order(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
     """Return the cases, failures first, each state in the order of the suite."""
     return sorted(cases, key=lambda case: _rank(state_of(case)))
+
+
+def is_failure(case: CaseResult) -> bool:
+    """Return whether a case failed in a way that a person must look at."""
+    return state_of(case) in ("failed", "regressed", "over_budget", "infrastructure")
+
+
+def by_workflow(cases: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult]]:
+    """Return the cases of each workflow, in the order of the suite."""
+    found: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        found.setdefault(case.workflow, []).append(case)
+    return found
 
 
 def _rank(state: State) -> int:
@@ -232,8 +248,8 @@ def worst_run(case: CaseResult) -> CaseRun | None:
     return None
 
 
-def failure_of(case: CaseResult) -> Failure:
-    """Return the four lines about a case that did not pass."""
+def failure_of(case: CaseResult, *, kept: bool = True) -> Failure:
+    """Return the four lines about a case that did not pass. `kept`: whether the reader has the runs themselves."""
     run = worst_run(case)
     if run is None:
         return Failure(_required(case), _without_failure(case), "none of the runs failed", again(case))
@@ -244,7 +260,10 @@ def failure_of(case: CaseResult) -> Failure:
     grade = run.failures[0]
     expected = short(grade.expected) or f"{grade.dimension} passes"
     happened = short(grade.happened) or f"{grade.dimension} failed"
-    return Failure(expected, happened, _step(grade), replay(run, grade) or again(case))
+    command = again(case)
+    if kept and run.runs:
+        command = replay(run.runs[-1], grade)
+    return Failure(expected, happened, _step(grade), command)
 
 
 def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
@@ -254,16 +273,17 @@ def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
 
 def again(case: CaseResult) -> str:
     """Return the command that plays one case again."""
-    return f"gofer eval {case.case}"
+    command = f"gofer eval {shlex.quote(short(case.case))}"
+    if evidence_of(case) == "live":
+        return f"{command} --live"
+    return command
 
 
-def replay(run: CaseRun, grade: Grade) -> str:
-    """Return the command that replays a run up to a failed step; empty for a run that was not kept."""
-    if not run.runs:
-        return ""
+def replay(run: str, grade: Grade) -> str:
+    """Return the command that replays a run up to a failed step."""
     if _is_call(grade.step):
-        return f"gofer replay {run.runs[-1]} --until {grade.step}"
-    return f"gofer replay {run.runs[-1]}"
+        return f"gofer replay {run} --until {grade.step}"
+    return f"gofer replay {run}"
 
 
 def short(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -296,4 +316,4 @@ def _step(grade: Grade) -> str:
 
 def _is_call(step: str) -> bool:
     """Return whether a step is the id of a call of a model or a script, and not the address of an entry."""
-    return bool(step) and " " not in step and not is_own(step)
+    return bool(_CALL.fullmatch(step)) and not is_own(step)
