@@ -47,7 +47,8 @@ def anchor(case: str) -> str:
 
 
 def _head(result: SuiteResult, affected: Sequence[AffectedRun] | None) -> Iterator[str]:
-    yield f"<header><p class=product>Gofer evals</p><h1>{_text(wording.headline(result))}</h1>"
+    yield "<header><p class=product>Gofer evals</p>"
+    yield f"<h1 class={wording.worst_state(result)}>{_text(wording.headline(result))}</h1>"
     facts = [f"commit {result.commit[:12]}"] * bool(result.commit)
     facts += ["the files differ from the commit"] * result.changed
     facts += [f"Gofer {result.gofer}"] * bool(result.gofer)
@@ -80,9 +81,12 @@ def _failure(case: CaseResult) -> Iterator[str]:
     name = anchor(case.case)
     yield f'<article id="{name}" class={state}><h3><a href="#{name}">{_text(case.case)}</a> {_badge(case)}</h3>'
     yield f"<p>{_text(wording.state_sentence(case))}</p><dl>"
-    for label, text in wording.failure_of(case).lines():
+    lines = list(wording.failure_of(case).lines())
+    if lines[-1][1] != wording.again(case):
+        lines.append(("play again", wording.again(case)))
+    for label, text in lines:
         yield f"<dt>{label}</dt><dd><code>{_text(text)}</code></dd>"
-    yield f"<dt>play again</dt><dd><code>{_text(wording.again(case))}</code></dd></dl>"
+    yield "</dl>"
     yield from _runs(case)
     yield "</article>"
 

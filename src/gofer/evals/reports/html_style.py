@@ -9,6 +9,9 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
   background: var(--back) }
 h1 { font-size: 1.35rem; line-height: 1.35; margin: 0 0 .4rem; overflow-wrap: anywhere }
+h1 { border-left: 5px solid var(--none); padding-left: .7rem } h1.passed { border-color: var(--good) }
+h1.failed, h1.regressed, h1.over_budget { border-color: var(--bad) }
+h1.infrastructure, h1.quarantined { border-color: var(--warn) }
 h2 { font-size: 1.15rem; margin: 2rem 0 .6rem } h3 { font-size: 1rem; margin: 0 0 .2rem; overflow-wrap: anywhere }
 h4 { font-size: .95rem; margin: 1rem 0 .1rem } p { margin: .2rem 0 }
 a { color: var(--link) } h3 a { color: inherit; text-decoration: none } a:hover { text-decoration: underline }
@@ -36,7 +39,8 @@ summary { cursor: pointer; padding: .2rem 0 }
 thead th { color: var(--soft); font-weight: 500; white-space: nowrap } th { text-align: left; font-weight: 500 }
 td, th { padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
 tbody tr:target { background: var(--block) }
-@media (max-width: 40rem) { body { margin: 1rem auto } dl { grid-template-columns: 1fr; gap: 0 } dd { margin: 0 0 .5rem }
+@media (max-width: 40rem) { body { margin: 1rem auto } dl { grid-template-columns: 1fr; gap: 0 }
+  dd { margin: 0 0 .5rem }
   td, th { padding-right: .6rem } }
 @media print { details { display: block } }
 """

@@ -36,7 +36,7 @@ def markdown_report(
     Markdown for the end.
     """
     page = BoundedText(MOST_BYTES - len(MARKER) - 1)
-    page.add([f"### {wording.headline(result)}", ""])
+    page.add([f"### {wording.sign_of(result)} {wording.headline(result)}", ""])
     page.add([*_evidence(result), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
@@ -56,7 +56,7 @@ def _evidence(result: SuiteResult) -> Iterator[str]:
             yield f"- {counted(cases, 'case')} {sentence}"
     unproved = sum(wording.state_of(case) == "no_evidence" for case in result.cases)
     if unproved:
-        yield f"- {counted(unproved, 'case')} without evidence. {wording.NO_EVIDENCE}"
+        yield f"- {counted(unproved, 'case')} without evidence: {wording.NO_EVIDENCE}"
 
 
 def _add_failures(page: BoundedText, result: SuiteResult) -> None:
@@ -146,10 +146,10 @@ def _add_costs(page: BoundedText, result: SuiteResult, before: SuiteResult | Non
         played = {case.case for case in result.cases}
         earlier = wording.by_workflow([case for case in before.cases if case.case in played])
     opening = [
-        "<details><summary>Cost and tokens of each workflow</summary>",
+        "<details><summary>Cost and tokens of one run of each workflow, before → now</summary>",
         "",
-        "| workflow | cost before | cost now | tokens in before | now | tokens out before | now |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| workflow | cost | tokens in | tokens out |",
+        "|---|---:|---:|---:|",
     ]
     rows = [
         [_cost_row(workflow, earlier.get(workflow), cases)]
@@ -159,10 +159,8 @@ def _add_costs(page: BoundedText, result: SuiteResult, before: SuiteResult | Non
 
 
 def _cost_row(workflow: str, before: Sequence[CaseResult] | None, now: Sequence[CaseResult]) -> str:
-    cells = [cell(workflow, 80)]
-    for one, two in zip(_spent(before), _spent(now), strict=True):
-        cells += [one, two]
-    return f"| {' | '.join(cells)} |"
+    spent = [f"{one} → {two}" for one, two in zip(_spent(before), _spent(now), strict=True)]
+    return f"| {' | '.join([cell(workflow, 80), *spent])} |"
 
 
 def _spent(cases: Sequence[CaseResult] | None) -> Sequence[str]:
@@ -211,11 +209,13 @@ def _verdict(grade: Grade) -> str:
 
 
 def _footer(result: SuiteResult) -> Sequence[str]:
-    parts = ["Costs and tokens are means of one run."]
+    parts: list[str] = []
     if result.commit:
         parts.append(f"Commit {code(result.commit[:12])}.")
     if result.changed:
         parts.append("The files differ from the commit.")
     if result.gofer:
         parts.append(f"Gofer {code(result.gofer)}.")
+    if not parts:
+        return []
     return [f"<sub>{' '.join(parts)}</sub>", ""]

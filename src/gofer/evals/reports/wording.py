@@ -3,11 +3,12 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from gofer.evals.plays import Evidence
+from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, SuiteResult
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
@@ -46,9 +47,7 @@ EVIDENCE: Mapping[Evidence, str] = {
     "scripted": "harness only: scripted answers say nothing about the prompt",
 }
 """What the answers of a case prove."""
-NO_EVIDENCE = (
-    "No evidence: there is no recorded answer for a changed request. Play the case with a model: `gofer eval --live`."
-)
+NO_EVIDENCE = "a changed request has no recorded answer, so only a model can tell: gofer eval --live"
 _CALL = re.compile(r"[\w.:-]+")
 MOST_CHARACTERS = 300
 """The most characters of one line about a failure."""
@@ -130,40 +129,65 @@ def state_sentence(case: CaseResult) -> str:
             until = case.quarantined_until or "an unknown date"
             return f"In quarantine until {until}: {tally(case)} runs passed; {happened}"
         case "no_evidence":
-            return NO_EVIDENCE
+            return f"No evidence: {NO_EVIDENCE}"
         case "not_played":
-            return "Not played: the suite ended before the case."
+            return "Not played: the suite ended before the case"
+        case "infrastructure":
+            return f"Not graded, because infrastructure failed: {happened}"
         case "regressed" if case.comparison is not None:
-            return f"{comparison_text(case.comparison)}; {happened}"
+            return f"R{comparison_text(case.comparison)[1:]}; {happened}"
         case _:
-            return f"{STATES[state]}: {tally(case)} runs passed, {case.required} required; {happened}"
+            return f"{STATES[state].capitalize()}: {tally(case)} runs passed, {case.required} required; {happened}"
 
 
 def headline(result: SuiteResult) -> str:
     """Return the verdict of a suite in one line, with its numbers."""
+    parts: list[str] = []
+    if result.interrupted:
+        parts.append("interrupted")
     counts = Counter(map(state_of, result.cases))
-    parts = [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
+    parts += [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
     harness = sum(state_of(case) == "passed" and evidence_of(case) == "scripted" for case in result.cases)
     if harness:
-        parts.append(f"{harness} of the passed cases test the harness only")
+        parts[-1] = f"{parts[-1]} ({harness} harness only)"
+    if not result.cases:
+        parts.append("no cases")
+    parts += [*_rate(result), money(cost_of(result.cases)), f"{result.seconds:.0f} s"]
+    return " · ".join(parts)
+
+
+def _rate(result: SuiteResult) -> Iterator[str]:
+    """Yield the pass rate of all graded runs, compared with the baseline if there is one."""
     rate = pass_rate(result.cases)
-    if rate is not None:
-        parts.append(f"pass rate {share_text(rate)}")
-    parts += [money(cost_of(result.cases)), f"{result.seconds:.0f} s"]
-    return " · ".join([f"{sign_of(result)} {parts[0]}", *parts[1:]])
+    if rate is None:
+        return
+    words = f"pass rate {share_text(rate)}"
+    comparison = result.comparison
+    if comparison is not None and comparison.runs_before:
+        words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"
+        if comparison.p_value is not None:
+            words = f"{words} (p = {comparison.p_value:.2g})"
+    yield words
 
 
-def sign_of(result: SuiteResult) -> str:
-    """Return the sign of the worst state of a suite. A quarantined case counts only if there is no other."""
+def worst_state(result: SuiteResult) -> State:
+    """Return the worst state of a suite. A quarantined case counts only if there is no other."""
     if result.interrupted:
-        return SIGNS["not_played"]
+        return "not_played"
     if result.comparison is not None and result.comparison.verdict == "regressed":
-        return SIGNS["regressed"]
+        return "regressed"
     states = {state_of(case) for case in result.cases}
     for state in STATES:
         if state in states and (state != "quarantined" or states == {"quarantined"}):
-            return SIGNS[state]
-    return SIGNS["not_played"]
+            return state
+    return "not_played"
+
+
+def sign_of(result: SuiteResult) -> str:
+    """Return the sign of the worst state of a suite."""
+    if result.exit_code == NO_EVIDENCE_CODE:
+        return SIGNS["no_evidence"]
+    return SIGNS[worst_state(result)]
 
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
