@@ -37,7 +37,15 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "olefile": ["gofer.files.extract.outlook"],
     "openai": ["gofer.app.model_endpoints", "gofer.models.chat_completions"],
     "opentelemetry": ["gofer.runtime.telemetry"],
-    "pydantic": ["gofer.app.backup", "gofer.check", "gofer.evals", "gofer.sources", "gofer.tool", "gofer.tools", "gofer.workflows"],
+    "pydantic": [
+        "gofer.app.backup",
+        "gofer.check",
+        "gofer.evals",
+        "gofer.sources",
+        "gofer.tool",
+        "gofer.tools",
+        "gofer.workflows",
+    ],
     "pydantic_core": ["gofer.tools", "gofer.workflows"],
     "pydantic_monty": ["gofer.files.sandbox"],
     "pypdfium2": ["gofer.files.extract"],
@@ -56,7 +64,14 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
 }
 """Each library, and each module of the standard library that reaches outside the process, with its importers."""
 PARTS: Mapping[str, Sequence[str]] = {
-    "gofer_simulators": ["gofer.app.demo", "gofer.app.evals", "gofer.app.embedded", "gofer.cli.demo", "gofer.cli.run", "gofer_simulators"],
+    "gofer_simulators": [
+        "gofer.app.demo",
+        "gofer.app.evals",
+        "gofer.app.embedded",
+        "gofer.cli.demo",
+        "gofer.cli.run",
+        "gofer_simulators",
+    ],
     "gofer.models.chat_completions": ["gofer.app"],
     "gofer.models.price_library": ["gofer.app.catalog"],
     "gofer.files.extract": ["gofer.files"],
