@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gofer.evals.outcomes import counts_as_passed, is_graded
+from gofer.evals.outcomes import passes, says_something_about_the_prompt
 from gofer.evals.paired_tests import (
     TOLERATED_DROP,
     Counts,
@@ -15,7 +15,7 @@ from gofer.evals.paired_tests import (
     more_runs,
     pooled,
 )
-from gofer.evals.results import CaseResult, CaseRun, Comparison, SuiteResult, Verdict
+from gofer.evals.results import CaseResult, Comparison, SuiteResult, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Pair:
 def compared(result: SuiteResult, baseline: SuiteResult) -> SuiteResult:
     """Return the result with the comparisons of its cases and of the suite.
 
-    Cases in quarantine, cases that the baseline does not have, and cases without graded runs are left as they are.
+    Cases in quarantine, cases that the baseline does not have, and cases without evidence are left as they are.
     Probabilities of cases are corrected for their number, so that a large suite raises no more false alarms than a
     small one.
     """
@@ -51,16 +51,12 @@ def compared(result: SuiteResult, baseline: SuiteResult) -> SuiteResult:
 
 
 def _pair(before: CaseResult, now: CaseResult) -> _Pair | None:
-    runs_before = [run for run in before.runs if is_graded(run)]
-    runs = [run for run in now.runs if is_graded(run)]
+    runs_before = [run for run in before.runs if says_something_about_the_prompt(run)]
+    runs = [run for run in now.runs if says_something_about_the_prompt(run)]
     if not runs_before or not runs:
         return None
-    counts = Counts(_passed(runs_before), len(runs_before), _passed(runs), len(runs))
+    counts = Counts(passes(runs_before), len(runs_before), passes(runs), len(runs))
     return _Pair(counts, any(run.evidence == "live" for run in (*runs_before, *runs)))
-
-
-def _passed(runs: Sequence[CaseRun]) -> int:
-    return sum(map(counts_as_passed, runs))
 
 
 def _with_comparison(case: CaseResult, pair: _Pair | None, chance: float | None) -> CaseResult:

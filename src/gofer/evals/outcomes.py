@@ -25,14 +25,19 @@ class _Tally:
     consistency: float | None
 
 
-def counts_as_passed(run: CaseRun) -> bool:
-    """Return whether a run passed with evidence: answers of a script prove nothing about the prompt that got them."""
-    return run.outcome == "passed" and not (run.evidence == "scripted" and run.llm_calls)
-
-
 def is_graded(run: CaseRun) -> bool:
     """Return whether a run counts for or against the case."""
-    return run.outcome == "failed" or counts_as_passed(run)
+    return run.outcome in ("passed", "failed")
+
+
+def says_something_about_the_prompt(run: CaseRun) -> bool:
+    """Return whether a run is evidence about the prompt; answers of a script are not, and only test the harness."""
+    return is_graded(run) and not (run.evidence == "scripted" and run.llm_calls)
+
+
+def passes(runs: Sequence[CaseRun]) -> int:
+    """Return the number of runs that passed."""
+    return sum(run.outcome == "passed" for run in runs)
 
 
 def is_decided(planned: PlannedCase, runs: Sequence[CaseRun]) -> bool:
@@ -61,17 +66,17 @@ def fewest_to_decide(planned: PlannedCase, runs: Sequence[CaseRun]) -> int:
 def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, broken: Broken = "") -> CaseResult:
     """Return the result of a case. `today` decides about a quarantine; `broken` says why runs are missing."""
     outcome = _outcome(planned, runs, broken)
-    notes = _notes(planned, runs, outcome)
+    notes = _notes(planned, runs)
     quarantine = planned.case.quarantine
     until = None
     if quarantine is not None:
         until = quarantine.until
         notes = [*notes, *_quarantine_notes(quarantine, runs, today)]
         outcome = _after_quarantine(quarantine, outcome, today)
-    graded = [run for run in runs if is_graded(run)]
+    telling = [run for run in runs if says_something_about_the_prompt(run)]
     interval = None
-    if graded:
-        interval = wilson(sum(map(counts_as_passed, graded)), len(graded))
+    if telling:
+        interval = wilson(passes(telling), len(telling))
     return CaseResult(
         case=planned.name,
         workflow=planned.eval.workflow,
@@ -89,13 +94,8 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
 
 
 def _tally(runs: Sequence[CaseRun]) -> _Tally:
-    # Scripted answers say nothing about a prompt, but the status that follows from them is the harness's or a script's.
-    statuses = [run.status for run in runs if run.outcome in ("passed", "failed")]
-    return _Tally(
-        sum(map(counts_as_passed, runs)),
-        sum(run.outcome == "failed" for run in runs),
-        consistency(statuses),
-    )
+    graded = [run for run in runs if is_graded(run)]
+    return _Tally(passes(graded), len(graded) - passes(graded), consistency([run.status for run in graded]))
 
 
 def _has_failed(planned: PlannedCase, tally: _Tally) -> bool:
@@ -121,16 +121,12 @@ def _outcome(planned: PlannedCase, runs: Sequence[CaseRun], broken: Broken) -> C
     return "no_evidence"
 
 
-def _notes(planned: PlannedCase, runs: Sequence[CaseRun], outcome: CaseOutcome) -> Sequence[str]:
-    scripted = sum(run.outcome == "passed" and not counts_as_passed(run) for run in runs)
+def _notes(planned: PlannedCase, runs: Sequence[CaseRun]) -> Sequence[str]:
     agreement = _tally(runs).consistency
-    notes: list[str] = []
-    if planned.coordinator == "script" and agreement is not None and agreement < 1:
-        statuses = ", ".join(sorted({run.status for run in runs if run.status}))
-        notes.append(f"A script must end alike each time; its runs ended as {statuses}. Remove what differs in it.")
-    if scripted and outcome == "no_evidence":
-        notes.append(f"{scripted} of {len(runs)} runs passed on scripted answers, which say nothing about the prompt.")
-    return notes
+    if planned.coordinator == "llm" or agreement is None or agreement == 1:
+        return []
+    statuses = ", ".join(sorted({run.status for run in runs if is_graded(run)}))
+    return [f"A script must end alike each time; its runs ended as {statuses}. Remove what differs in it."]
 
 
 def _after_quarantine(quarantine: Quarantine, outcome: CaseOutcome, today: date) -> CaseOutcome:
@@ -148,7 +144,7 @@ def _quarantine_notes(quarantine: Quarantine, runs: Sequence[CaseRun], today: da
             f"The quarantine ended on {quarantine.until}: mend the case, or measure it again and set a later `until`."
         )
     graded = [run for run in runs if is_graded(run)]
-    if graded and all(map(counts_as_passed, graded)):
+    if graded and passes(graded) == len(graded):
         notes.append(_release(quarantine, len(graded)))
     return notes
 

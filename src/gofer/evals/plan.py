@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from gofer.evals.eval_file import Case, Eval, Runs
+from gofer.evals.load import LoadedEval
 from gofer.values.errors import ConfigError
 
 Coordinator = Literal["llm", "script"]
-SUFFIX = ".yaml"
-"""The suffix of eval files, which names of cases leave out."""
 SHOWN_NAMES = 10
 """The most names in an error."""
 
@@ -22,9 +21,8 @@ class PlannedCase:
 
     name: str
     """`<file>/<case>`, without the suffix of the file."""
-    path: Path
+    loaded: LoadedEval
     """The eval file."""
-    eval: Eval
     case: Case
     planned: int
     """The number of runs."""
@@ -35,13 +33,23 @@ class PlannedCase:
     coordinator: Coordinator = "llm"
 
     @property
+    def eval(self) -> Eval:
+        """The contents of the eval file."""
+        return self.loaded.eval
+
+    @property
+    def path(self) -> Path:
+        """The eval file."""
+        return self.loaded.path
+
+    @property
     def tags(self) -> Sequence[str]:
         """The tags of the file and of the case."""
         return list(dict.fromkeys((*self.eval.tags, *self.case.tags)))
 
 
 def plan(
-    files: Iterable[tuple[Path, Eval]],
+    files: Iterable[LoadedEval],
     coordinators: Mapping[str, Coordinator],
     *,
     repeat: int | None = None,
@@ -53,9 +61,9 @@ def plan(
     the share that must pass. With `measured`, all planned runs are played.
     """
     return [
-        _planned(path, one, case, coordinators.get(one.workflow, "llm"), repeat, measured)
-        for path, one in files
-        for case in one.cases
+        _planned(loaded, case, coordinators.get(loaded.eval.workflow, "llm"), repeat, measured)
+        for loaded in files
+        for case in loaded.eval.cases
     ]
 
 
@@ -87,14 +95,13 @@ def required_runs(runs: Runs, planned: int) -> int:
 
 
 def _planned(
-    path: Path, one: Eval, case: Case, coordinator: Coordinator, repeat: int | None, measured: bool
+    loaded: LoadedEval, case: Case, coordinator: Coordinator, repeat: int | None, measured: bool
 ) -> PlannedCase:
-    runs = case.runs or one.runs
+    runs = case.runs or loaded.eval.runs
     planned = repeat or runs.n
     return PlannedCase(
-        name=f"{path.name.removesuffix(SUFFIX)}/{case.name}",
-        path=path,
-        eval=one,
+        name=f"{loaded.name}/{case.name}",
+        loaded=loaded,
         case=case,
         planned=planned,
         required=required_runs(runs, planned),

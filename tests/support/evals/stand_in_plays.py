@@ -9,10 +9,12 @@ from typing_extensions import override
 
 from gofer.evals.eval_file import Case, Eval, Quarantine, Runs
 from gofer.evals.kept_runs import NoKeeper, RunKeeper
+from gofer.evals.load import LoadedEval
 from gofer.evals.plan import Coordinator, PlannedCase, plan
 from gofer.evals.plays import Evidence, Play
 from gofer.evals.results import CaseResult, CaseRun, Grade, RunOutcome
 from gofer.evals.suite import Grades, Parts, Plays, Suite
+from gofer.workflows.yaml_source import Source
 from support.stand_ins import SetClock
 
 TODAY = 1_772_442_000.0
@@ -98,7 +100,8 @@ def planned_cases(
     cases = [Case(name=name, quarantine=quarantine) for name in names]
     one = eval_of(*cases, runs=runs, retries=retries, budget_usd=budget_usd)
     coordinators = {"answer-here": coordinator}
-    return plan([(Path("evals/tickets.yaml"), one)], coordinators, repeat=repeat, measured=measured)
+    loaded = LoadedEval(Source(Path("evals/tickets.yaml")), one)
+    return plan([loaded], coordinators, repeat=repeat, measured=measured)
 
 
 def parts_of(plays: StandInPlays, keeper: RunKeeper | None = None, *, now: float = TODAY, at_once: int = 4) -> Parts:
