@@ -18,6 +18,7 @@ from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.messages import sent
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.skill import Skill
+from gofer.workflows.subagent import LoadedSubagent
 
 MOST_LINES = 6
 """The most differing lines that a cause shows."""
@@ -83,8 +84,8 @@ class RecordedWork(Protocol):
         ...
 
     @property
-    def bundle(self) -> Bundle | None:
-        """The files with which the run began; None for a run that did not start."""
+    def bundles(self) -> Mapping[str, Bundle]:
+        """The files with which the run and its subagent runs began, by run."""
         ...
 
 
@@ -93,11 +94,13 @@ def affected_runs(runs: Sequence[RecordedWork], current: Mapping[str, Bundle]) -
 
     Runs that did not start asked no model and are left out.
     """
-    return [
-        affected_run(run.run, run.entries, run.bundle, current.get(run.bundle.loaded.name))
-        for run in runs[:MOST_RUNS]
-        if run.bundle is not None
-    ]
+    found: list[AffectedRun] = []
+    for run in runs[:MOST_RUNS]:
+        bundle = run.bundles.get(run.run)
+        if bundle is None:
+            continue
+        found.append(affected_run(run.run, run.entries, bundle, current.get(bundle.loaded.name)))
+    return found
 
 
 def affected_run(run: str, entries: Sequence[Recorded], before: Bundle, after: Bundle | None) -> AffectedRun:
@@ -141,9 +144,7 @@ def _causes(entries: Sequence[Recorded], before: Bundle, after: Bundle) -> Itera
         yield Cause("script", new.prompt_file, 1)
     if old.system != new.system:
         yield Cause("prompt", "", 1, _lines(old.system, new.system))
-    if not old.script_sha256 and [sent(one.params) for one in before.chain()] != [
-        sent(one.params) for one in after.chain()
-    ]:
+    if not old.script_sha256 and _params(before) != _params(after):
         yield Cause("parameters", "", 1, _lines(_params(before), _params(after)))
     yield from _tools(before.tools, after.tools)
     for loaded, first in _first_requests(entries).items():
@@ -198,8 +199,7 @@ def _later(loading: Loading, first: int, before: Bundle, after: Bundle) -> Itera
     other = after.loaded.subagents.get(name)
     if one is not None and other is not None and one.to_json() == other.to_json():
         return
-    texts = [loaded.system if loaded is not None else "" for loaded in (one, other)]
-    yield Cause("subagent", name, first, _lines(*texts))
+    yield Cause("subagent", name, first, _lines(_prompt(one), _prompt(other)))
 
 
 def _skill_text(skill: Skill | None, file: str) -> str:
@@ -209,6 +209,13 @@ def _skill_text(skill: Skill | None, file: str) -> str:
     if not file:
         return skill.body
     return skill.files.get(file, b"").decode(errors="replace")
+
+
+def _prompt(subagent: LoadedSubagent | None) -> str:
+    """Return the prompt of a subagent; empty if there is none."""
+    if subagent is None:
+        return ""
+    return subagent.system
 
 
 def _params(bundle: Bundle) -> str:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from gofer.evals.plays import Evidence
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
-from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
+from gofer.evals.statistics import percentile, wilson
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
 from gofer.values.amounts import money
@@ -161,7 +162,9 @@ def _rate(result: SuiteResult) -> Iterator[str]:
     rate = pass_rate(result.cases)
     if rate is None:
         return
-    words = f"pass rate {share_text(rate)}"
+    graded = _graded(result.cases)
+    interval = wilson(graded.count("passed"), len(graded))
+    words = f"pass rate {share_text(rate)} {interval_text(interval)}"
     comparison = result.comparison
     if comparison is not None and comparison.runs_before:
         words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"
@@ -192,10 +195,14 @@ def sign_of(result: SuiteResult) -> str:
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
     """Return the share of the graded runs that passed; None without graded runs."""
-    graded = [run.outcome for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")]
+    graded = _graded(cases)
     if not graded:
         return None
     return graded.count("passed") / len(graded)
+
+
+def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
+    return [run.outcome for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")]
 
 
 def share_text(share: float | None) -> str:
@@ -232,22 +239,13 @@ def comparison_text(comparison: Comparison) -> str:
     return f"{words}, p = {comparison.p_value:.2g}"
 
 
-def latencies(cases: Sequence[CaseResult]) -> Sequence[int]:
-    """Return the milliseconds of all graded runs, sorted."""
-    return sorted(
-        run.latency_ms for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")
-    )
+def p95(cases: Sequence[CaseResult]) -> float | None:
+    """Return the 95th percentile of the latency of graded runs in milliseconds; None without graded runs."""
+    outcomes = ("passed", "failed", "over_budget")
+    return percentile([run.latency_ms for case in cases for run in case.runs if run.outcome in outcomes], 0.95)
 
 
-def p95(cases: Sequence[CaseResult]) -> int | None:
-    """Return the 95th percentile of the latency in milliseconds, by nearest rank; None without graded runs."""
-    sorted_ms = latencies(cases)
-    if not sorted_ms:
-        return None
-    return sorted_ms[-(-len(sorted_ms) * 95 // 100) - 1]
-
-
-def seconds_text(milliseconds: int | None) -> str:
+def seconds_text(milliseconds: float | None) -> str:
     """Return a latency in seconds; a dash if there is none."""
     if milliseconds is None:
         return "–"
@@ -298,7 +296,7 @@ def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
 def again(case: CaseResult) -> str:
     """Return the command that plays one case again."""
     command = f"gofer eval {shlex.quote(short(case.case))}"
-    if evidence_of(case) == "live":
+    if evidence_of(case) == "live" or case.outcome == "no_evidence":
         return f"{command} --live"
     return command
 

@@ -11,7 +11,7 @@ def test_first_line_is_the_verdict_with_its_numbers() -> None:
     first = markdown_report(pull_request()).splitlines()[0]
     assert first == (
         "### ❌ 1 regressed · 1 infrastructure · 1 no evidence · 1 quarantined · 38 passed (1 harness only) · "
-        "pass rate 97% vs 98% before (p = 0.018) · 0.4148 USD · 38 s"
+        "pass rate 97% [92%, 99%] vs 98% before (p = 0.018) · 0.4148 USD · 38 s"
     )
 
 
