@@ -153,7 +153,7 @@ class Player:
     def _played(self, one: OnePlay, changes: Mapping[str, object], asked: Asked, latency_ms: int) -> Play:
         no_evidence = ""
         if asked.missing:
-            no_evidence = f"Request {asked.missing[0]} has no recorded answer. {asked.why_missing}"
+            no_evidence = f"Request {asked.missing[0]} has no answer. {asked.why_missing}"
         default: Evidence = "recorded"
         if self.playing.answers == "live":
             default = "live"
