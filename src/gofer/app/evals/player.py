@@ -118,6 +118,7 @@ class Player:
             clock=clock,
             asked=asked,
             deadline=deadline,
+            approve=case.approve,
             given_answers=len(history),
             waits_for_model=is_live,
         )
