@@ -60,13 +60,19 @@ class OnePlay:
             await self.simulated.settled()
             changes = difference(began, self.simulated.state())
             seen = [*seen_in(changes), *self._whispers()[len(whispered) :]]
-            self.turns.append(await self._turn(run, changes, seen, several=len(inputs) > 1))
+            if len(inputs) == 1:
+                self.turns.append(await self._turn(run, None, seen))
+                return changes
+            self.turns.append(await self._turn(run, changes, seen))
             if self.asked.missing or self.asked.failure:
                 break
         return _without(difference(before, self.simulated.state()), delivered)
 
     def _deliver(self, event: Event, given: EventInput, delivered: set[str]) -> Mapping[str, object]:
         """Add what a delivery names to the world, note its paths, and return the world as the run finds it."""
+        if not self.turns:
+            self.simulated.adopt(event, given.body or b"")
+            return self.simulated.state()
         before = self.simulated.state()
         self.simulated.adopt(event, given.body or b"")
         state = self.simulated.state()
@@ -101,14 +107,9 @@ class OnePlay:
         whispers = self.simulated.slack.workspace.whispers
         return [Seen("message", f"/slack/whispers/{one.only_for}/{one.ts}", one.text) for one in whispers]
 
-    async def _turn(
-        self, run: Run, changes: Mapping[str, object], seen: Sequence[Seen], *, several: bool
-    ) -> PlayedTurn:
+    async def _turn(self, run: Run, world: Mapping[str, object] | None, seen: Sequence[Seen]) -> PlayedTurn:
         stores = self.runner.worker.services.stores
         subagents = await read_subagents(run.journal, stores.journals, stores.blobs)
-        world = None
-        if several:
-            world = changes
         return PlayedTurn(
             run=run.id,
             entries=run.journal,

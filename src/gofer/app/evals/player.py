@@ -10,7 +10,7 @@ import httpx2
 from typing_extensions import override
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.runner import Runner, RunStores, build_runner
+from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated, reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
@@ -19,7 +19,7 @@ from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import Seed, VirtualClock
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.model_endpoints import ModelAccess, models_of, only
+from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses
@@ -89,6 +89,8 @@ class Player:
     playing: Playing
     book: AnswerBook
     files: CaseFiles = field(default_factory=lambda: CaseFiles({}))
+    _runners: dict[int, tuple[object, Runner]] = field(default_factory=dict[int, tuple[object, Runner]])
+    """The runner of each world, by the identity of its contents."""
 
     async def play(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a case once. `number` counts its plays from 1, and changes no request.
@@ -166,14 +168,12 @@ class Player:
     async def _open(
         self, world: CaseWorld, seed: Seed, clock: VirtualClock, models: ModelAccess, history: Sequence[EarlierTurn]
     ) -> tuple[Simulated, Runner]:
-        settings = self.settings
         simulated = Simulated()
         reach: Http = SharedHttp(self.http)
         if not self.playing.live_tools:
-            simulated = world.open(seed, clock, self.http)
-            settings = reaching(simulated, settings, seed.new_key())
+            simulated = world.open(clock, self.http)
             reach = network(simulated)
-            settings = await with_own_accounts(settings, reach)
+        common = await self._common_runner(world, simulated, reach)
 
         def equip(tools: Tools) -> Tools:
             if not self.playing.live_tools:
@@ -181,12 +181,33 @@ class Player:
             return with_history(tools, history)
 
         stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), MemoryQueue(clock)), seed.installation_key())
-        patience = Patience(sleep=clock.sleep)
-        outside = seed.outside(reach, clock)
-        runner = build_runner(
-            settings, self.catalog, stores, models, outside, self.processes, equip, self.company, patience
-        )
+        runner = common.over(stores, models, seed.outside(reach, clock), Patience(sleep=clock.sleep), equip)
         return simulated, runner
+
+    async def _common_runner(self, world: CaseWorld, simulated: Simulated, reach: Http) -> Runner:
+        """Return the runner that all plays in the same world share, with tools that reach its systems."""
+        key = id(world.contents)
+        if key not in self._runners:
+            settings = self.settings
+            if not self.playing.live_tools:
+                settings = reaching(simulated, settings, bytes(32))
+            settings = await with_own_accounts(settings, reach)
+            clock = SystemClock()
+            outside = Seed("", "").outside(reach, clock)
+            refusing = ModelAccess(NoDefault())
+            runner = build_runner(
+                settings,
+                self.catalog,
+                memory_stores(clock),
+                refusing,
+                outside,
+                self.processes,
+                _as_they_are,
+                self.company,
+            )
+            # The contents stay with the runner, so that no other contents get their identity.
+            self._runners[key] = (world.contents, runner)
+        return self._runners[key][1]
 
 
 @contextlib.asynccontextmanager
@@ -203,3 +224,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
             yield Player(settings, catalog, company, http, ChildProcesses(children, python), playing, book)
     if playing.record:
         book.write()
+
+
+def _as_they_are(tools: Tools) -> Tools:
+    return tools
