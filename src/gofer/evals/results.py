@@ -27,6 +27,8 @@ class Grade:
     score: float | None = None
     """0 to 1, for grades that have a score."""
     explanation: str = ""
+    turn: int = 1
+    """The turn of the play whose run has `step`, counted from 1."""
 
 
 RunOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget"]
