@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import httpx2
 from typing_extensions import override
@@ -25,7 +25,8 @@ from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses
 from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
-from gofer.evals.eval_file import Case, EarlierTurn, Eval
+from gofer.evals.eval_file import Case, EarlierTurn
+from gofer.evals.load import LoadedEval
 from gofer.evals.plays import Evidence, Play
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -42,25 +43,6 @@ from gofer.workflows.load import Catalog
 
 Answers = Literal["recorded", "live", "scripted"]
 """Where the answers of the model come from: `evals/answers/`, a model, or `evals/scripts/`."""
-
-
-class EvalOfFile(Protocol):
-    """An eval with its file."""
-
-    @property
-    def name(self) -> str:
-        """The name of the file without its suffix."""
-        ...
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        ...
-
-    @property
-    def eval(self) -> Eval:
-        """The contents of the file."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +90,7 @@ class Player:
     book: AnswerBook
     files: CaseFiles = field(default_factory=lambda: CaseFiles({}))
 
-    async def play(self, loaded: EvalOfFile, case: Case, number: int) -> Play:
+    async def play(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a case once. `number` counts its plays from 1, and changes no request.
 
         Raises ConfigError for a case that cannot be played, such as one with a wrong payload.
@@ -168,7 +150,7 @@ class Player:
             requests_changed=tuple(asked.missing),
         )
 
-    def _models(self, loaded: EvalOfFile, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
+    def _models(self, loaded: LoadedEval, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
         match self.playing.answers:
             case "live":
                 return live(models_of(self.settings, self.http), asked, clock, SystemClock())
