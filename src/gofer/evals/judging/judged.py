@@ -68,7 +68,7 @@ async def _grade(criterion: Criterion, play: Play, material: Material, judge: Ju
 def _judged_itself(judge: Judge, play: Play) -> str:
     """Return the name of an answer of the judge that answers of the play carry as well; empty if none does."""
     names = {model for endpoint, model in judged_models(play) if endpoint in (None, judge.served.endpoint.name)}
-    return min(names & judge.answered_as - {*STAND_INS}, default="")
+    return min(names & (judge.answered_as - {*STAND_INS}), default="")
 
 
 def grade_of(criterion: Criterion, opinion: Opinion, judge: Judge, folder: Path) -> Grade:
