@@ -35,15 +35,20 @@ class Match:
 
 def matched(recorded: Sequence[Placed], played: Sequence[Placed], tolerance: Tolerance) -> Sequence[Match]:
     """Return each call of both runs in one match."""
-    left = list(played)
-    matches: list[Match] = []
     alike = _alike_tools(recorded, played, tolerance)
-    for wanted in recorded:
-        match = _best(wanted, left, tolerance, alike=wanted.call.tool in alike)
-        if match.played is not None:
-            left.remove(match.played)
-        matches.append(match)
-    matches += [Match(None, extra, "different", "The call was not recorded.") for extra in left]
+    found: list[list[Sameness | None]] = [
+        [_same_call(one.call, two.call, tolerance, alike) for two in played] for one in recorded
+    ]
+    partners = _partners(found)
+    matches: list[Match] = []
+    for at, one in enumerate(recorded):
+        other = partners.get(at)
+        if other is None:
+            matches.append(Match(one, None, "different", "The call is missing."))
+        else:
+            matches.append(_match(one, played[other], found[at][other]))
+    extra = [two for other, two in enumerate(played) if other not in partners.values()]
+    matches += [Match(None, two, "different", "The call was not recorded.") for two in extra]
     matches = _in_order(matches, tolerance)
     if tolerance.tool_only_turns == "free":
         matches = [match for match in matches if not _is_repeat(match, recorded, played)]
@@ -71,30 +76,37 @@ def _arguments(calls: Sequence[Placed], tool: str) -> Sequence[Mapping[str, obje
     return [one.call.arguments for one in calls if one.call.tool == tool]
 
 
-def _best(wanted: Placed, left: Sequence[Placed], tolerance: Tolerance, *, alike: bool) -> Match:
-    """Return the match of a recorded call: with an equal call, else an unclear one, else a call of the same tool."""
-    candidates = [one for one in left if one.call.tool == wanted.call.tool]
-    by_sameness: dict[Sameness, Placed] = {}
-    for one in candidates:
-        found: Sameness = "same"
-        if not alike:
-            found = same_arguments(wanted.call.arguments, one.call.arguments, tolerance)
-        if one.call.status != wanted.call.status:
-            found = "different"
-        by_sameness.setdefault(found, one)
-    if "same" in by_sameness:
-        return Match(wanted, by_sameness["same"], "same")
-    if "unclear" in by_sameness:
-        return Match(wanted, by_sameness["unclear"], "unclear")
-    if "different" in by_sameness:
-        return Match(wanted, by_sameness["different"], "different", _difference(wanted, by_sameness["different"]))
-    return Match(wanted, None, "different", "The call is missing.")
+def _same_call(recorded: CallFacts, played: CallFacts, tolerance: Tolerance, alike: set[str]) -> Sameness | None:
+    """Return whether two calls are the same; None for calls of two tools."""
+    if recorded.tool != played.tool:
+        return None
+    if recorded.status != played.status:
+        return "different"
+    if recorded.tool in alike:
+        return "same"
+    return same_arguments(recorded.arguments, played.arguments, tolerance)
 
 
-def _difference(wanted: Placed, given: Placed) -> str:
-    if wanted.call.status != given.call.status:
-        return f"The call ended with {given.call.status} and not with {wanted.call.status}."
-    return "The arguments differ."
+def _partners(found: Sequence[Sequence[Sameness | None]]) -> Mapping[int, int]:
+    """Return the index of the played call for each recorded one: equal calls first, then unclear ones, then others."""
+    partners: dict[int, int] = {}
+    levels: Sequence[Sameness] = ("same", "unclear", "different")
+    for level in levels:
+        for at, row in enumerate(found):
+            taken = set(partners.values())
+            free = [other for other, sameness in enumerate(row) if sameness == level and other not in taken]
+            if at not in partners and free:
+                partners[at] = free[0]
+    return partners
+
+
+def _match(recorded: Placed, played: Placed, sameness: Sameness | None) -> Match:
+    if sameness != "different":
+        return Match(recorded, played, sameness or "same")
+    reason = "The arguments differ."
+    if recorded.call.status != played.call.status:
+        reason = f"The call ended with {played.call.status} and not with {recorded.call.status}."
+    return Match(recorded, played, "different", reason)
 
 
 def _in_order(matches: Sequence[Match], tolerance: Tolerance) -> list[Match]:
@@ -125,24 +137,24 @@ def _is_repeat(match: Match, recorded: Sequence[Placed], played: Sequence[Placed
     only = match.recorded or match.played
     if only is None or (match.recorded is not None and match.played is not None) or only.call.effect != "read":
         return False
-    return all(any(_is_same_call(only.call, one.call) for one in calls) for calls in (recorded, played))
+    return all(any(_is_equal(only.call, one.call) for one in calls) for calls in (recorded, played))
 
 
-def _is_same_call(one: CallFacts, two: CallFacts) -> bool:
+def _is_equal(one: CallFacts, two: CallFacts) -> bool:
     return one.tool == two.tool and one.arguments == two.arguments
 
 
 def _same_value(wanted: object, given: object, tolerance: Tolerance) -> Sameness:
+    if encode_text(wanted) == encode_text(given):
+        return "same"
     if isinstance(wanted, str) and isinstance(given, str):
         return _same_words(wanted, given, tolerance)
+    if _are_numbers(wanted, given) and (wanted == given or tolerance.numbers == "free"):
+        return "same"
     if isinstance(wanted, Mapping) and isinstance(given, Mapping):
         return same_arguments(cast(Mapping[str, object], wanted), cast(Mapping[str, object], given), tolerance)
     if isinstance(wanted, list | tuple) and isinstance(given, list | tuple):
         return _same_items(cast(Sequence[object], wanted), cast(Sequence[object], given), tolerance)
-    if encode_text(wanted) == encode_text(given) or (_are_numbers(wanted, given) and wanted == given):
-        return "same"
-    if _are_numbers(wanted, given) and tolerance.numbers == "free":
-        return "same"
     return "different"
 
 

@@ -78,7 +78,7 @@ def _by_code(recorded: Sequence[TurnFacts], played: Sequence[TurnFacts], toleran
         begin = min(wanted.first or last, last)
         for match in matched(wanted.calls, given.calls, tolerance):
             _note_match(turns, match, begin)
-        _note_words(turns[wanted.words_turn - 1] if wanted.words_turn else turns[-1], wanted, given, tolerance)
+        _note_words(turns[(wanted.words_turn or last) - 1], wanted, given, tolerance)
     return turns
 
 
