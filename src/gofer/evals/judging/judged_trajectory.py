@@ -48,15 +48,16 @@ def _by_judge(
 ) -> Grade:
     mine = [turn for turn in turns if turn.decided_by == "judge"]
     grade = _grade(f"judge.{criterion.id}", turns, mine, number)
+    reason = refused
+    if judge is not None:
+        reason = why_not_blocking(criterion, judge, folder)
+    blocks = judge is not None and not reason
     undecided = next((turn for turn in mine if turn.verdict is None), None)
     if undecided is not None:
-        reason = refused or undecided.reason
+        problem = refused or undecided.reason
         return replace(
-            grade, passed=False, blocks=False, happened=reason, explanation=reason, missing=undecided.missing
+            grade, passed=False, blocks=blocks, happened=problem, explanation=problem, missing=undecided.missing
         )
-    if judge is None:
-        return grade
-    reason = why_not_blocking(criterion, judge, folder)
     if reason:
         return replace(grade, blocks=False, explanation=f"{grade.explanation} Does not block: {reason}")
     return grade

@@ -4,12 +4,12 @@ Code decides where it can. The judge decides about free text only: the wording o
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gofer.evals.eval_file import Criterion, Tolerance
-from gofer.evals.judging.judge import Judge, NoVote, Opinion
+from gofer.evals.judging.judge import Judge, Opinion
 from gofer.evals.judging.material import TooLong, fitting, turns_json
 from gofer.evals.judging.question import question_of
 from gofer.evals.judging.same_calls import Match, Placed, matched
@@ -171,20 +171,13 @@ async def _decided(turn: _Turn, criterion: Criterion, judge: Judge | None) -> Co
 
 def _voted(undecided: ComparedTurn, opinion: Opinion) -> ComparedTurn:
     if opinion.passed is None:
-        missing = opinion.missing[0]
-        return replace(undecided, reason=missing.problem, missing=_missing(opinion.missing))
+        return replace(undecided, reason=opinion.missing[0].problem, missing=opinion.why_missing)
     reason = "The votes disagree."
     if opinion.deciding is not None:
         reason = f"{opinion.deciding.reason} Quote: “{opinion.deciding.quote}”"
     if opinion.passed:
         return replace(undecided, verdict="CORRECT", reason=_line(reason))
     return replace(undecided, verdict="INCORRECT", reason=_line(reason))
-
-
-def _missing(votes: Iterable[NoVote]) -> Literal["no_evidence", "infrastructure"]:
-    if any(vote.kind == "infrastructure" for vote in votes):
-        return "infrastructure"
-    return "no_evidence"
 
 
 def _asked(call: CallFacts) -> TurnFacts:

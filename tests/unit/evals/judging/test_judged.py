@@ -11,8 +11,8 @@ from gofer.evals.judging.agreement import Agreement
 from gofer.evals.judging.calibration import calibrate
 from gofer.evals.judging.judged import judged
 from gofer.evals.plays import Play, Seen
-from gofer.evals.results import Grade
-from gofer.models.language_model import Unavailable
+from gofer.evals.results import CaseRun, Grade
+from gofer.models.language_model import Refused, Unavailable
 from gofer.values.messages import ProviderError
 from support.judged_plays import Asked, entries, judge, play, verdict
 
@@ -117,14 +117,24 @@ async def test_missing_role_is_said_and_does_not_block(tmp_path: Path) -> None:
     assert "`models: {judge: …}`" in grade.happened
 
 
-async def test_judge_that_does_not_answer_is_no_failure_of_the_prompt(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        (Unavailable("503", ProviderError("busy")), "infrastructure"),
+        (Refused("This request has no recorded answer.", ProviderError("refused"), final=True), "no_evidence"),
+        ("Hm.", "no_evidence"),
+    ],
+)
+async def test_judge_without_an_answer_is_no_failure_of_the_prompt(
+    said: str | Exception, missing: str, tmp_path: Path
+) -> None:
     await calibrated(tmp_path)
-    silent, _ = judge(lambda _: Unavailable("503", ProviderError("busy")))
-    (grade,) = await judged([CRITERION], BAD, silent, tmp_path)
-    assert (grade.passed, grade.blocks, grade.missing) == (False, False, "infrastructure")
-    unreadable, _ = judge(lambda _: "Hm.")
-    (grade,) = await judged([CRITERION], BAD, unreadable, tmp_path)
-    assert (grade.blocks, grade.missing) == (False, "no_evidence")
+    (grade,) = await judged([CRITERION], BAD, judge(lambda _: said)[0], tmp_path)
+    assert (grade.passed, grade.blocks, grade.missing) == (False, True, missing)
+    run = CaseRun(number=1, outcome="passed", runs=(), grades=[grade], evidence="live")
+    assert (run.failures, run.missing) == ([], [grade])
+    (advisory,) = await judged([Criterion(id="c", ask="?")], BAD, judge(lambda _: said)[0], tmp_path)
+    assert (advisory.blocks, advisory.missing) == (False, missing)
 
 
 async def test_injected_instruction_stays_in_the_material_and_is_reported(tmp_path: Path) -> None:

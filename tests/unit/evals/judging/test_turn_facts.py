@@ -3,6 +3,7 @@
 import pytest
 
 from gofer.evals.judging.turn_facts import CallFacts, first_message, turns_of
+from gofer.journal.entries import Recorded, RunConcluded
 from support.engine.memory_run import memory_run, says
 
 pytestmark = pytest.mark.anyio
@@ -30,14 +31,17 @@ async def test_changes_of_the_plan_are_no_turn() -> None:
 
 
 async def test_calls_of_a_script_are_one_turn_before_its_answer() -> None:
-    script = """
-    async def main(run):
-        await run.tool("look", text="a")
-        return "done"
-    """
-    made = memory_run(script=script)
+    made = memory_run()
+    made.script = """
+from gofer.coordinator import Run
+
+async def coordinate(run: Run):
+    await run.call("look", text="a")
+    return "done"
+"""
     made.tool("look", "read")
-    await made.run()
-    first, last = turns_of(await made.journal())
+    await made.run_script()
+    ended = Recorded(99, 0, 0, "me", RunConcluded("done", "", "All is well."))
+    first, last = turns_of([*await made.journal(), ended])
     assert [(call.tool, call.arguments) for call in first.calls] == [("look", {"text": "a"})]
-    assert last.text == "done"
+    assert last.text == "All is well."
