@@ -50,7 +50,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "pydantic_monty": ["gofer.files.sandbox"],
     "pypdfium2": ["gofer.files.extract"],
     "python_calamine": ["gofer.files.extract.sheets"],
-    "re2": ["gofer.files"],
+    "re2": ["gofer.evals.patterns", "gofer.files"],
     "selectolax": ["gofer.files.extract.html"],
     "slack_bolt": ["gofer.sources.slack.socket_mode"],
     "slack_sdk": ["gofer.sources.slack.socket_mode"],

@@ -17,7 +17,7 @@ from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
-from gofer.workflows.model_roles import Recorder
+from gofer.workflows.model_roles import Recorder, Roles
 
 
 def known_tools() -> Mapping[str, AnyTool]:
@@ -69,6 +69,11 @@ def price_list(folder: Path, code: Path | None = None) -> str:
 def models(folder: Path) -> str:
     """Return a table of the models of a folder, for a terminal. Raises ConfigError."""
     return model_table(folder, look_up)
+
+
+def model_roles(catalog: Catalog) -> Roles:
+    """Return the models of each role, with their prices."""
+    return catalog.defaults.roles(look_up)
 
 
 def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:

@@ -33,6 +33,12 @@ class PlayedTurn:
     bundle: Bundle | None
     """The workflow, prompt and tools of the run; None for a run that did not start."""
     seen: Sequence[Seen] = ()
+    subagents: Mapping[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
+    """The journals of its subagent runs, by run."""
+    given_answers: int = 0
+    """The answers of the model at the begin of the journal that the history of a decision point gave."""
+    world: Mapping[str, object] | None = None
+    """The changes to the world in this turn, as in `Play.world`; None in a play of one turn."""
 
 
 @dataclass(frozen=True, slots=True)

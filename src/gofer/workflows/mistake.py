@@ -14,6 +14,7 @@ Rule = Literal[
     "byte-order-mark",
     "check-never-fails",
     "control-character",
+    "duplicate-case",
     "duplicate-key",
     "duplicate-tool",
     "duplicate-trigger",
@@ -79,6 +80,7 @@ RULES: Mapping[Rule, str] = {
     "byte-order-mark": "The file begins with an invisible byte order mark.",
     "check-never-fails": "A check of runs has a limit that no run of the workflow can exceed.",
     "control-character": "The file holds a character that YAML does not allow.",
+    "duplicate-case": "Two cases of an eval file have the same name.",
     "duplicate-key": "A mapping has the same key twice, so one of the values would be lost.",
     "duplicate-tool": "A tool is listed twice.",
     "duplicate-trigger": (
@@ -205,11 +207,11 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
 
 
-def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raise ConfigError with every mistake, one per line. Hints are not mistakes and raise nothing."""
+def refuse(mistakes: Sequence[Mistake], files: str = "workflow files") -> None:
+    """Raise ConfigError with every mistake in these files, one per line. Hints are not mistakes and raise nothing."""
     mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))
     if mistakes:
         lines = "\n".join(f"  {mistake}" for mistake in mistakes)
-        raise ConfigError(f"{len(mistakes)} mistakes are in the workflow files; correct each of them.\n{lines}")
+        raise ConfigError(f"{len(mistakes)} mistakes are in the {files}; correct each of them.\n{lines}")

@@ -1,0 +1,38 @@
+"""The usage of all runs of a play together. The runs' own progress counts their subagents."""
+
+from collections.abc import Sequence
+
+from gofer.evals.plays import Play
+
+
+def cost_of_play(play: Play) -> float | None:
+    """Return the US dollars of all runs; None if the price of a model is unknown."""
+    total = 0.0
+    for turn in play.turns:
+        if turn.progress.cost_usd is None:
+            return None
+        total += turn.progress.cost_usd
+    return total
+
+
+def total_llm_calls(play: Play) -> int:
+    """Return the answers of models, without those that the history of a decision point gave."""
+    return sum(turn.progress.llm_calls - turn.given_answers for turn in play.turns)
+
+
+def total_tool_calls(play: Play) -> int:
+    """Return the permitted calls of the models and scripts."""
+    return sum(turn.progress.tool_calls for turn in play.turns)
+
+
+def models_of_play(play: Play) -> Sequence[str]:
+    """Return the models that answered, in the order of their first answers."""
+    return list(dict.fromkeys(model for turn in play.turns for model in turn.progress.models))
+
+
+def agent_version(play: Play) -> str:
+    """Return the hash of the bundle of the last run that started; empty if none started."""
+    for turn in reversed(play.turns):
+        if turn.progress.started is not None:
+            return turn.progress.started.bundle
+    return ""
