@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
 from gofer.evals.goldens.pseudonyms import Form
-from gofer.evals.goldens.sensitive_forms import Sensitive
+from gofer.evals.goldens.sensitive_forms import Sensitive, people_in
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 _PEOPLE = frozenset(
@@ -24,22 +24,6 @@ _IDS = frozenset({"user", "user_id", "team", "team_id", "channel", "channel_id",
 _ID = re.compile(r"(?=.*[0-9])[A-Za-z0-9:_-]{7,64}")
 _OWNERS = frozenset({"repository", "repo", "full_name"})
 """The fields with `<owner>/<name>`."""
-_IN_TEXTS = (
-    # How Gofer's tools write people for a model.
-    re.compile(r"(?m)^[ >]*@([^\n@:;]{2,80}?) at [0-9]{4}-[0-9]{2}-[0-9]{2}"),
-    re.compile(
-        r"(?m)^(?:Author|Reporter|Assignee|Creator|Created by|Owner|Asked to review|Last edited by): ([^\n(]{2,80})"
-    ),
-    re.compile(r"(?m)^State: [a-z]+ by ([^\n]{2,80})"),
-    re.compile(r"handle @([\w.-]{2,80})"),
-    re.compile(r"real name ([^\n;]{2,80})"),
-    re.compile(r"(?m)^(?:- )?@([^\n@:;]{2,80}): handle @"),
-    re.compile(
-        r"(?m)^@([^\n@:;]{2,80}?) "
-        r"(?:mentioned you|wrote to you|wrote the message|put :|created the|joined #|replied with)"
-    ),
-    re.compile(r"<@[UW][A-Z0-9]+\|([^<>|]{2,80})>"),
-)
 _NOT_NAMES = frozenset(
     {
         "nobody",
@@ -88,8 +72,7 @@ def _of_field(key: str, value: object, beside: Mapping[str, object]) -> Iterator
 
 
 def _in_text(text: str) -> Iterator[Sensitive]:
-    for pattern in _IN_TEXTS:
-        yield from _names(pattern.findall(text))
+    yield from _names(people_in(text))
 
 
 def _names(texts: Iterable[str]) -> Iterator[Sensitive]:

@@ -85,7 +85,7 @@ def _letters(key: str, form: Form, bits: Iterator[int]) -> Iterator[str]:
         elif not char.isalpha():
             yield char
         elif form == "code" and index == 0 and len(alphabet) > len("abcdef"):
-            # The first letter of an id says what the id names, such as U for a person in Slack.
+            # The first letter of an id says what the id names, as most vendors use it.
             yield char
         elif form == "name":
             yield _pronounceable(index, chance)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.evals.goldens.pseudonyms import Form
+from gofer.sources.registry import SOURCES
 
 Bounds = Literal["word", "code", "any"]
 """Where a word is replaced. `word`: between characters that are neither letters, digits nor `_`. `code`: between
@@ -22,16 +23,11 @@ class Sensitive:
 
 
 _EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])([A-Za-z0-9._%+-]{1,64})@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24})")
-_TENANT = re.compile(
-    r"(?i)(?<![a-z0-9.-])([a-z0-9][a-z0-9-]{1,62})\.(?:enterprise\.slack|slack|atlassian|notion|zendesk|okta|freshdesk)"
-    r"\.(?:com|net|site|so)(?![a-z0-9])"
-)
 _PUBLIC = frozenset(
     {
-        "www", "api", "app", "files", "hooks", "edgeapi", "status", "support", "developers", "docs", "id", "gmail",
-        "googlemail", "outlook", "hotmail", "yahoo", "icloud", "github", "slack", "atlassian", "notion", "users",
-        "noreply", "example", "localhost", "gofer", "com", "org", "net", "gov", "edu", "linkedin",
-        "google", "zoom", "office",
+        "www", "app", "status", "support", "developers", "docs", "gmail", "googlemail", "outlook", "hotmail", "yahoo",
+        "icloud", "example", "localhost", "gofer", "com", "org", "net", "gov", "edu", "linkedin", "google", "zoom",
+        "office",
     }
 )  # fmt: skip
 """Names of hosts that belong to vendors or are reserved; they say nothing about a company."""
@@ -39,24 +35,23 @@ _RESERVED = frozenset({"test", "example", "invalid", "localhost"})
 """Top-level domains for tests and documentation."""
 _CODES = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{16,8000}?-----END [A-Z ]*PRIVATE KEY-----"),
-    re.compile(r"(?<![A-Za-z0-9])(?:xox[a-z]|xapp|xwfp)-[A-Za-z0-9-]{8,}"),
-    re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,})"),
-    re.compile(r"(?<![A-Za-z0-9])(?:sk|pk|rk|gsk|xai|hf|r8|nvapi|tgp|ntn|secret|whsec)[-_][A-Za-z0-9_-]{12,}"),
+    re.compile(r"(?<![A-Za-z0-9])glpat-[\w-]{16,}"),
+    re.compile(r"(?<![A-Za-z0-9])(?:sk|pk|rk|gsk|xai|hf|r8|nvapi|tgp|secret|whsec)[-_][A-Za-z0-9_-]{12,}"),
     re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    re.compile(r"(?<![A-Za-z0-9])(?:AIza[\w-]{20,}|ATATT[\w=-]{20,})"),
+    re.compile(r"(?<![A-Za-z0-9])AIza[\w-]{20,}"),
     re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
-    # Ids of people, channels, teams, groups, apps and files in Slack.
-    re.compile(r"(?<![A-Za-z0-9_])(?=[A-Z]*[0-9])[UWCDGTESBAF][A-Z0-9]{7,11}(?![A-Za-z0-9_])"),
-    re.compile(r"(?<=<@)[UW][A-Z0-9]{6,}"),
-    re.compile(r"(?<=<#)[CDG][A-Z0-9]{6,}"),
-    # Ids of accounts in Jira, and of pages in Notion with and without hyphens.
-    re.compile(r"(?<![A-Za-z0-9])[0-9]{6}:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    # Ids of 128 bits with and without hyphens, and of 96 bits.
     re.compile(r"(?<![A-Za-z0-9:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![A-Za-z0-9])"),
     re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[a-f])(?=[a-f]*[0-9])(?:[0-9a-f]{32}|[0-9a-f]{24})(?![A-Za-z0-9])"),
     # Telephone numbers with a country code, or in groups after an area code.
     re.compile(r"(?<![\w+])\+[1-9][0-9](?:[ ()./-]{0,2}[0-9]){6,12}(?![0-9])"),
     re.compile(r"(?<![\w+])\(?0?[2-9][0-9]{2}\)?[ -][0-9]{3}[ -][0-9]{4}(?![0-9])"),
 )
+_OF_SOURCES = [source.identifying for source in SOURCES.values()]
+_COMPANIES = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.companies]
+_PEOPLE = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.people]
+_SOURCE_CODES = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.codes]
+_VENDORS = frozenset(host for words in _OF_SOURCES for host in words.hosts)
 _SECRET_FIELD = re.compile(
     r"(?i)(?:password|passwd|passphrase|api[_-]?key|access[_-]?key|client[_-]?secret|auth[_-]?token|bearer)"
     r"[\"']?\s*[:=]?\s*[\"']?([A-Za-z0-9+/_.~=-]*[0-9][A-Za-z0-9+/_.~=-]*)"
@@ -74,7 +69,7 @@ _LOCAL = ("127.", "0.", "255.")
 def found_by_form(text: str) -> Iterator[Sensitive]:
     """Yield the words of a text that must be replaced because of their form."""
     yield from _addresses(text)
-    for pattern in _CODES:
+    for pattern in (*_CODES, *_SOURCE_CODES):
         for found in pattern.findall(text):
             yield Sensitive(found, "code", "code")
     for secret in _SECRET_FIELD.findall(text):
@@ -83,13 +78,20 @@ def found_by_form(text: str) -> Iterator[Sensitive]:
     yield from _numbers(text)
 
 
+def people_in(text: str) -> Iterator[str]:
+    """Yield the names of people that a text for a model holds, as the tools of the sources write it."""
+    for pattern in _PEOPLE:
+        yield from pattern.findall(text)
+
+
 def _addresses(text: str) -> Iterator[Sensitive]:
     for local, host in _EMAIL.findall(text):
         # The parts of an address are names; `no-reply` and the like only name a mailbox.
         yield Sensitive(local, "name", "code")
         yield from _company(host)
-    for tenant in _TENANT.findall(text):
-        yield from _label(tenant)
+    for pattern in _COMPANIES:
+        for company in pattern.findall(text):
+            yield from _label(company)
 
 
 def _company(host: str) -> Iterator[Sensitive]:
@@ -101,7 +103,7 @@ def _company(host: str) -> Iterator[Sensitive]:
 
 
 def _label(label: str) -> Iterator[Sensitive]:
-    if label.lower() not in _PUBLIC and len(label) > 2:
+    if label.lower() not in _PUBLIC | _VENDORS and len(label) > 2:
         yield Sensitive(label, "name", "code")
 
 
