@@ -16,7 +16,7 @@ Form = Literal["name", "code"]
 """`name`: letters that can be pronounced. `code`: an id, a token or a number, whose first letter stays."""
 
 _ATOM = re.compile(r"[^\W_]+")
-_HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-f]{12,}")
+_HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-f:-]{12,}")
 _VOWELS = "aeiou"
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _BLOCK = 64
@@ -119,7 +119,7 @@ def _of_same_alphabet(char: str, chance: int) -> str:
 def _is_like(letter: str, char: str) -> bool:
     if not letter.isalpha() or lower(letter) != letter or len(letter.encode()) != len(char.encode()):
         return letter == char
-    return len(letter.upper()) == 1 or letter == char
+    return letter.upper().lower() == letter or letter.upper() == letter
 
 
 def _bits(salt: bytes, seed: bytes) -> Iterator[int]:
