@@ -177,8 +177,9 @@ def difference_of(body: bytes, known: Iterable[RecordedAnswer]) -> str:
         return "No answer is recorded for this case."
     changed = parts.changed(nearest)
     words = [_PLAIN[part] for part in changed if part != "messages"]
-    if "messages" in changed:
-        place = parts.first_different(nearest) + 1
+    place = parts.first_different(nearest) + 1
+    # Code writes the last message from the rest of the request, so it follows a change elsewhere.
+    if "messages" in changed and not (words and place == len(parts.messages)):
         words.append(f"message {place} of {len(parts.messages)}")
     verb = "differs"
     if len(words) > 1:

@@ -339,6 +339,8 @@ class Case(Strict):
     """The simulated systems of the case; by default those of the file."""
     mocks: Mocks = Field(default_factory=dict[str, tuple[Override, ...]])
     """The results of tools; an entry replaces that of the file for the same tool."""
+    approve: Mapping[Name, bool] = Field(default_factory=dict[str, bool])
+    """How people decide about calls that wait for them, by tool. Without a decision the run stays parked."""
     expect: Expectations = Expectations()
     """What must be true of the run."""
     rubric: Rubric = Rubric()

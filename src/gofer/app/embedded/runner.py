@@ -160,6 +160,23 @@ class Runner:
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
     """One lock for each conversation, which the run that is being continued holds."""
 
+    def over(
+        self, stores: RunStores, models: ModelAccess, outside: Outside, patience: Patience, equip: Equip
+    ) -> "Runner":
+        """Return a runner with the same settings, workflows and tools over other stores. The caller closes it."""
+        services = replace(
+            self.worker.services,
+            stores=stores.stores,
+            model=models.default,
+            reach=models.reach,
+            outside=outside,
+            patience=patience,
+            installation_key=stores.key,
+            tools=equip(self.worker.services.tools),
+        )
+        worker = replace(self.worker, services=services, suspects=asyncio.Lock())
+        return Runner(self.catalog, worker, Ingress({}, read_routes({}), stores.stores, stores.key, outside))
+
     def now(self) -> float:
         """Return the wall clock, in unix seconds."""
         return self.worker.services.outside.clock.now()
@@ -278,14 +295,12 @@ def build_runner(
     processes: ChildProcesses,
     equip: Equip,
     company: Sequence[CompanyTool] = (),
-    patience: Patience | None = None,
 ) -> Runner:
     """Return a runner over stores that no other process uses. The caller closes it."""
     links = Links(settings.public_url)
-    patience = patience or Patience()
     worker = build_worker(
         settings,
-        Installation(stores.stores, stores.key, links, outside, alone=True, patience=patience),
+        Installation(stores.stores, stores.key, links, outside, alone=True),
         FixedCatalog(catalog),
         models,
         processes,

@@ -36,14 +36,14 @@ class AnswerBook:
     def scripts(self, eval_name: str, case: str) -> Sequence[Script]:
         """Return the scripts of a case: those named after it (`<case>` or `<case>.<part>`), and else all of the file.
 
-        Raises ConfigError.
+        A workflow that asks no model needs no file. Raises ConfigError.
         """
         if eval_name not in self._scripts:
             path = self.folder / SCRIPTS / f"{eval_name}.yaml"
             text = _read(path)
-            if text is None:
-                raise ConfigError(f"{path} does not exist; write the answers of the model for {eval_name} there.")
-            self._scripts[eval_name] = load_scripts(text, str(path))
+            self._scripts[eval_name] = ()
+            if text is not None:
+                self._scripts[eval_name] = load_scripts(text, str(path))
         every = self._scripts[eval_name]
         own = [script for script in every if script.name == case or script.name.startswith(f"{case}.")]
         return own or every

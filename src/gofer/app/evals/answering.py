@@ -99,7 +99,11 @@ class PlayedScript(Model):
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.asked.number += 1
         self.asked.sources.add("scripted")
-        answer = await self.script.ask(body, timeout)
+        try:
+            answer = await self.script.ask(body, timeout)
+        except RunStopped as error:
+            self.asked.note_missing(str(error))
+            raise
         self.asked.answers.append(recorded(body, answer, Source(kind="scripted", model=NAME), 0))
         return answer
 

@@ -10,7 +10,7 @@ import httpx2
 import yaml
 
 from gofer.app.embedded.simulated import Simulated, open_systems
-from gofer.app.evals.repeatable import Seed, VirtualClock
+from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
 from gofer.app.event_input import EventInput
 from gofer.evals.eval_file import Case, Eval, JsonObject, Trigger
@@ -23,6 +23,8 @@ from gofer_simulators.registry import SIMULATORS
 
 DEMO = "demo"
 """The name of the demo's world."""
+CREDENTIAL = "simulated"
+"""The credential of every simulated system. It opens nothing real."""
 _SOURCES = {spec.system: spec.source for spec in RECEIVERS if spec.source in SIMULATORS}
 """The simulated sources by the name that tools use for their system."""
 
@@ -37,10 +39,9 @@ class CaseWorld:
     """None: every tool answers with its mock."""
     mocks: Overrides
 
-    def open(self, seed: Seed, clock: VirtualClock, http: httpx2.AsyncClient) -> Simulated:
+    def open(self, clock: VirtualClock, http: httpx2.AsyncClient) -> Simulated:
         """Return new systems with the initial contents. Raises ConfigError for a mistake in them."""
-        credential = seed.credential()
-        systems = open_systems(self.contents or {}, clock.now, http, lambda: credential)
+        systems = open_systems(self.contents or {}, clock.now, http, lambda: CREDENTIAL)
         return Simulated(systems, {name: address(name) for name in systems})
 
     def equip(self, tools: Tools) -> Tools:

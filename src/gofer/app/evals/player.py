@@ -4,13 +4,13 @@ import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import httpx2
 from typing_extensions import override
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.embedded.runner import Runner, RunStores, build_runner
+from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated, reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
@@ -19,13 +19,14 @@ from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import Seed, VirtualClock
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.model_endpoints import ModelAccess, models_of, only
+from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses
 from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
-from gofer.evals.eval_file import Case, EarlierTurn, Eval
+from gofer.evals.eval_file import Case, EarlierTurn
+from gofer.evals.load import LoadedEval
 from gofer.evals.plays import Evidence, Play
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -42,25 +43,6 @@ from gofer.workflows.load import Catalog
 
 Answers = Literal["recorded", "live", "scripted"]
 """Where the answers of the model come from: `evals/answers/`, a model, or `evals/scripts/`."""
-
-
-class EvalOfFile(Protocol):
-    """An eval with its file."""
-
-    @property
-    def name(self) -> str:
-        """The name of the file without its suffix."""
-        ...
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        ...
-
-    @property
-    def eval(self) -> Eval:
-        """The contents of the file."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +89,10 @@ class Player:
     playing: Playing
     book: AnswerBook
     files: CaseFiles = field(default_factory=lambda: CaseFiles({}))
+    _runners: dict[int, tuple[object, Runner]] = field(default_factory=dict[int, tuple[object, Runner]])
+    """The runner of each world, by the identity of its contents."""
 
-    async def play(self, loaded: EvalOfFile, case: Case, number: int) -> Play:
+    async def play(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a case once. `number` counts its plays from 1, and changes no request.
 
         Raises ConfigError for a case that cannot be played, such as one with a wrong payload.
@@ -136,6 +120,7 @@ class Player:
             clock=clock,
             asked=asked,
             deadline=deadline,
+            approve=case.approve,
             given_answers=len(history),
             waits_for_model=is_live,
         )
@@ -153,7 +138,7 @@ class Player:
     def _played(self, one: OnePlay, changes: Mapping[str, object], asked: Asked, latency_ms: int) -> Play:
         no_evidence = ""
         if asked.missing:
-            no_evidence = f"Request {asked.missing[0]} has no recorded answer. {asked.why_missing}"
+            no_evidence = f"Request {asked.missing[0]} has no answer. {asked.why_missing}"
         default: Evidence = "recorded"
         if self.playing.answers == "live":
             default = "live"
@@ -168,7 +153,7 @@ class Player:
             requests_changed=tuple(asked.missing),
         )
 
-    def _models(self, loaded: EvalOfFile, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
+    def _models(self, loaded: LoadedEval, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
         match self.playing.answers:
             case "live":
                 return live(models_of(self.settings, self.http), asked, clock, SystemClock())
@@ -183,14 +168,12 @@ class Player:
     async def _open(
         self, world: CaseWorld, seed: Seed, clock: VirtualClock, models: ModelAccess, history: Sequence[EarlierTurn]
     ) -> tuple[Simulated, Runner]:
-        settings = self.settings
         simulated = Simulated()
         reach: Http = SharedHttp(self.http)
         if not self.playing.live_tools:
-            simulated = world.open(seed, clock, self.http)
-            settings = reaching(simulated, settings, seed.new_key())
+            simulated = world.open(clock, self.http)
             reach = network(simulated)
-            settings = await with_own_accounts(settings, reach)
+        common = await self._common_runner(world, simulated, reach)
 
         def equip(tools: Tools) -> Tools:
             if not self.playing.live_tools:
@@ -198,12 +181,33 @@ class Player:
             return with_history(tools, history)
 
         stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), MemoryQueue(clock)), seed.installation_key())
-        patience = Patience(sleep=clock.sleep)
-        outside = seed.outside(reach, clock)
-        runner = build_runner(
-            settings, self.catalog, stores, models, outside, self.processes, equip, self.company, patience
-        )
+        runner = common.over(stores, models, seed.outside(reach, clock), Patience(sleep=clock.sleep), equip)
         return simulated, runner
+
+    async def _common_runner(self, world: CaseWorld, simulated: Simulated, reach: Http) -> Runner:
+        """Return the runner that all plays in the same world share, with tools that reach its systems."""
+        key = id(world.contents)
+        if key not in self._runners:
+            settings = self.settings
+            if not self.playing.live_tools:
+                settings = reaching(simulated, settings, bytes(32))
+            settings = await with_own_accounts(settings, reach)
+            clock = SystemClock()
+            outside = Seed("", "").outside(reach, clock)
+            refusing = ModelAccess(NoDefault())
+            runner = build_runner(
+                settings,
+                self.catalog,
+                memory_stores(clock),
+                refusing,
+                outside,
+                self.processes,
+                _as_they_are,
+                self.company,
+            )
+            # The contents stay with the runner, so that no other contents get their identity.
+            self._runners[key] = (world.contents, runner)
+        return self._runners[key][1]
 
 
 @contextlib.asynccontextmanager
@@ -220,3 +224,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
             yield Player(settings, catalog, company, http, ChildProcesses(children, python), playing, book)
     if playing.record:
         book.write()
+
+
+def _as_they_are(tools: Tools) -> Tools:
+    return tools

@@ -77,10 +77,6 @@ class Seed:
         """Return the key from which the ids of runs follow."""
         return Secret(self._digest("installation").hex())
 
-    def credential(self) -> str:
-        """Return the credential of the simulated systems."""
-        return self._digest("credential").hex()[:16]
-
     def outside(self, http: Http, clock: Clock) -> Outside:
         """Return the outside world of the runs of a play."""
         return Outside(http, clock, self.new_id, self._stream("random"), self.new_key)

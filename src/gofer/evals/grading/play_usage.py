@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from gofer.evals.plays import Play
+from gofer.evals.plays import Play, PlayedTurn
+from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.projections import calls
 
 
 def cost_of_play(play: Play) -> float | None:
@@ -21,8 +23,16 @@ def total_llm_calls(play: Play) -> int:
 
 
 def total_tool_calls(play: Play) -> int:
-    """Return the permitted calls of the models and scripts."""
-    return sum(turn.progress.tool_calls for turn in play.turns)
+    """Return the permitted calls of the models and scripts, without those that the history of a decision point gave."""
+    return sum(turn.progress.tool_calls - _given_calls(turn) for turn in play.turns)
+
+
+def _given_calls(turn: PlayedTurn) -> int:
+    if not turn.given_answers:
+        return 0
+    made = calls.project(turn.entries).calls.values()
+    given = [call for call in made if 0 < call.turn <= turn.given_answers and call.attempts]
+    return sum(call.tool not in BOOKKEEPING for call in given)
 
 
 def models_of_play(play: Play) -> Sequence[str]:

@@ -47,7 +47,7 @@ class TurnView:
     answers: Sequence[ModelAnswer]
     """The answers of the model, without those that the history of a decision point gave."""
     world: Mapping[str, object]
-    """The changes to the world."""
+    """The changes to the world in the turn; for the first turn those of the whole play, as its case expects them."""
     live_tools: bool
 
     @property
@@ -60,7 +60,7 @@ class TurnView:
         """The answer for people; for a play that ends within a run, the text of the next answer. Empty without one."""
         if self.progress.concluded is not None:
             return self.progress.concluded.text
-        if self.status == "running" and self.answers:
+        if self.answers and self.status in ("running", "queued"):
             return self.answers[0].entry.text
         return ""
 
@@ -109,9 +109,9 @@ def turn_view(play: Play, number: int) -> TurnView:
     by_tool: dict[str, list[PlayedCall]] = defaultdict(list)
     for made in calls:
         by_tool[made.call.tool].append(made)
-    world = played.world
-    if world is None:
-        world = play.world
+    world = play.world
+    if number > 1 and played.world is not None:
+        world = played.world
     return TurnView(
         number=number,
         played=played,
