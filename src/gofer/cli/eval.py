@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -91,6 +92,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Play the cases, print and write their reports, and return the exit code."""
     choices = _choices(arguments)
     _check_folders(arguments)
+    # The report says how runs ended; their log lines would come between.
+    logging.getLogger("gofer").setLevel(logging.ERROR)
     with Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
     affected = _affected(arguments)

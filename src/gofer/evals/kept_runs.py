@@ -51,8 +51,8 @@ class KeptRuns(RunKeeper):
 
     @override
     def keep(self, kept: KeptRun) -> None:
-        # A process killed within a write leaves a half line, which `read` leaves out.
-        line = _KEPT_RUN.dump_json(kept) + b"\n"
+        # A process killed within a write leaves a half line, which `read` leaves out. So each run begins a new line.
+        line = b"\n" + _KEPT_RUN.dump_json(kept)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:

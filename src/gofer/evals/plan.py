@@ -9,6 +9,7 @@ from typing import Literal
 from gofer.evals.eval_file import Case, Eval, Runs
 from gofer.evals.load import LoadedEval
 from gofer.values.errors import ConfigError
+from gofer.workflows.load import Catalog
 
 Coordinator = Literal["llm", "script"]
 SHOWN_NAMES = 10
@@ -65,6 +66,11 @@ def plan(
         for loaded in files
         for case in loaded.eval.cases
     ]
+
+
+def coordinators_of(catalog: Catalog) -> Mapping[str, Coordinator]:
+    """Return for each workflow what decides its next step."""
+    return {name: loaded.workflow.coordinator for name, loaded in catalog.workflows.items()}
 
 
 def chosen(cases: Sequence[PlannedCase], names: Collection[str], tags: Collection[str]) -> Sequence[PlannedCase]:

@@ -31,7 +31,7 @@ class Grade:
     """The turn of the play whose run has `step`, counted from 1."""
     missing: Literal["", "no_evidence", "infrastructure"] = ""
     """Why there is no verdict, such as a judge that did not answer; empty for a grade with a verdict. A grade without a
-    verdict has not passed and does not block."""
+    verdict has not passed and has not failed. If it blocks, the run is not evidence either."""
 
 
 RunOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget"]
@@ -68,7 +68,12 @@ class CaseRun:
     @property
     def failures(self) -> Sequence[Grade]:
         """The grades that failed and block."""
-        return [grade for grade in self.grades if grade.blocks and not grade.passed]
+        return [grade for grade in self.grades if grade.blocks and not grade.passed and not grade.missing]
+
+    @property
+    def missing(self) -> Sequence[Grade]:
+        """The grades that would block and have no verdict."""
+        return [grade for grade in self.grades if grade.blocks and grade.missing]
 
 
 @dataclass(frozen=True, slots=True)

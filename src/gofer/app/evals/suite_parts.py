@@ -8,12 +8,14 @@ from pathlib import Path
 from typing_extensions import override
 
 from gofer.app.catalog import model_roles
-from gofer.app.evals.player import Answers, Player, Playing
+from gofer.app.evals.player import Answers, Player
 from gofer.app.model_endpoints import ModelAccess, models_of
+from gofer.evals.answers import FOLDER as ANSWERS
 from gofer.evals.grading.grading import case_run, graded_case
 from gofer.evals.judging.judge import Judge
 from gofer.evals.judging.judge_role import judge_of
 from gofer.evals.judging.judged import judged, ungraded
+from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Play
 from gofer.evals.results import CaseRun, Grade
@@ -23,6 +25,7 @@ from gofer.values.canonical_json import encode
 
 _ONLY_LIVE = "The judge is asked only with --live."
 _FRESH_SCRIPT = "Scripts gave the answers, which says nothing about the prompt; without --record the case can pass."
+_BASELINE = "baseline.json"
 _DEPENDENCIES = ("agents", "coordinators", "skills", "subagents", "tools")
 """The folders that every run depends on, besides `evals/`."""
 
@@ -82,15 +85,18 @@ def grades_for(player: Player) -> RulesAndJudge:
     return RulesAndJudge(answers, judge_of(model_roles(player.catalog)), access)
 
 
-def fingerprints(planned: Sequence[PlannedCase], root: Path, playing: Playing, gofer: str) -> Mapping[str, str]:
+def fingerprints(planned: Sequence[PlannedCase], root: Path, player: Player, gofer: str) -> Mapping[str, str]:
     """Return for each case a hash of everything that its runs depend on: files, settings of the plays, and Gofer.
 
-    A change of one eval file leaves the hashes of the cases of other files.
+    A change of one eval file leaves the hashes of the cases of other files. Recorded answers count only for plays that
+    use them.
     """
-    evals = {case.path.resolve() for case in planned}
-    shared = hashlib.sha256(encode([playing.answers, playing.live_tools, gofer]))
-    for path in _files([root / folder for folder in (*_DEPENDENCIES, "evals")]):
-        if path.resolve() not in evals:
+    playing = player.playing
+    unused = {case.path.resolve() for case in planned} | {(root / EVALS / _BASELINE).resolve()}
+    shared = hashlib.sha256(encode([playing.answers, playing.live_tools, player.settings.openai_base_url, gofer]))
+    for path in _files([root / folder for folder in (*_DEPENDENCIES, EVALS)]):
+        is_answer = path.parent == root / EVALS / ANSWERS
+        if path.resolve() not in unused and (not is_answer or playing.answers == "recorded"):
             shared.update(encode([str(path.relative_to(root)), hashlib.sha256(path.read_bytes()).hexdigest()]))
     prefix = shared.hexdigest()
     return {case.name: _fingerprint(case, prefix) for case in planned}

@@ -14,7 +14,7 @@ from gofer.app.settings import Settings
 from gofer.evals.baseline import compared
 from gofer.evals.kept_runs import KeptRuns, unchanged
 from gofer.evals.load import FOLDER, load_evals
-from gofer.evals.plan import Coordinator, PlannedCase, chosen, plan
+from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.suite import Parts, Suite
 from gofer.evals.touched import Repository
@@ -61,10 +61,7 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     files = load_evals(root / FOLDER)
     if not files:
         raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
-    coordinators: Mapping[str, Coordinator] = {
-        name: loaded.workflow.coordinator for name, loaded in catalog.workflows.items()
-    }
-    every = plan(files, coordinators, repeat=choices.repeat, measured=choices.baseline is not None)
+    every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
     found = chosen(every, choices.names, choices.tags)
     if not choices.changed_since:
         return found
@@ -89,7 +86,7 @@ async def play_suite(
         planned = select(player.catalog, root, choices)
         watcher.begin(planned)
         gofer = _version()
-        prints = fingerprints(planned, root, choices.playing, gofer)
+        prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)
         grades = grades_for(player)
         parts = Parts(plays=PlayerPlays(player), grades=grades, clock=clock, keeper=kept, finished=watcher.finished)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gofer.evals.plays import Play, PlayedTurn
+from gofer.journal.entries import LlmResponse
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.projections import calls
 
@@ -37,7 +38,14 @@ def _given_calls(turn: PlayedTurn) -> int:
 
 def models_of_play(play: Play) -> Sequence[str]:
     """Return the models that answered, in the order of their first answers."""
-    return list(dict.fromkeys(model for turn in play.turns for model in turn.progress.models))
+    return list(dict.fromkeys(model for turn in play.turns for model in _models(turn)))
+
+
+def _models(turn: PlayedTurn) -> Sequence[str]:
+    if not turn.given_answers:
+        return turn.progress.models
+    answers = [recorded.entry for recorded in turn.entries if isinstance(recorded.entry, LlmResponse)]
+    return [answer.model for answer in answers[turn.given_answers :]]
 
 
 def agent_version(play: Play) -> str:

@@ -23,6 +23,9 @@ from gofer.values.canonical_json import as_object
 from gofer.workflows.output import problems
 from gofer.workflows.output_schema import flaws
 
+_ENDS = {"parked": "is parked", "running": "is running", "queued": "is queued"}
+"""The words for a run that has not ended."""
+
 
 def rubric_grades(rubric: Rubric, play: Play, turns: Sequence[TurnView]) -> Iterator[Grade]:
     """Yield the grades of the criteria that are written. `turns` are those of the play, one or more."""
@@ -54,14 +57,15 @@ def status_failures(expected: Sequence[str], turn: TurnView) -> Iterator[Failure
     """Yield the failure of a run that ended otherwise, or that did not end."""
     if turn.status not in expected:
         happened, step = _end(turn)
-        yield Failure(f"the run is {joined(expected, 'or')}", happened, step, turn.number)
+        wanted = joined([_ENDS.get(status, f"ends as {status}") for status in expected], "or")
+        yield Failure(f"the run {wanted}", happened, step, turn.number)
 
 
 def _end(turn: TurnView) -> tuple[str, str]:
     """Return how a run ended, or what it waits for, and the step."""
     progress = turn.progress
     step = turn.last_step
-    happened = f"the run is {turn.status}"
+    happened = f"the run {_ENDS.get(turn.status, f'ended as {turn.status}')}"
     reason = progress.parked_reason
     if progress.finished is not None:
         reason = progress.finished.reason

@@ -61,7 +61,7 @@ def argument_problems(made: PlayedCall, wanted: Mapping[str, object]) -> Sequenc
     """Return a sentence for each argument of a call that does not match."""
     given = made.call.arguments
     if wanted and given is None:
-        return ["its arguments are no JSON object"] * len(wanted)
+        return ["the arguments are no JSON object"] * len(wanted)
     found = (mismatch(matcher, (given or {}).get(name, MISSING), name) for name, matcher in wanted.items())
     return [problem for problem in found if problem]
 

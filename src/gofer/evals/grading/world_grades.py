@@ -94,9 +94,10 @@ def _counts(expected: Mapping[str, int], turn: TurnView) -> Iterator[Failure]:
         found = outermost(path for path, _ in matching(pattern, added))
         if len(found) == number and not _more(turn):
             continue
-        happened = f"the run added {counted(len(found), 'value')}"
+        happened = "the run added nothing there"
         if found:
-            happened = f"{happened}: {joined([shortened(path, _PATH) for path in found])}"
+            paths = joined([shortened(path, _PATH) for path in found])
+            happened = f"the run added {counted(len(found), 'value')}: {paths}"
         if _more(turn):
             happened = f"{happened}; {_unlisted(turn)}"
         yield Failure(f"{counted(number, 'new value')} at {pattern}", happened, _last_write(turn))

@@ -42,8 +42,8 @@ class _Judged:
 async def calibrate(criterion: Criterion, labels: Path, judge: Judge, today: date) -> Agreement:
     """Measure a judge on the labels of a criterion, write the measurement beside them and return it.
 
-    Raises ConfigError for wrong labels and for a script in place of the judge, and TemporaryError if the judge does not
-    answer. Neither leaves or changes a file.
+    Raises ConfigError for wrong labels, for a script in place of the judge and for a judge that refuses, and
+    TemporaryError for one that does not answer now. Neither leaves or changes a file.
     """
     known = read_labels(labels)
     if not known.examples:
@@ -100,10 +100,22 @@ async def _judged(criterion: Criterion, label: Label, judge: Judge, turns: async
     async with turns:
         votes = await judge.votes(question, max(REPEATS, criterion.votes))
     for vote in votes:
-        if isinstance(vote, NoVote) and vote.kind == "infrastructure":
-            raise TemporaryError(f"The agreement was not measured. {vote.problem}")
+        if isinstance(vote, NoVote):
+            _check_answered(vote)
     passed = Opinion(votes[: criterion.votes], criterion.least_score).passed
     return _Judged(label, passed, votes)
+
+
+def _check_answered(vote: NoVote) -> None:
+    """Raise ConfigError or TemporaryError for a vote without an answer; an unreadable answer is one."""
+    message = f"The agreement was not measured. {vote.problem}"
+    match vote.kind:
+        case "unreadable":
+            pass
+        case "refused":
+            raise ConfigError(message)
+        case "infrastructure":
+            raise TemporaryError(message)
 
 
 async def _is_steered(criterion: Criterion, label: Label, judge: Judge, turns: asyncio.Semaphore) -> bool:

@@ -21,7 +21,8 @@ ATTEMPTS = 2
 class NoVote:
     """A vote that did not come about."""
 
-    kind: Literal["unreadable", "infrastructure"]
+    kind: Literal["unreadable", "refused", "infrastructure"]
+    """Unreadable twice, refused by the provider or without a recorded answer, or not answered now."""
     problem: str
     """One sentence."""
 
@@ -65,7 +66,9 @@ class Judge:
                 return verdict_of(answer.text, question.material)
             except (Unreadable, Unusable) as error:
                 problem = str(error)
-            except (TemporaryError, RunStopped) as error:
+            except RunStopped as error:
+                return NoVote("refused", f"The judge {self.name} gave no answer: {error}")
+            except TemporaryError as error:
                 return NoVote("infrastructure", f"The judge {self.name} did not answer: {error}")
         return NoVote("unreadable", f"The judge {self.name} gave no readable answer. {problem}")
 
@@ -121,3 +124,10 @@ class Opinion:
     def missing(self) -> Sequence[NoVote]:
         """The votes that did not come about."""
         return [vote for vote in self.votes if isinstance(vote, NoVote)]
+
+    @property
+    def why_missing(self) -> Literal["no_evidence", "infrastructure"]:
+        """Why votes did not come about, as in `results.Grade`."""
+        if any(vote.kind == "infrastructure" for vote in self.missing):
+            return "infrastructure"
+        return "no_evidence"

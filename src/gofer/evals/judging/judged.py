@@ -27,7 +27,7 @@ async def judged(criteria: Sequence[Criterion], play: Play, judge: Judge | None,
     """Return one grade `judge.<id>` for each criterion.
 
     `folder` has the eval file, and paths of labels begin there. A grade without a verdict has `missing` set. Only a
-    failed grade of a criterion with measured, high agreement blocks.
+    criterion with measured, high agreement blocks.
     """
     if judge is None:
         return [ungraded(criterion, NO_JUDGE) for criterion in criteria]
@@ -37,12 +37,12 @@ async def judged(criteria: Sequence[Criterion], play: Play, judge: Judge | None,
     try:
         material = material_of(play)
     except TooLong as error:
-        return [ungraded(criterion, str(error)) for criterion in criteria]
+        return [_without_verdict(criterion, str(error), judge, folder) for criterion in criteria]
     return [await _grade(criterion, play, material, judge, folder) for criterion in criteria]
 
 
 def ungraded(criterion: Criterion, problem: str) -> Grade:
-    """Return the grade of a criterion without a verdict."""
+    """Return the grade of a criterion that no model may judge. It does not block."""
     return Grade(
         f"judge.{criterion.id}",
         passed=False,
@@ -56,8 +56,9 @@ def ungraded(criterion: Criterion, problem: str) -> Grade:
 
 async def _grade(criterion: Criterion, play: Play, material: Material, judge: Judge, folder: Path) -> Grade:
     votes = await judge.votes(question_of(criterion, material), criterion.votes)
-    if _judged_itself(judge, play):
-        return ungraded(criterion, refusal(replace(judge.served, name=_judged_itself(judge, play)), play))
+    same = _judged_itself(judge, play)
+    if same:
+        return ungraded(criterion, refusal(replace(judge.served, name=same), play))
     grade = grade_of(criterion, Opinion(votes, criterion.least_score), judge, folder)
     if addresses_the_judge(material):
         note = "The run holds text that asks for a verdict; the judge is told to treat it as data."
@@ -68,13 +69,14 @@ async def _grade(criterion: Criterion, play: Play, material: Material, judge: Ju
 def _judged_itself(judge: Judge, play: Play) -> str:
     """Return the name of an answer of the judge that answers of the play carry as well; empty if none does."""
     names = {model for endpoint, model in judged_models(play) if endpoint in (None, judge.served.endpoint.name)}
-    return min(names & judge.answered_as - {*STAND_INS}, default="")
+    return min(names & (judge.answered_as - {*STAND_INS}), default="")
 
 
 def grade_of(criterion: Criterion, opinion: Opinion, judge: Judge, folder: Path) -> Grade:
     """Return the grade of a criterion from the votes about it."""
     if opinion.passed is None:
-        return _without_votes(criterion, opinion)
+        grade = _without_verdict(criterion, opinion.missing[0].problem, judge, folder)
+        return replace(grade, missing=opinion.why_missing)
     reason = why_not_blocking(criterion, judge, folder)
     explanation = f"{_counted(opinion, judge)} {_evidence(opinion)}"
     if reason:
@@ -107,12 +109,9 @@ def why_not_blocking(criterion: Criterion, judge: Judge, folder: Path) -> str:
     return not_blocking(criterion, judge.name, labels, measurement)
 
 
-def _without_votes(criterion: Criterion, opinion: Opinion) -> Grade:
-    """Return the grade of a criterion about which most votes are missing."""
-    grade = ungraded(criterion, next(vote.problem for vote in opinion.missing))
-    if any(vote.kind == "infrastructure" for vote in opinion.missing):
-        return replace(grade, missing="infrastructure")
-    return grade
+def _without_verdict(criterion: Criterion, problem: str, judge: Judge, folder: Path) -> Grade:
+    """Return the grade of a criterion without a verdict, which blocks as a verdict would."""
+    return replace(ungraded(criterion, problem), blocks=not why_not_blocking(criterion, judge, folder))
 
 
 def _counted(opinion: Opinion, judge: Judge) -> str:

@@ -52,4 +52,4 @@ def request(served: ServedModel, question: Question, vote: int, problem: str = "
     if problem:
         asked["problem"] = problem
     messages = [{"role": "system", "content": PROMPT}, {"role": "user", "content": encode(asked).decode()}]
-    return encode({**served.parameters, "model": served.name, "messages": messages})
+    return encode({**served.parameters, "model": served.name, "stream": False, "messages": messages})

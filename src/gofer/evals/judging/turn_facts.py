@@ -31,11 +31,6 @@ class TurnFacts:
     text: str = ""
     calls: Sequence[CallFacts] = ()
 
-    @property
-    def only_calls(self) -> bool:
-        """Whether the turn calls tools; the words beside calls are no answer to a person."""
-        return bool(self.calls)
-
 
 def turns_of(entries: Sequence[Recorded]) -> Sequence[TurnFacts]:
     """Return the turns of a journal. The last turn has the answer for people, if the run has one.
@@ -45,7 +40,7 @@ def turns_of(entries: Sequence[Recorded]) -> Sequence[TurnFacts]:
     calls = [call for call in calls_projection.project(entries).calls.values() if _counts(call)]
     turns = [TurnFacts(calls=_facts(calls, 0))]
     answers = [one.entry for one in entries if isinstance(one.entry, LlmResponse)]
-    turns += [TurnFacts(answer.text, _facts(calls, turn)) for turn, answer in enumerate(answers, start=1)]
+    turns += [_turn(answer, _facts(calls, turn)) for turn, answer in enumerate(answers, start=1)]
     conclusion = next((one.entry for one in entries if isinstance(one.entry, RunConcluded)), None)
     if conclusion is not None:
         if not turns[-1].calls:
@@ -57,6 +52,13 @@ def turns_of(entries: Sequence[Recorded]) -> Sequence[TurnFacts]:
 def first_message(entries: Iterable[Recorded]) -> str:
     """Return the text that the run began with, as its model read it; empty for a script."""
     return next((one.entry.text for one in entries if isinstance(one.entry, MessageReceived)), "")
+
+
+def _turn(answer: LlmResponse, calls: Sequence[CallFacts]) -> TurnFacts:
+    if answer.tool_calls and not calls:
+        # Words beside a change of the plan are no answer to a person.
+        return TurnFacts()
+    return TurnFacts(answer.text, calls)
 
 
 def _counts(call: Call) -> bool:
