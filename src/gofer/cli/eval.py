@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gofer.app.evals.affected_by_files import affected_by_files
 from gofer.app.evals.player import Playing
 from gofer.app.evals.suite_session import Choices, play_suite
 from gofer.app.settings import process_settings
-from gofer.cli.arguments import nonempty, number
+from gofer.cli.arguments import chosen_place, nonempty, number, operations, place_options
 from gofer.cli.eval_progress import Progress
 from gofer.cli.terminal import print_lines
+from gofer.evals.affected import AffectedRun, summary
 from gofer.evals.load import FOLDER
 from gofer.evals.reports.html_report import html_report
 from gofer.evals.reports.json_report import read_report, report_json
@@ -36,6 +38,8 @@ examples:
   gofer eval --live --record          ask the model, and record its answers for plays without it
   gofer eval --record                 record the answers that evals/scripts/ holds; they only test the harness
   gofer eval --changed main           the cases that this branch touches, and those tagged smoke
+  gofer eval --changed main --affected --stage prod
+                                      also which recorded runs the change affects
   gofer eval --live --baseline main.json --json report.json
   gofer eval --resume                 continue after Ctrl-C; finished runs count if no file changed
 
@@ -67,6 +71,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--changed", type=nonempty, metavar="REF", help="only cases that changed since REF, and those tagged smoke"
     )
+    parser.add_argument(
+        "--affected",
+        action="store_true",
+        help="say which goldens and public runs of seven days have other requests with the present files",
+    )
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="compare with this JSON report")
     parser.add_argument("--resume", action="store_true", help="continue the suite that was broken off last")
     parser.add_argument("--inconclusive", choices=("pass", "fail"), help="exit with 0 or 1 instead of 3")
@@ -76,6 +85,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the report as Markdown")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the report as one HTML file")
+    place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -86,13 +96,16 @@ def execute(arguments: argparse.Namespace) -> int:
     logging.getLogger("gofer").setLevel(logging.ERROR)
     with Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
+    affected = _affected(arguments)
     if not result.cases:
         print("The change touches no case, so no case was played.", file=sys.stderr)
     if arguments.json == _STDOUT:
         print(report_json(result), end="")
     elif result.cases:
         print_lines(terminal_lines(result))
-    _write_reports(arguments, result, choices.baseline)
+    if affected is not None and arguments.json != _STDOUT:
+        print_lines([summary(affected)])
+    _write_reports(arguments, result, choices.baseline, affected)
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)
@@ -115,6 +128,20 @@ def _choices(arguments: argparse.Namespace) -> Choices:
         baseline=before,
         resume=arguments.resume,
     )
+
+
+def _affected(arguments: argparse.Namespace) -> Sequence[AffectedRun] | None:
+    """Return the recorded runs that the files affect; None if they are not asked for."""
+    if not arguments.affected:
+        return None
+    live = None
+    if arguments.live:
+        live = process_settings()
+    place = chosen_place(arguments)
+    if not place.away and not place.data.exists():
+        return asyncio.run(affected_by_files(Path.cwd(), None, live))
+    with operations(arguments) as opened:
+        return asyncio.run(affected_by_files(Path.cwd(), opened, live))
 
 
 def _playing(arguments: argparse.Namespace) -> Playing:
@@ -140,12 +167,17 @@ def _check_folders(arguments: argparse.Namespace) -> None:
             raise ConfigError(f"{path} cannot be written: name a file in an existing folder.")
 
 
-def _write_reports(arguments: argparse.Namespace, result: SuiteResult, before: SuiteResult | None) -> None:
+def _write_reports(
+    arguments: argparse.Namespace,
+    result: SuiteResult,
+    before: SuiteResult | None,
+    affected: Sequence[AffectedRun] | None,
+) -> None:
     writers: Sequence[tuple[Path | None, Callable[[], str]]] = (
         (_path(arguments.json), lambda: report_json(result)),
         (arguments.junit, lambda: junit_xml(result)),
-        (arguments.markdown, lambda: markdown_report(result, before=before)),
-        (arguments.html, lambda: html_report(result)),
+        (arguments.markdown, lambda: markdown_report(result, before=before, affected=affected)),
+        (arguments.html, lambda: html_report(result, affected)),
     )
     for path, written in writers:
         if path is not None:

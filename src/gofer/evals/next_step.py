@@ -4,12 +4,13 @@ The request is the recorded one with the current parameters, tools and system pr
 no tool is called, and the history is the recorded one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gofer.evals.affected import AffectedRun, RecordedWork
 from gofer.journal.entries import LlmRequest, LlmResponse
 from gofer.models.language_model import Model
+from gofer.models.served_model import Endpoint
 from gofer.projections.requests.request_parts import head
 from gofer.projections.requests.sent_requests import sent_requests
 from gofer.values.canonical_json import encode_text
@@ -19,6 +20,8 @@ from gofer.workflows.bundle import Bundle
 
 MOST_ASKED = 20
 """The most runs for which a model is asked."""
+SECONDS = 60.0
+"""How long one answer may take."""
 _SHORT = 120
 """The most characters of one call in a sentence."""
 
@@ -27,29 +30,30 @@ async def with_next_steps(
     affected: Sequence[AffectedRun],
     works: Sequence[RecordedWork],
     current: Mapping[str, Bundle],
-    model: Model,
-    timeout: float = 60.0,
+    reach: Callable[[Endpoint], Model],
+    timeout: float = SECONDS,
 ) -> Sequence[AffectedRun]:
     """Return the affected runs, with the sentence about the next step for those that change from the first request.
 
-    At most MOST_ASKED requests are sent, one after the other, each with a limit of `timeout` seconds. `model` answers
-    at the endpoint of the workflow's first model.
+    At most MOST_ASKED requests are sent, one after the other, each with a limit of `timeout` seconds, to the
+    first model of the workflow. `reach` returns the models behind an endpoint, or raises RunStopped.
     """
     by_run = {work.run: work for work in works}
     changed = [run for run in affected if run.first == 1 and run.run in by_run and run.workflow in current]
     sentences: dict[str, str] = {}
     for run in changed[:MOST_ASKED]:
-        sentences[run.run] = await _next_step(by_run[run.run], current[run.workflow], model, timeout)
+        sentences[run.run] = await _next_step(by_run[run.run], current[run.workflow], reach, timeout)
     return [replace(run, next_step=sentences.get(run.run, "")) for run in affected]
 
 
-async def _next_step(work: RecordedWork, current: Bundle, model: Model, timeout: float) -> str:
+async def _next_step(work: RecordedWork, current: Bundle, reach: Callable[[Endpoint], Model], timeout: float) -> str:
     """Return the sentence about the next step of a run; empty for a run without a first answer."""
     request = first_request(work, current)
     recorded = _first_answer(work)
     if request is None or recorded is None:
         return ""
     try:
+        model = reach(current.loaded.models[0].endpoint)
         answer = await model.ask(request, timeout)
     except (TemporaryError, RunStopped):
         return "The model gave no answer, so the next step is not known."

@@ -33,7 +33,7 @@ class Asked:
 async def asked(works: list[Work], *answers: Answer | Exception) -> Asked:
     current = {"answer-here": with_system(works[0].bundle, OTHER)}
     model = ListModel(list(answers))
-    found = await with_next_steps(affected_runs(works, current), works, current, model)
+    found = await with_next_steps(affected_runs(works, current), works, current, lambda _: model)
     return Asked([run.next_step for run in found], model.requests)
 
 
@@ -70,7 +70,7 @@ async def test_unaffected_runs_are_not_asked_about_and_the_others_up_to_a_limit(
     work = await recorded_work(looking())
     current = {"answer-here": work.bundle}
     model = ListModel([])
-    await with_next_steps(affected_runs([work], current), [work], current, model)
+    await with_next_steps(affected_runs([work], current), [work], current, lambda _: model)
     assert model.requests == []
     works = [Work(f"run{number}", work.entries, {f"run{number}": work.bundle}) for number in range(MOST_ASKED + 5)]
     result = await asked(works, *[says("")] * MOST_ASKED)

@@ -87,6 +87,7 @@ def _failure(case: CaseResult) -> Iterator[str]:
     for label, text in lines:
         yield f"<dt>{label}</dt><dd><code>{_text(text)}</code></dd>"
     yield "</dl>"
+    yield from (f"<p>{_text(note)}</p>" for note in case.notes)
     yield from _runs(case)
     yield "</article>"
 
@@ -125,12 +126,14 @@ def _run(run: CaseRun) -> Iterator[str]:
 
 
 def _grade(grade: Grade) -> Sequence[str]:
-    verdict = "passed"
-    if not grade.passed:
-        verdict = "failed"
-        if not grade.blocks:
-            verdict = "failed, does not block"
-    texts = (grade.dimension, verdict, grade.expected, grade.happened, grade.step, grade.explanation)
+    texts = (
+        grade.dimension,
+        wording.verdict_text(grade),
+        grade.expected,
+        grade.happened,
+        grade.step,
+        grade.explanation,
+    )
     return [_text(text) for text in texts]
 
 
@@ -201,7 +204,7 @@ def _affected_runs(runs: Sequence[AffectedRun]) -> Iterator[str]:
 
 def _badge(case: CaseResult) -> str:
     state = wording.state_of(case)
-    return f"<span class='badge {state}'>{wording.STATES[state]}</span>"
+    return f"<span class='badge {state}'>{wording.state_text(case)}</span>"
 
 
 def _table(label: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

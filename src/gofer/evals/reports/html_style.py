@@ -19,7 +19,7 @@ a { color: var(--link) } h3 a { color: inherit; text-decoration: none } a:hover 
 .product, .soft { color: var(--soft) } .product { margin: 0; font-size: .9rem }
 .evidence { list-style: none; padding: 0; margin: .6rem 0 } .evidence li { padding-left: .7rem; margin: .2rem 0;
   border-left: 3px solid var(--line) } .evidence .scripted { border-color: var(--warn) }
-.evidence .live, .evidence .recorded { border-color: var(--good) }
+.evidence .live, .evidence .recorded, .evidence .code { border-color: var(--good) }
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; padding: .5rem 0; border-bottom: 1px solid var(--line) }
 article { border: 1px solid var(--line); border-left: 4px solid var(--none); border-radius: 6px; padding: .8rem 1rem;
   margin: .8rem 0 }

@@ -17,6 +17,7 @@ MOST_BYTES = 60_000
 MARKER = "<!-- gofer-evals -->"
 """The last line, by which a workflow finds its earlier comment."""
 MOST_FAILURES = 10
+MOST_NOTES = 3
 MOST_CASES = 50
 MOST_AFFECTED = 40
 MOST_REASONS = 30
@@ -72,6 +73,7 @@ def _failure(case: CaseResult) -> Sequence[str]:
         "",
     ]
     lines += [f"- {label}: {code(text, 300)}" for label, text in wording.failure_of(case, kept=False).lines()]
+    lines += [f"- note: {code(note, 300)}" for note in case.notes[:MOST_NOTES]]
     return [*lines, ""]
 
 
@@ -184,7 +186,7 @@ def _add_reasons(page: BoundedText, result: SuiteResult) -> None:
 
 
 def _reason(case: CaseResult, run: CaseRun, grade: Grade) -> str:
-    about = f"- {code(case.case)} run {run.number}, {code(grade.dimension)}: {_verdict(grade)}."
+    about = f"- {code(case.case)} run {run.number}, {code(grade.dimension)}: {wording.verdict_text(grade)}."
     return f"{about} {code(grade.explanation, 400)}"
 
 
@@ -195,17 +197,9 @@ def _judged(result: SuiteResult) -> Iterator[tuple[CaseResult, CaseRun, Grade]]:
         for case in result.cases
         for run in case.runs
         for grade in run.grades
-        if grade.explanation and grade.dimension.startswith("judge.")
+        if grade.explanation and not grade.missing and grade.dimension.startswith("judge.")
     ]
     yield from sorted(found, key=lambda one: one[2].passed)
-
-
-def _verdict(grade: Grade) -> str:
-    if grade.passed:
-        return "passed"
-    if grade.blocks:
-        return "failed"
-    return "failed, does not block"
 
 
 def _footer(result: SuiteResult) -> Sequence[str]:

@@ -86,7 +86,7 @@ def _row(case: CaseResult) -> Row:
         wording.tally(case),
         wording.seconds_text(wording.p95([case])),
         wording.share_text(case.consistency),
-        wording.STATES[wording.state_of(case)],
+        wording.state_text(case),
         wording.short(", ".join(failed), 60),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gofer.evals.outcomes import is_graded, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
@@ -42,9 +43,12 @@ SIGNS: Mapping[State, str] = {
     "passed": "✅",
 }
 
-EVIDENCE: Mapping[Evidence, str] = {
+Proof = Evidence | Literal["code"]
+"""Where the answers of a case came from; `code` if the workflow is a script that asked no model."""
+EVIDENCE: Mapping[Proof, str] = {
     "live": "live: a model answered now",
     "recorded": "recorded: a model gave these answers earlier to the same requests",
+    "code": "code only: the workflow asked no model",
     "scripted": "harness only: scripted answers say nothing about the prompt",
 }
 """What the answers of a case prove."""
@@ -106,11 +110,25 @@ def _rank(state: State) -> int:
     return _ORDER.index(state)
 
 
-def evidence_of(case: CaseResult) -> Evidence | None:
+def evidence_of(case: CaseResult) -> Proof | None:
     """Return the weakest evidence of a case's runs; None for a case without runs."""
+    if case.coordinator == "script" and case.runs and not any(run.llm_calls for run in case.runs):
+        return "code"
     found = {run.evidence for run in case.runs}
     weakest: Sequence[Evidence] = ("scripted", "recorded", "live")
     return next((evidence for evidence in weakest if evidence in found), None)
+
+
+def is_harness_only(case: CaseResult) -> bool:
+    """Return whether a case passed with answers of a script, which test the harness only."""
+    return state_of(case) == "passed" and evidence_of(case) == "scripted"
+
+
+def state_text(case: CaseResult) -> str:
+    """Return the state of a case in a word or two."""
+    if is_harness_only(case):
+        return "passed (harness only)"
+    return STATES[state_of(case)]
 
 
 def evidence_text(case: CaseResult) -> str:
@@ -148,7 +166,7 @@ def headline(result: SuiteResult) -> str:
         parts.append("interrupted")
     counts = Counter(map(state_of, result.cases))
     parts += [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
-    harness = sum(state_of(case) == "passed" and evidence_of(case) == "scripted" for case in result.cases)
+    harness = sum(is_harness_only(case) for case in result.cases)
     if harness:
         parts[-1] = f"{parts[-1]} ({harness} harness only)"
     if not result.cases:
@@ -188,13 +206,13 @@ def worst_state(result: SuiteResult) -> State:
 
 def sign_of(result: SuiteResult) -> str:
     """Return the sign of the worst state of a suite."""
-    if result.exit_code == NO_EVIDENCE_CODE:
+    if result.exit_code == NO_EVIDENCE_CODE or all(map(is_harness_only, result.cases)):
         return SIGNS["no_evidence"]
     return SIGNS[worst_state(result)]
 
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
-    """Return the share of the graded runs that passed; None without graded runs."""
+    """Return the share of the graded runs that passed, without those that a script answered; None without such runs."""
     graded = _graded(cases)
     if not graded:
         return None
@@ -202,7 +220,8 @@ def pass_rate(cases: Sequence[CaseResult]) -> float | None:
 
 
 def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
-    return [run.outcome for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")]
+    """Return the outcomes of the graded runs, without those that a script answered."""
+    return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
 
 
 def share_text(share: float | None) -> str:
@@ -241,8 +260,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 def p95(cases: Sequence[CaseResult]) -> float | None:
     """Return the 95th percentile of the latency of graded runs in milliseconds; None without graded runs."""
-    outcomes = ("passed", "failed", "over_budget")
-    return percentile([run.latency_ms for case in cases for run in case.runs if run.outcome in outcomes], 0.95)
+    return percentile([run.latency_ms for case in cases for run in case.runs if is_graded(run)], 0.95)
 
 
 def seconds_text(milliseconds: float | None) -> str:
@@ -284,8 +302,24 @@ def failure_of(case: CaseResult, *, kept: bool = True) -> Failure:
     happened = short(grade.happened) or f"{grade.dimension} failed"
     command = again(case)
     if kept and run.runs:
-        command = replay(run.runs[-1], grade)
+        command = replay(run.runs[min(grade.turn, len(run.runs)) - 1], grade)
     return Failure(expected, happened, _step(grade), command)
+
+
+def verdict_text(grade: Grade) -> str:
+    """Return the verdict of a grade in a few words."""
+    match grade.missing:
+        case "no_evidence":
+            return "no verdict"
+        case "infrastructure":
+            return "no verdict, because infrastructure failed"
+        case "":
+            pass
+    if grade.passed:
+        return "passed"
+    if grade.blocks:
+        return "failed"
+    return "failed, does not block"
 
 
 def failed_dimensions(case: CaseResult) -> Mapping[str, int]:

@@ -24,6 +24,32 @@ def test_weakest_evidence_of_a_case_is_shown() -> None:
     assert wording.evidence_text(replace(mixed, runs=[])) == "none"
 
 
+def test_script_that_asks_no_model_is_shown_as_code() -> None:
+    run = replace(case_run(evidence="recorded"), llm_calls=0)
+    script = replace(passed_case("a/b"), coordinator="script", runs=[run])
+    assert wording.evidence_text(script) == "code only: the workflow asked no model"
+    assert "recorded" in wording.evidence_text(replace(script, coordinator="llm"))
+
+
+def test_answers_of_a_script_do_not_count_into_the_pass_rate() -> None:
+    harness = passed_case("a/b", evidence="scripted")
+    assert wording.pass_rate([harness]) is None
+    assert wording.pass_rate([harness, failed_case("a/c")]) == 1 / 3
+    result = SuiteResult(cases=[harness], at=0.0, seconds=1.0)
+    assert wording.headline(result) == "1 passed (1 harness only) · 0.0102 USD · 1 s"
+    assert wording.sign_of(result) == "⚪"
+
+
+def test_judge_without_a_verdict_is_not_shown_as_failed() -> None:
+    assert wording.verdict_text(replace(FORBIDDEN, missing="no_evidence", blocks=False)) == "no verdict"
+
+
+def test_failed_turn_decides_which_run_is_replayed() -> None:
+    run = replace(case_run(2, replace(FORBIDDEN, turn=1), outcome="failed"), runs=["first", "second"])
+    case = replace(failed_case("a/b"), runs=[run])
+    assert wording.failure_of(case).command == "gofer replay first --until 2.0"
+
+
 def test_suite_without_evidence_has_no_green_sign() -> None:
     unproved = replace(passed_case("a/b"), outcome="no_evidence")
     result = SuiteResult(cases=[passed_case("a/c"), unproved], at=0.0, seconds=1.0)
