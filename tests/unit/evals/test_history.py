@@ -24,6 +24,7 @@ def test_line_has_the_verdict_of_each_dimension_and_no_text_of_a_grade() -> None
         Grade("tools.required", passed=False, expected="secret one", happened="secret two", explanation="secret three"),
         Grade("tools.required", passed=True),
         Grade("status", passed=True),
+        Grade("judge.faithful", passed=False, missing="no_evidence"),
     ]
     run = CaseRun(
         number=2, outcome="failed", runs=["ab"], grades=grades, evidence="live", problem="secret", cost_usd=0.5

@@ -33,18 +33,18 @@ def grade_table(record: RunRecord) -> str:
     if played is None:
         return ""
     grades = grades_of(record.progress)
-    failed = [grade for grade in grades if not grade["passed"]]
+    others = [grade for grade in grades if not grade["passed"]]
     outcome = as_text(played["outcome"])
     words = outcome.replace("_", " ")
     said = (
         f"eval <code>{escape(as_text(played['case']))}</code>, run {played['number']}, {played['evidence']} answers: "
         f'<span class="verdict {_class(outcome)}">{escape(words)}</span>, '
-        f"{len(grades) - len(failed)} of {counted(len(grades), 'grade')} passed"
+        f"{len(grades) - len(others)} of {counted(len(grades), 'grade')} passed"
     )
     opened = ""
-    if failed:
+    if others:
         opened = " open"
-    rows = "".join(map(_row, [*failed, *(grade for grade in grades if grade["passed"])]))
+    rows = "".join(map(_row, [*others, *(grade for grade in grades if grade["passed"])]))
     names = "".join(f"<th>{name}" for name in ("grade", "verdict", "score", "expected", "happened", "at"))
     head = f"<thead><tr>{names}</thead>"
     table = f"<table>{head}{rows}</table>"
@@ -54,7 +54,10 @@ def grade_table(record: RunRecord) -> str:
 def _row(grade: Mapping[str, object]) -> str:
     verdict = "passed"
     style = "pass"
-    if not grade["passed"] and grade["blocks"]:
+    if grade["missing"]:
+        verdict = "no verdict"
+        style = "advisory"
+    elif not grade["passed"] and grade["blocks"]:
         verdict = "failed"
         style = "fail"
     elif not grade["passed"]:

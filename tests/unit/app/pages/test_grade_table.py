@@ -51,3 +51,12 @@ async def test_table_of_a_passed_run_is_folded() -> None:
 
 async def test_page_of_a_run_without_grades_has_no_table() -> None:
     assert grade_table(await record_of(await graded())) == ""
+
+
+async def test_grade_without_a_verdict_has_neither_passed_nor_failed() -> None:
+    silent = Grade("judge.short", passed=False, missing="infrastructure")
+    made = await graded(silent, outcome="infrastructure")
+    table = grade_table(await record_of(made))
+    assert ">no verdict<" in table
+    assert ">failed<" not in table
+    assert "0 of 1 grade passed" in table
