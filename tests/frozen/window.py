@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gofer.engine.graded_run import note_grades
 from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from gofer.journal import inbox
@@ -103,7 +102,8 @@ async def played() -> WindowStory:
     await inbox.put(made.store, "run1", "2-retried", RunRetried("an operator"))
     ending = await coordinate(step, _bundle(made), PROVENANCE)
     await _end(made, step, RunConcluded(ending.status, ending.reason, ending.answer))
-    assert await note_grades(made.services(), "run1", GRADED)
+    step.note(GRADED)
+    await step.commit()
     return WindowStory(await made.journal(), model.questions)
 
 

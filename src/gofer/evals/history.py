@@ -49,7 +49,7 @@ class PastRun(BaseModel):
     evidence: Evidence
     outcome: RunOutcome
     verdicts: dict[str, bool] = Field(default_factory=dict[str, bool])
-    """Whether each dimension passed; of several grades of a dimension, whether all passed."""
+    """Whether each dimension with a verdict passed; of several grades of a dimension, whether all passed."""
     latency_ms: int = 0
     cost_usd: float | None = None
     """None if the price of a model was unknown."""
@@ -63,6 +63,8 @@ def past_run(case: str, run: CaseRun, suite_at: float, commit: str = "", *, chan
     """Return the line for a graded run of a case; `commit` and `changed` as in `SuiteResult`."""
     verdicts: dict[str, bool] = {}
     for grade in run.grades:
+        if grade.missing:
+            continue
         verdicts[grade.dimension] = grade.passed and verdicts.get(grade.dimension, True)
     return PastRun(
         case=case,

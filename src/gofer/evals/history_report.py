@@ -12,6 +12,8 @@ from gofer.values.amounts import counted, money
 
 MOST_LINES = 50
 """The newest evals that the table lists."""
+_NAMED = 3
+"""The dimensions that the table names for one eval."""
 _VERSION = 12
 """The characters of a commit and of a version that the table shows."""
 
@@ -108,12 +110,12 @@ def _past_eval(runs: Sequence[PastRun]) -> PastEval:
     # A suite that was resumed played a run again if it had been broken off before the run was kept.
     newest = {run.number: run for run in runs}
     return PastEval(
-        first.suite_at,
-        first.commit,
-        first.changed,
-        first.agent_version,
-        first.evidence,
-        [newest[number] for number in sorted(newest)],
+        at=first.suite_at,
+        commit=first.commit,
+        changed=first.changed,
+        agent_version=first.agent_version,
+        evidence=first.evidence,
+        runs=[newest[number] for number in sorted(newest)],
     )
 
 
@@ -150,8 +152,14 @@ def _change(earlier: Sequence[PastEval], past: PastEval) -> str:
     if _models(past) != _models(before):
         parts.append(f"models: {', '.join(_models(past)) or 'none'}")
     if parts and past.failed_dimensions:
-        parts.append(f"failed: {', '.join(past.failed_dimensions)}")
+        parts.append(f"failed: {_names(list(past.failed_dimensions))}")
     return "; ".join(parts)
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
 
 
 def _models(past: PastEval) -> Sequence[str]:

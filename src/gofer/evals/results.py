@@ -39,7 +39,12 @@ class CaseRun:
     @property
     def failures(self) -> Sequence[Grade]:
         """The grades that failed and block."""
-        return [grade for grade in self.grades if grade.blocks and not grade.passed]
+        return [grade for grade in self.grades if grade.blocks and not grade.passed and not grade.missing]
+
+    @property
+    def missing(self) -> Sequence[Grade]:
+        """The grades that would block and have no verdict."""
+        return [grade for grade in self.grades if grade.blocks and grade.missing]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ def test_line_has_the_verdict_of_each_dimension_and_no_text_of_a_grade() -> None
         Grade("tools.required", passed=False, expected="secret one", happened="secret two", explanation="secret three"),
         Grade("tools.required", passed=True),
         Grade("status", passed=True),
+        Grade("judge.faithful", passed=False, missing="no_evidence"),
     ]
     run = CaseRun(
         number=2, outcome="failed", runs=["ab"], grades=grades, evidence="live", problem="secret", cost_usd=0.5
@@ -68,7 +69,7 @@ def test_history_of_a_case_is_bounded_and_keeps_the_newest_runs(tmp_path: Path) 
     assert len(numbers) * size >= FILE_BYTES // 3
 
 
-def test_run_with_too_many_dimensions_is_kept_without_them(tmp_path: Path) -> None:
+def test_run_with_too_many_dimensions_is_kept_without_verdicts(tmp_path: Path) -> None:
     append(tmp_path, past(verdicts={f"dimension-{n}": True for n in range(5_000)}))
     (run,) = read(tmp_path, "answers/basic")
     assert run.verdicts == {}

@@ -14,11 +14,12 @@ details.grades { margin: .8rem 0; border-left: 3px solid var(--good); padding-le
 details.grades.with-fail { border-color: var(--bad) } details.grades.without-verdict { border-color: var(--warn) }
 .grades table { border-collapse: collapse; font-size: 13px; margin: .3rem 0; width: 100% }
 .grades th { text-align: left; color: var(--soft); font-weight: 500 } .grades tr { border-top: 1px solid var(--line) }
-.grades td, .grades th { padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere }
+.grades td, .grades th { padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: break-word }
+.grades summary { white-space: normal } .grades .quote { overflow-wrap: anywhere }
 .grades .fail { color: var(--bad); font-weight: 600 } .grades .pass { color: var(--good) }
 .grades .advisory { color: var(--warn) } .grades .verdict, .grades .score { white-space: nowrap }
 @media (max-width: 40rem) { .grades thead { display: none } .grades tr { display: block; padding: .3rem 0 }
-  .grades td { display: block; padding: 0 } .grades td:empty { display: none }
+  .grades td { display: block; padding: 0; border: 0 } .grades td:empty { display: none }
   .grades td[data-of]::before { content: attr(data-of) ": "; color: var(--soft) } }
 """
 
@@ -32,18 +33,18 @@ def grade_table(record: RunRecord) -> str:
     if played is None:
         return ""
     grades = grades_of(record.progress)
-    failed = [grade for grade in grades if not grade["passed"]]
+    others = [grade for grade in grades if not grade["passed"]]
     outcome = as_text(played["outcome"])
     words = outcome.replace("_", " ")
     said = (
         f"eval <code>{escape(as_text(played['case']))}</code>, run {played['number']}, {played['evidence']} answers: "
         f'<span class="verdict {_class(outcome)}">{escape(words)}</span>, '
-        f"{len(grades) - len(failed)} of {counted(len(grades), 'grade')} passed"
+        f"{len(grades) - len(others)} of {counted(len(grades), 'grade')} passed"
     )
     opened = ""
-    if failed:
+    if others:
         opened = " open"
-    rows = "".join(map(_row, [*failed, *(grade for grade in grades if grade["passed"])]))
+    rows = "".join(map(_row, [*others, *(grade for grade in grades if grade["passed"])]))
     names = "".join(f"<th>{name}" for name in ("grade", "verdict", "score", "expected", "happened", "at"))
     head = f"<thead><tr>{names}</thead>"
     table = f"<table>{head}{rows}</table>"
@@ -53,7 +54,10 @@ def grade_table(record: RunRecord) -> str:
 def _row(grade: Mapping[str, object]) -> str:
     verdict = "passed"
     style = "pass"
-    if not grade["passed"] and grade["blocks"]:
+    if grade["missing"]:
+        verdict = "no verdict"
+        style = "advisory"
+    elif not grade["passed"] and grade["blocks"]:
         verdict = "failed"
         style = "fail"
     elif not grade["passed"]:
@@ -64,8 +68,8 @@ def _row(grade: Mapping[str, object]) -> str:
         score = f"{grade['score']:.2f}"
     return (
         f'<tr><td><code>{escape(as_text(grade["dimension"]))}</code><td class="verdict {style}">{verdict}'
-        f'<td class="score" data-of="score">{score}<td data-of="expected">{_text(grade, "expected")}'
-        f'<td data-of="happened">{_text(grade, "happened") or _text(grade, "explanation")}'
+        f'<td class="score" data-of="score">{score}<td class="quote" data-of="expected">{_text(grade, "expected")}'
+        f'<td class="quote" data-of="happened">{_text(grade, "happened") or _text(grade, "explanation")}'
         f'<td data-of="at">{_text(grade, "step")}'
     )
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from gofer.evals.plays import Evidence
 from gofer.evals.reports import wording
 from gofer.evals.results import SCHEMA_VERSION, SuiteResult
 from gofer.values.canonical_json import as_object
@@ -27,7 +26,7 @@ class Report(BaseModel):
     """The verdict in one line, as every report shows it."""
     exit_code: int
     """0 passed, 1 failed or regressed, 3 no evidence, 4 infrastructure, 5 over budget, 130 interrupted."""
-    evidence: Mapping[Evidence, str]
+    evidence: Mapping[wording.Proof, str]
     """What each kind of evidence proves, in words."""
     result: SuiteResult
 

@@ -58,7 +58,7 @@ def _add_outcome(element: ElementTree.Element, case: CaseResult) -> None:
             tag = "skipped"
         case _:
             assert_never(state)
-    lines = wording.failure_of(case).lines()
+    lines = wording.failure_of(case, kept=False).lines()
     message = wording.state_sentence(case)
     outcome = ElementTree.SubElement(element, tag, message=_text(message))
     if tag != "skipped":

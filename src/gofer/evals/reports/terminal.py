@@ -12,6 +12,8 @@ MOST_FAILURES = 8
 """The most failures that are shown in four lines each."""
 MOST_WORKFLOWS = 8
 """The most workflows in the first table."""
+MOST_PASSED = 12
+"""The most passed cases in the second table."""
 _NAME = 48
 """The most characters of the name of a case or a workflow in a table."""
 
@@ -36,24 +38,22 @@ def _failures(result: SuiteResult) -> Iterator[str]:
     failed = [case for case in wording.in_order(result.cases) if wording.state_of(case) != "passed"]
     for case in failed[:MOST_FAILURES]:
         state = wording.STATES[wording.state_of(case)]
-        yield f"{case.case}: {state}, {wording.tally(case)} runs passed"
+        yield f"{wording.short(case.case)}: {state}, {wording.tally(case)} runs passed"
         for label, text in wording.failure_of(case).lines():
             yield f"  {label + ':':<22} {text}"
         yield ""
     if len(failed) > MOST_FAILURES:
-        yield f"{counted(len(failed) - MOST_FAILURES, 'more case')} did not pass; `--json FILE` writes all of them."
+        yield f"{counted(len(failed) - MOST_FAILURES, 'more case')} did not pass; --json FILE writes all."
         yield ""
 
 
 def _workflows(result: SuiteResult) -> Iterator[str]:
-    by_workflow: dict[str, list[CaseResult]] = {}
-    for case in result.cases:
-        by_workflow.setdefault(case.workflow, []).append(case)
+    by_workflow = wording.by_workflow(result.cases)
     rows = [_totals(name, cases) for name, cases in list(by_workflow.items())[:MOST_WORKFLOWS]]
     rows.append(_totals("all", result.cases))
     yield from _table(("workflow", "cases", "runs", "passed", "p95", "cost"), rows)
     if len(by_workflow) > MOST_WORKFLOWS:
-        yield f"{counted(len(by_workflow) - MOST_WORKFLOWS, 'more workflow')} in the JSON report."
+        yield f"{counted(len(by_workflow) - MOST_WORKFLOWS, 'more workflow')}; --json FILE writes all."
     yield ""
 
 
@@ -71,12 +71,11 @@ def _totals(name: str, cases: Sequence[CaseResult]) -> Row:
 
 def _cases(cases: Sequence[CaseResult], most: int) -> Sequence[str]:
     """Return the table of cases in at most `most` lines, with its heading and the number of those left out."""
-    shown = cases
-    if len(cases) + 1 > most:
-        shown = cases[: most - 2]
+    others = sum(wording.state_of(case) != "passed" for case in cases)
+    shown = cases[: min(others + MOST_PASSED, most - 2)]
     lines = list(_table(("case", "k/n", "latency", "consistency", "state", "failures"), map(_row, shown)))
     if len(shown) < len(cases):
-        lines.append(f"{counted(len(cases) - len(shown), 'more case')} in the JSON report.")
+        lines.append(f"{counted(len(cases) - len(shown), 'more case')}; --json FILE writes all.")
     return lines
 
 
@@ -87,7 +86,7 @@ def _row(case: CaseResult) -> Row:
         wording.tally(case),
         wording.seconds_text(wording.p95([case])),
         wording.share_text(case.consistency),
-        wording.STATES[wording.state_of(case)],
+        wording.state_text(case),
         wording.short(", ".join(failed), 60),
     )
 

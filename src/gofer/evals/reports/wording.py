@@ -1,12 +1,17 @@
 """The words that all reports share: the verdict, the state of a case, and the four lines of a failure."""
 
+import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gofer.evals.outcomes import is_graded, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
-from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, SuiteResult
+from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
+from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
+from gofer.evals.statistics import percentile, wilson
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
 from gofer.values.amounts import money
@@ -38,15 +43,17 @@ SIGNS: Mapping[State, str] = {
     "passed": "✅",
 }
 
-EVIDENCE: Mapping[Evidence, str] = {
+Proof = Evidence | Literal["code"]
+"""Where the answers of a case came from; `code` if the workflow is a script that asked no model."""
+EVIDENCE: Mapping[Proof, str] = {
     "live": "live: a model answered now",
     "recorded": "recorded: a model gave these answers earlier to the same requests",
+    "code": "code only: the workflow asked no model",
     "scripted": "harness only: scripted answers say nothing about the prompt",
 }
 """What the answers of a case prove."""
-NO_EVIDENCE = (
-    "No evidence: there is no recorded answer for a changed request. Play the case with a model: `gofer eval --live`."
-)
+NO_EVIDENCE = "a changed request has no recorded answer, so only a model can tell: gofer eval --live"
+_CALL = re.compile(r"[\w.:-]+")
 MOST_CHARACTERS = 300
 """The most characters of one line about a failure."""
 
@@ -86,15 +93,42 @@ def in_order(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
     return sorted(cases, key=lambda case: _rank(state_of(case)))
 
 
+def is_failure(case: CaseResult) -> bool:
+    """Return whether a case failed in a way that a person must look at."""
+    return state_of(case) in ("failed", "regressed", "over_budget", "infrastructure")
+
+
+def by_workflow(cases: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult]]:
+    """Return the cases of each workflow, in the order of the suite."""
+    found: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        found.setdefault(case.workflow, []).append(case)
+    return found
+
+
 def _rank(state: State) -> int:
     return _ORDER.index(state)
 
 
-def evidence_of(case: CaseResult) -> Evidence | None:
+def evidence_of(case: CaseResult) -> Proof | None:
     """Return the weakest evidence of a case's runs; None for a case without runs."""
+    if case.coordinator == "script" and case.runs and not any(run.llm_calls for run in case.runs):
+        return "code"
     found = {run.evidence for run in case.runs}
     weakest: Sequence[Evidence] = ("scripted", "recorded", "live")
     return next((evidence for evidence in weakest if evidence in found), None)
+
+
+def is_harness_only(case: CaseResult) -> bool:
+    """Return whether a case passed with answers of a script, which test the harness only."""
+    return state_of(case) == "passed" and evidence_of(case) == "scripted"
+
+
+def state_text(case: CaseResult) -> str:
+    """Return the state of a case in a word or two."""
+    if is_harness_only(case):
+        return "passed (harness only)"
+    return STATES[state_of(case)]
 
 
 def evidence_text(case: CaseResult) -> str:
@@ -114,48 +148,80 @@ def state_sentence(case: CaseResult) -> str:
             until = case.quarantined_until or "an unknown date"
             return f"In quarantine until {until}: {tally(case)} runs passed; {happened}"
         case "no_evidence":
-            return NO_EVIDENCE
+            return f"No evidence: {NO_EVIDENCE}"
         case "not_played":
-            return "Not played: the suite ended before the case."
+            return "Not played: the suite ended before the case"
+        case "infrastructure":
+            return f"Not graded, because infrastructure failed: {happened}"
         case "regressed" if case.comparison is not None:
-            return f"{comparison_text(case.comparison)}; {happened}"
+            return f"R{comparison_text(case.comparison)[1:]}; {happened}"
         case _:
-            return f"{STATES[state]}: {tally(case)} runs passed, {case.required} required; {happened}"
+            return f"{STATES[state].capitalize()}: {tally(case)} runs passed, {case.required} required; {happened}"
 
 
 def headline(result: SuiteResult) -> str:
     """Return the verdict of a suite in one line, with its numbers."""
-    counts = Counter(map(state_of, result.cases))
-    parts = [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
-    harness = sum(state_of(case) == "passed" and evidence_of(case) == "scripted" for case in result.cases)
-    if harness:
-        parts.append(f"{harness} of the passed cases test the harness only")
-    rate = pass_rate(result.cases)
-    if rate is not None:
-        parts.append(f"pass rate {share_text(rate)}")
-    parts += [money(cost_of(result.cases)), f"{result.seconds:.0f} s"]
-    return " · ".join([f"{sign_of(result)} {parts[0]}", *parts[1:]])
-
-
-def sign_of(result: SuiteResult) -> str:
-    """Return the sign of the worst state of a suite. A quarantined case counts only if there is no other."""
+    parts: list[str] = []
     if result.interrupted:
-        return SIGNS["not_played"]
+        parts.append("interrupted")
+    counts = Counter(map(state_of, result.cases))
+    parts += [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
+    harness = sum(is_harness_only(case) for case in result.cases)
+    if harness:
+        parts[-1] = f"{parts[-1]} ({harness} harness only)"
+    if not result.cases:
+        parts.append("no cases")
+    parts += [*_rate(result), money(cost_of(result.cases)), f"{result.seconds:.0f} s"]
+    return " · ".join(parts)
+
+
+def _rate(result: SuiteResult) -> Iterator[str]:
+    """Yield the pass rate of all graded runs, compared with the baseline if there is one."""
+    rate = pass_rate(result.cases)
+    if rate is None:
+        return
+    graded = _graded(result.cases)
+    interval = wilson(graded.count("passed"), len(graded))
+    words = f"pass rate {share_text(rate)} {interval_text(interval)}"
+    comparison = result.comparison
+    if comparison is not None and comparison.runs_before:
+        words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"
+        if comparison.p_value is not None:
+            words = f"{words} (p = {comparison.p_value:.2g})"
+    yield words
+
+
+def worst_state(result: SuiteResult) -> State:
+    """Return the worst state of a suite. A quarantined case counts only if there is no other."""
+    if result.interrupted:
+        return "not_played"
     if result.comparison is not None and result.comparison.verdict == "regressed":
-        return SIGNS["regressed"]
+        return "regressed"
     states = {state_of(case) for case in result.cases}
     for state in STATES:
         if state in states and (state != "quarantined" or states == {"quarantined"}):
-            return SIGNS[state]
-    return SIGNS["not_played"]
+            return state
+    return "not_played"
+
+
+def sign_of(result: SuiteResult) -> str:
+    """Return the sign of the worst state of a suite."""
+    if result.exit_code == NO_EVIDENCE_CODE or all(map(is_harness_only, result.cases)):
+        return SIGNS["no_evidence"]
+    return SIGNS[worst_state(result)]
 
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
-    """Return the share of the graded runs that passed; None without graded runs."""
-    graded = [run.outcome for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")]
+    """Return the share of the graded runs that passed, without those that a script answered; None without such runs."""
+    graded = _graded(cases)
     if not graded:
         return None
     return graded.count("passed") / len(graded)
+
+
+def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
+    """Return the outcomes of the graded runs, without those that a script answered."""
+    return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
 
 
 def share_text(share: float | None) -> str:
@@ -192,22 +258,12 @@ def comparison_text(comparison: Comparison) -> str:
     return f"{words}, p = {comparison.p_value:.2g}"
 
 
-def latencies(cases: Sequence[CaseResult]) -> Sequence[int]:
-    """Return the milliseconds of all graded runs, sorted."""
-    return sorted(
-        run.latency_ms for case in cases for run in case.runs if run.outcome in ("passed", "failed", "over_budget")
-    )
+def p95(cases: Sequence[CaseResult]) -> float | None:
+    """Return the 95th percentile of the latency of graded runs in milliseconds; None without graded runs."""
+    return percentile([run.latency_ms for case in cases for run in case.runs if is_graded(run)], 0.95)
 
 
-def p95(cases: Sequence[CaseResult]) -> int | None:
-    """Return the 95th percentile of the latency in milliseconds, by nearest rank; None without graded runs."""
-    sorted_ms = latencies(cases)
-    if not sorted_ms:
-        return None
-    return sorted_ms[-(-len(sorted_ms) * 95 // 100) - 1]
-
-
-def seconds_text(milliseconds: int | None) -> str:
+def seconds_text(milliseconds: float | None) -> str:
     """Return a latency in seconds; a dash if there is none."""
     if milliseconds is None:
         return "–"
@@ -232,8 +288,8 @@ def worst_run(case: CaseResult) -> CaseRun | None:
     return None
 
 
-def failure_of(case: CaseResult) -> Failure:
-    """Return the four lines about a case that did not pass."""
+def failure_of(case: CaseResult, *, kept: bool = True) -> Failure:
+    """Return the four lines about a case that did not pass. `kept`: whether the reader has the runs themselves."""
     run = worst_run(case)
     if run is None:
         return Failure(_required(case), _without_failure(case), "none of the runs failed", again(case))
@@ -244,7 +300,26 @@ def failure_of(case: CaseResult) -> Failure:
     grade = run.failures[0]
     expected = short(grade.expected) or f"{grade.dimension} passes"
     happened = short(grade.happened) or f"{grade.dimension} failed"
-    return Failure(expected, happened, _step(grade), replay(run, grade) or again(case))
+    command = again(case)
+    if kept and run.runs:
+        command = replay(run.runs[min(grade.turn, len(run.runs)) - 1], grade)
+    return Failure(expected, happened, _step(grade), command)
+
+
+def verdict_text(grade: Grade) -> str:
+    """Return the verdict of a grade in a few words."""
+    match grade.missing:
+        case "no_evidence":
+            return "no verdict"
+        case "infrastructure":
+            return "no verdict, because infrastructure failed"
+        case "":
+            pass
+    if grade.passed:
+        return "passed"
+    if grade.blocks:
+        return "failed"
+    return "failed, does not block"
 
 
 def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
@@ -254,16 +329,17 @@ def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
 
 def again(case: CaseResult) -> str:
     """Return the command that plays one case again."""
-    return f"gofer eval {case.case}"
+    command = f"gofer eval {shlex.quote(short(case.case))}"
+    if evidence_of(case) == "live" or case.outcome == "no_evidence":
+        return f"{command} --live"
+    return command
 
 
-def replay(run: CaseRun, grade: Grade) -> str:
-    """Return the command that replays a run up to a failed step; empty for a run that was not kept."""
-    if not run.runs:
-        return ""
+def replay(run: str, grade: Grade) -> str:
+    """Return the command that replays a run up to a failed step."""
     if _is_call(grade.step):
-        return f"gofer replay {run.runs[-1]} --until {grade.step}"
-    return f"gofer replay {run.runs[-1]}"
+        return f"gofer replay {run} --until {grade.step}"
+    return f"gofer replay {run}"
 
 
 def short(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -296,4 +372,4 @@ def _step(grade: Grade) -> str:
 
 def _is_call(step: str) -> bool:
     """Return whether a step is the id of a call of a model or a script, and not the address of an entry."""
-    return bool(step) and " " not in step and not is_own(step)
+    return bool(_CALL.fullmatch(step)) and not is_own(step)

@@ -32,15 +32,13 @@ def explanation(grade: Grade) -> str:
 
 
 def _attributes(grade: Grade) -> dict[str, object]:
+    known: dict[str, object] = {"gen_ai.evaluation.name": grade.dimension, "gofer.evaluation.blocks": grade.blocks}
+    if grade.missing:
+        return {**known, "error.type": grade.missing}
     value = grade.score
     if value is None:
         value = float(grade.passed)
     label = "fail"
     if grade.passed:
         label = "pass"
-    return {
-        "gen_ai.evaluation.name": grade.dimension,
-        "gen_ai.evaluation.score.value": value,
-        "gen_ai.evaluation.score.label": label,
-        "gofer.evaluation.blocks": grade.blocks,
-    }
+    return {**known, "gen_ai.evaluation.score.value": value, "gen_ai.evaluation.score.label": label}

@@ -232,10 +232,13 @@ def _end(facts: Mapping[str, object]) -> str:
 
 def _grades(facts: Mapping[str, object]) -> str:
     grades = [as_object(grade) for grade in as_list(facts.get("grades"))]
-    failed = [grade.get("dimension") for grade in grades if not grade.get("passed")]
+    failed = [grade.get("dimension") for grade in grades if not grade.get("passed") and not grade.get("missing")]
+    missing = [grade.get("dimension") for grade in grades if grade.get("missing")]
     played = f"case {_text(facts, 'case')}, run {_number(facts, 'number')}, {_text(facts, 'evidence')} answers"
-    passed = f"{len(grades) - len(failed)} of {counted(len(grades), 'grade')} passed"
+    passed = f"{sum(bool(grade.get('passed')) for grade in grades)} of {counted(len(grades), 'grade')} passed"
     said = [played, passed]
     if failed:
         said.append(f"failed: {_names(failed)}")
+    if missing:
+        said.append(f"without verdict: {_names(missing)}")
     return "; ".join(said)

@@ -183,14 +183,16 @@ def _checks(step: Step) -> Sequence[StepText]:
 
 
 def _grades(step: Step) -> Sequence[StepText]:
-    """Return what was expected and what happened for each grade that failed."""
+    """Return what was expected and what happened for each grade that did not pass."""
     failed = [grade for grade in map(as_object, as_list(step.details.get("grades"))) if not grade.get("passed")]
     return [StepText(_label_of(grade), _sentences_of(grade) or "failed") for grade in failed]
 
 
 def _label_of(grade: Mapping[str, object]) -> str:
     label = as_text(grade.get("dimension"))
-    if not grade.get("blocks"):
+    if grade.get("missing"):
+        label = f"{label} (no verdict)"
+    elif not grade.get("blocks"):
         label = f"{label} (does not block)"
     if place := as_text(grade.get("step")):
         label = f"{label} at {place}"

@@ -3,7 +3,6 @@
 import pytest
 
 from gofer.app.pages.grade_table import grade_table
-from gofer.engine.graded_run import note_grades
 from gofer.journal.entries import RunConcluded, RunFinished, RunGraded
 from gofer.journal.grade_entries import Grade
 from support.app.read_runs import pages_of, record_of
@@ -27,7 +26,8 @@ async def graded(*grades: Grade, outcome: str = "failed") -> MemoryRun:
     await step.commit()
     if grades:
         entry = RunGraded("answers/basic", 2, outcome, "live", "b" * 64, grades)  # type: ignore[arg-type]
-        await note_grades(made.services(), "run1", entry)
+        step.note(entry)
+        await step.commit()
     return made
 
 
@@ -51,3 +51,12 @@ async def test_table_of_a_passed_run_is_folded() -> None:
 
 async def test_page_of_a_run_without_grades_has_no_table() -> None:
     assert grade_table(await record_of(await graded())) == ""
+
+
+async def test_grade_without_a_verdict_has_neither_passed_nor_failed() -> None:
+    silent = Grade("judge.short", passed=False, missing="infrastructure")
+    made = await graded(silent, outcome="infrastructure")
+    table = grade_table(await record_of(made))
+    assert ">no verdict<" in table
+    assert ">failed<" not in table
+    assert "0 of 1 grade passed" in table

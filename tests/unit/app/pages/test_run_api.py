@@ -8,7 +8,6 @@ from typing import cast
 import pytest
 
 from gofer.app.pages import run_api, run_page
-from gofer.engine.graded_run import note_grades
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunConcluded, RunFinished, RunGraded
 from gofer.journal.grade_entries import Grade
@@ -53,7 +52,9 @@ async def test_run_of_an_eval_has_its_case_and_each_grade() -> None:
     made = await ended()
     missing = Grade("tools.required", passed=False, expected="post is called", happened="not called", step="1.0")
     grades = (Grade("judge.faithful", passed=True, score=0.75), missing)
-    await note_grades(made.services(), "run1", RunGraded("answers/basic", 2, "failed", "live", "b" * 64, grades))
+    step = await made.step("evals")
+    step.note(RunGraded("answers/basic", 2, "failed", "live", "b" * 64, grades))
+    await step.commit()
     async with pages_of(made) as client:
         run = (await client.get("/runs/run1", headers=JSON)).json()
         trace = (await client.get("/runs/run1/trace")).json()

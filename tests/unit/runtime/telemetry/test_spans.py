@@ -288,6 +288,17 @@ def test_grades_are_evaluation_events_on_the_span_of_the_run_at_its_end() -> Non
     ]
 
 
+def test_grade_without_a_verdict_is_an_event_with_an_error_and_no_score() -> None:
+    silent = Grade("judge.faithful", passed=False, missing="infrastructure")
+    entries = [*RUN, e.RunGraded("answers/basic", 1, "infrastructure", "live", "b", (silent,))]
+    (event,) = exported("run1", record(entries))[0].events
+    assert event.attributes == {
+        "gen_ai.evaluation.name": "judge.faithful",
+        "gofer.evaluation.blocks": True,
+        "error.type": "infrastructure",
+    }
+
+
 def test_explanation_of_a_grade_is_exported_only_with_texts() -> None:
     explained = exported("run1", record(graded()), full=True)[0].events
     assert [event.attributes.get("gen_ai.evaluation.explanation") for event in explained] == [
@@ -339,6 +350,7 @@ KEPT |= {
     "case",
     "dimension",
     "outcome",
+    "missing",
     "evidence",
     "agent_version",
     "run",
