@@ -46,11 +46,11 @@ def test_calls_are_not_expected_to_have_an_outcome_unless_it_is_named() -> None:
 
 
 def test_differing_argument_of_the_next_call_is_shown() -> None:
+    called = "the next answer called jira_search (call 2.0) and jira_create_issue (call 2.1)"
     assert grades_of_next(decided(asks(SEARCH, FILE)), {"jira_create_issue": {"arguments": {"project": "OPS"}}}) == [
         (
             "a call of jira_create_issue with project OPS",
-            "the next answer called jira_search (call 2.0) and jira_create_issue (call 2.1); "
-            "in call 2.1 `project` is `PAY`; expected `OPS`",
+            f"{called}; in call 2.1 `project` is `PAY`; expected `OPS`",
             "2.1",
         )
     ]
