@@ -32,7 +32,7 @@ def read_expectation(written: RequiredCall) -> tuple[str, CallExpectation]:
 
 
 def expected_call(tool: str, wanted: CallExpectation) -> str:
-    """Return an expected call for people, such as `jira_create_issue once with project PAY`."""
+    """Return an expected call for people, such as `file_ticket once with project PAY`."""
     return f"{_times(tool, wanted.times)}{with_arguments(wanted.arguments)}{_ENDS.get(wanted.status or '', '')}"
 
 

@@ -63,7 +63,7 @@ def test_missing_verdicts_are_made_from_the_journal() -> None:
     assert step == "4.0"
 
 
-def test_limits_and_switched_off_checks_are_those_of_the_workflow() -> None:
+def test_workflow_sets_limits_and_switches_checks_off() -> None:
     search = ("jira_search", {"text": "same"})
     asked = [frame for turn in range(1, 5) for frame in ([asks(search)], made(f"{turn}.0", "jira_search"))]
     setup = bundle(checks={"no-tool-loops": {"off": True}, "llm-call-budget": {"limit": 2}})

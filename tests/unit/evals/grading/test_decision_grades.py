@@ -38,7 +38,7 @@ def test_answers_after_the_next_one_do_not_count() -> None:
     assert grades_of_next(decided(asks(SEARCH), asks(FILE)), "jira_create_issue") != []
 
 
-def test_calls_are_not_expected_to_have_an_outcome_unless_it_is_named() -> None:
+def test_next_call_needs_an_outcome_only_if_the_file_names_one() -> None:
     turn = decided(asks(FILE))
     assert grades_of_next(turn, "jira_create_issue") == []
     assert grades_of_next(turn, {"jira_create_issue": {"status": "ok"}}) != []
@@ -97,7 +97,7 @@ def test_renamed_tool_of_the_next_call_is_told() -> None:
     assert happened.startswith("the workflow has no tool jira_make_issue any more; the most similar one is")
 
 
-def test_status_and_checks_of_a_decision_point_are_graded_only_if_they_are_written() -> None:
+def test_status_and_checks_of_a_decision_point_are_graded_only_if_written() -> None:
     turn = decided(asks(text="Done."))
     grades = graded([Expectations.model_validate({"next": []})], Rubric(), play_of(turn))
     assert [grade.dimension for grade in grades] == ["next"]

@@ -38,7 +38,7 @@ def test_missing_call_and_another_outcome_differ() -> None:
     assert other.calls[1].endswith("(error)")
 
 
-def test_unreadable_arguments_are_compared_as_they_are_written() -> None:
+def test_unreadable_arguments_are_compared_as_written() -> None:
     one = played([asks(("jira_search", "{a"))], ended())
     other = played([asks(("jira_search", "{b"))], ended())
     (found,) = play_differences(one, other)

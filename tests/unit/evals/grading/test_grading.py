@@ -254,7 +254,7 @@ TOOLS = ("slack_read_thread", "jira_search", "jira_create_issue", "slack_post_me
 
 
 @given(st.lists(st.lists(CALL, min_size=1, max_size=3), max_size=4), ANSWER)
-def test_play_always_passes_the_expectations_that_are_derived_from_it(
+def test_play_always_passes_its_own_derived_expectations(
     turns: Sequence[Sequence[tuple[str, dict[str, object], str]]], answer: str
 ) -> None:
     play = play_with(turns, answer)

@@ -27,7 +27,7 @@ def test_one_of_several_texts_is_enough() -> None:
     assert output(answered(), contains_any=["ticket", "is filed"]) == {"contains_any": []}
 
 
-def test_each_group_of_texts_needs_one_of_them() -> None:
+def test_each_group_of_texts_needs_one_text() -> None:
     groups = [["PAY-", "OPS-"], ["refund", "invoice"], ["shipping"]]
     happened = f"the answer is “{ANSWER}”"
     assert output(answered(), contains_any=groups)["contains_any"] == [
@@ -44,7 +44,7 @@ def test_every_text_of_contains_all_is_needed() -> None:
     ]
 
 
-def test_unwanted_text_is_shown_with_its_surrounding_words() -> None:
+def test_unwanted_text_is_shown_with_the_words_around() -> None:
     text = f"{'x' * 500} As an  AI, I cannot. {'y' * 500}"
     ((expected, happened, step),) = output(answered(text), not_contains=["as an AI"])["not_contains"]
     assert expected == "no “as an AI” in the answer"

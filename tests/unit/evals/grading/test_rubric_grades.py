@@ -41,7 +41,7 @@ def answered(text: str = "Done.", fields: Mapping[str, object] | None = None, *f
     return played(*frames, [asks(text=text)], ended(text, output=fields))
 
 
-def test_criterion_that_is_not_written_is_not_graded() -> None:
+def test_unwritten_criterion_is_not_graded() -> None:
     assert rubric(answered()) == []
 
 
@@ -53,7 +53,7 @@ def test_status_is_one_of_the_expected() -> None:
     ]
 
 
-def test_parked_run_says_what_it_waits_for_at_the_waiting_call() -> None:
+def test_grade_of_a_parked_run_names_the_approval_and_the_waiting_call() -> None:
     asked = ApprovalRequested("1.0", "jira_create_issue", "hash", by=("@leads",), until=9)
     play = played([asks(("jira_create_issue", {}))], [asked, e.RunParked("approval", 9)])
     assert failed(play, expected_status="done") == [
@@ -146,7 +146,7 @@ def test_evidence_is_the_name_of_read_material(text: str, entries: Sequence[Entr
     assert [one[1] for one in found] == [happened] * bool(happened)
 
 
-def test_missing_evidence_lists_what_was_read() -> None:
+def test_missing_evidence_lists_the_read_material() -> None:
     ((expected, _, _),) = failed(answered("Yes.", None, [SkillLoaded("a-skill")], FILE), require_runbook_evidence=True)
     assert expected == "the name of a skill or file that the run has read in the answer: a-skill or runbook.md"
 
@@ -186,7 +186,7 @@ def test_answer_is_valid_under_the_schema() -> None:
     assert failed(answered(fields={"n": 3}), schema={"type": "list"})[0][1].startswith("the schema cannot be used: ")
 
 
-def test_latency_at_the_limit_passes_and_the_longest_step_is_named_beyond_it() -> None:
+def test_latency_beyond_the_limit_names_the_longest_step() -> None:
     frames = (
         [asks(("jira_search", {}), ms=300)],
         made("1.0", "jira_search", ms=900),

@@ -243,7 +243,7 @@ def test_forbidden_call_is_one_with_its_arguments_and_its_outcome_if_named() -> 
     assert expected == "no call of jira_create_issue with project PAY"
 
 
-def test_calls_in_order_may_have_others_between_them() -> None:
+def test_calls_in_order_may_have_other_calls_between() -> None:
     assert tools(filed(*TWICE), in_order=["slack_read_thread", "jira_create_issue", "jira_create_issue"]) == {
         "in_order": []
     }

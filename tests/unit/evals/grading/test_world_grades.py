@@ -66,7 +66,7 @@ def test_one_added_value_at_a_path_must_match(pattern: str, matcher: object, pas
     assert (not world(added={pattern: matcher})["added"]) == passes
 
 
-def test_missing_added_value_lists_what_was_added() -> None:
+def test_missing_added_value_lists_the_added_values() -> None:
     assert world(added={"/notion/*": {"title": "RFC"}})["added"] == [
         (
             'a new value at /notion/* that matches {"title": "RFC"}',
