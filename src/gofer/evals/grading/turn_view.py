@@ -75,14 +75,8 @@ class TurnView:
 
     @property
     def status(self) -> str:
-        """The status of the run: that of its end, or `parked`, `running` or `queued`."""
-        if self.progress.finished is not None:
-            return self.progress.finished.status
-        if self.progress.parked is not None:
-            return "parked"
-        if self.progress.owned_at:
-            return "running"
-        return "queued"
+        """The status of the run."""
+        return run_status(self.progress)
 
     @property
     def base_tools(self) -> frozenset[str]:
@@ -100,6 +94,17 @@ class TurnView:
         if tools_are_searched(workflow):
             return _prompted(self.played) | frozenset(workflow.tool_names)
         return _prompted(self.played)
+
+
+def run_status(progress: Progress) -> str:
+    """Return the status of a run: that of its end, or `parked`, `running` or `queued`."""
+    if progress.finished is not None:
+        return progress.finished.status
+    if progress.parked is not None:
+        return "parked"
+    if progress.owned_at:
+        return "running"
+    return "queued"
 
 
 def turn_view(play: Play, number: int) -> TurnView:
