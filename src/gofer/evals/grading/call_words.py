@@ -109,7 +109,7 @@ def outcome(made: PlayedCall) -> str:
         case "unknown":
             return f"the outcome of {made.name} is unknown"
         case "ok":
-            return f"{made.name} had success"
+            return f"{made.name} was made with success"
         case "asked" | "open" | "waiting":
             return f"{made.name} has no outcome"
 

@@ -153,7 +153,7 @@ def _out_of_order(turn: TurnView, tool: str, wanted: CallExpectation, before: st
     if before:
         expected = f"{expected} after {before}"
     if early and before:
-        happened = f"{named_calls(early)} came before {turn.calls[ahead - 1].name} of {before}, and none after"
+        happened = f"it was called only before that ({named_calls(early)}; {before} was {turn.calls[ahead - 1].name})"
         step = early[0].step
     return Failure(expected, happened, step)
 

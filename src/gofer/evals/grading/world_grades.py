@@ -68,7 +68,7 @@ def _removed(expected: Sequence[str], turn: TurnView) -> Iterator[Failure]:
     for pattern in expected:
         if next(matching(pattern, removed), None) is None:
             happened = _listed("the run removed", removed, turn)
-            yield Failure(f"that {pattern} is removed", happened, _last_write(turn))
+            yield Failure(f"the removal of {pattern}", happened, _last_write(turn))
 
 
 def _unchanged(expected: Sequence[str], turn: TurnView) -> Iterator[Failure]:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from gofer.evals.grading.dimensions import DIMENSIONS, JUDGE, Failure, verdicts
+from gofer.evals.grading.dimensions import DIMENSIONS, JUDGE, MOST_WORDS, Failure, verdicts
 from gofer.evals.results import Grade
 
 PAGE = Path(__file__).parents[4] / "docs" / "eval-dimensions.md"
@@ -21,3 +21,9 @@ def test_dimension_has_one_grade_for_each_failure_or_a_passed_grade() -> None:
         Grade("status", passed=False, expected="a", happened="b", step="1.0", turn=2),
         Grade("status", passed=False, expected="c", happened="d", step="2.0", turn=1),
     ]
+
+
+def test_words_of_a_grade_are_one_short_line() -> None:
+    (grade,) = verdicts("status", [Failure("a\n b", f"c\n{'d' * 100_000}")], 1)
+    assert grade.expected == "a b"
+    assert grade.happened == f"c {'d' * (MOST_WORDS - 2)}…"

@@ -225,7 +225,7 @@ def test_forbidden_call_is_counted_and_its_first_one_named() -> None:
     assert tools(filed(*TWICE), forbidden=["jira_create_issue"])["forbidden"] == [
         (
             "no call of jira_create_issue",
-            "it was called 2 times (calls 2.0 and 3.0); call 2.0 had success",
+            "it was called 2 times (calls 2.0 and 3.0); call 2.0 was made with success",
             "2.0",
         )
     ]
@@ -253,7 +253,7 @@ def test_call_before_another_one_is_out_of_order() -> None:
     assert tools(filed(), in_order=["jira_create_issue", "slack_read_thread"])["in_order"] == [
         (
             "a call of slack_read_thread after jira_create_issue",
-            "call 1.0 came before call 2.0 of jira_create_issue, and none after",
+            "it was called only before that (call 1.0; jira_create_issue was call 2.0)",
             "1.0",
         )
     ]
@@ -337,7 +337,7 @@ def test_call_of_a_subagent_run_counts_and_names_the_call_that_asked_for_the_sub
     play = play_of(turn)
     assert tools(play, required=["jira_create_issue", "subagent"])["required"] == []
     assert tools(play, forbidden=["slack_post_message"])["forbidden"] == [
-        ("no call of slack_post_message", "call 1.0 of the subagent that call 1.0 asked had success", "1.0")
+        ("no call of slack_post_message", "call 1.0 of the subagent that call 1.0 asked was made with success", "1.0")
     ]
     assert tools(play, in_order=["jira_create_issue", "slack_post_message", "subagent"])["in_order"] == []
 

@@ -108,7 +108,7 @@ def test_changed_value_is_compared_with_its_new_value() -> None:
 def test_removed_value_is_found_by_its_path() -> None:
     assert world(removed="/jira/*/gone") == {"removed": []}
     assert world(removed=["/jira/PAY-2"])["removed"] == [
-        ("that /jira/PAY-2 is removed", "the run removed /jira/PAY-1/gone", "1.0")
+        ("the removal of /jira/PAY-2", "the run removed /jira/PAY-1/gone", "1.0")
     ]
 
 
