@@ -49,7 +49,7 @@ class Failure:
     expected: str
     happened: str
     step: str = ""
-    """The call or the address of the entry where the run first differs; empty if it has none."""
+    """The call or the entry where the run first differs, as in a grade."""
     turn: int = 0
     """The turn with that step; 0 for the graded turn."""
 

@@ -60,9 +60,9 @@ def fits(made: PlayedCall, wanted: CallExpectation) -> bool:
 def argument_problems(made: PlayedCall, wanted: Mapping[str, object]) -> Sequence[str]:
     """Return a sentence for each argument of a call that does not match."""
     given = made.call.arguments
-    if wanted and given is None:
+    if given is None:
         return ["the arguments are no JSON object"] * len(wanted)
-    found = (mismatch(matcher, (given or {}).get(name, MISSING), name) for name, matcher in wanted.items())
+    found = (mismatch(matcher, given.get(name, MISSING), name) for name, matcher in wanted.items())
     return [problem for problem in found if problem]
 
 

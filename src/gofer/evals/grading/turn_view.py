@@ -32,6 +32,11 @@ class ModelAnswer:
     address: str
     entry: LlmResponse
 
+    @property
+    def step(self) -> str:
+        """The answer as the step of a grade."""
+        return entry_step(self.address)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
@@ -66,11 +71,11 @@ class TurnView:
 
     @property
     def last_step(self) -> str:
-        """The address of the last answer of the model, else of the last entry; empty for an empty journal."""
+        """The last answer of the model as a step, else the last entry; empty for an empty journal."""
         if self.answers:
-            return self.answers[-1].address
+            return self.answers[-1].step
         if self.played.entries:
-            return self.played.entries[-1].address
+            return entry_step(self.played.entries[-1].address)
         return ""
 
     @property
@@ -94,6 +99,11 @@ class TurnView:
         if tools_are_searched(workflow):
             return _prompted(self.played) | frozenset(workflow.tool_names)
         return _prompted(self.played)
+
+
+def entry_step(address: str) -> str:
+    """Return an entry as the step of a grade. Its address alone could be the id of a call."""
+    return f"entry {address}"
 
 
 def run_status(progress: Progress) -> str:

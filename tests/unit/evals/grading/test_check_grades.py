@@ -37,11 +37,11 @@ def test_recorded_verdicts_are_the_grades() -> None:
         (
             "the check no-tool-loops passes",
             "Tools were called with the same arguments: jira_search",
-            "5.0",
+            "entry 5.0",
         )
     ]
     assert grades[0].explanation == LOOPS.detail
-    assert failures(grades, "check.plan-call-budget")[0][2] == "4.2"
+    assert failures(grades, "check.plan-call-budget")[0][2] == "entry 4.2"
 
 
 def test_named_warning_blocks_and_other_checks_are_not_graded() -> None:
@@ -60,7 +60,7 @@ def test_missing_verdicts_are_made_from_the_journal() -> None:
     assert {grade.dimension for grade in grades} == {f"check.{name}" for name in CHECKS}
     ((_, happened, step),) = failures(grades, "check.no-tool-loops")
     assert happened == "Tools were called with the same arguments: jira_search 4 times"
-    assert step == "4.0"
+    assert step == "entry 4.0"
 
 
 def test_workflow_sets_limits_and_switches_checks_off() -> None:

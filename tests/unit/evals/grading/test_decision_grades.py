@@ -30,7 +30,7 @@ def test_next_answer_may_call_the_expected_tools_in_any_order_and_others() -> No
 
 def test_given_answers_are_not_the_next_answer() -> None:
     assert grades_of_next(decided(asks(FILE)), "slack_read_thread") == [
-        ("a call of slack_read_thread", "the next answer called jira_create_issue (call 2.0)", "6.0")
+        ("a call of slack_read_thread", "the next answer called jira_create_issue (call 2.0)", "entry 6.0")
     ]
 
 
@@ -58,7 +58,7 @@ def test_differing_argument_of_the_next_call_is_shown() -> None:
 
 def test_answer_in_words_is_quoted_where_a_call_is_expected() -> None:
     assert grades_of_next(decided(asks(text="I would file it.")), "jira_create_issue") == [
-        ("a call of jira_create_issue", "the next answer called no tool; it says “I would file it.”", "6.0")
+        ("a call of jira_create_issue", "the next answer called no tool; it says “I would file it.”", "entry 6.0")
     ]
 
 
@@ -71,7 +71,7 @@ def test_empty_list_expects_an_answer_in_words() -> None:
 
 def test_model_without_an_answer_is_told() -> None:
     assert grades_of_next(decided(), "jira_search", "jira_create_issue") == [
-        ("a call of jira_search and a call of jira_create_issue", "the model did not answer", "5.1")
+        ("a call of jira_search and a call of jira_create_issue", "the model did not answer", "entry 5.1")
     ]
     assert grades_of_next(decided())[0][0] == "an answer in words without a call"
 

@@ -49,7 +49,7 @@ def test_status_is_one_of_the_expected() -> None:
     assert failed(answered(), expected_status=["done", "limited"]) == []
     play = played([asks(text="Hm.")], ended("Sorry.", "failed", "3 answers were useless"))
     assert failed(play, expected_status=["done", "limited"]) == [
-        ("the run ends as done or ends as limited", "the run ended as failed: 3 answers were useless", "4.0")
+        ("the run ends as done or ends as limited", "the run ended as failed: 3 answers were useless", "entry 4.0")
     ]
 
 
@@ -65,7 +65,7 @@ def test_grade_of_a_parked_run_names_the_approval_and_the_waiting_call() -> None
 def test_run_without_an_end_is_told() -> None:
     unfinished = [asks(text="Hm.")], [e.RunConcluded("done", "", "Hm.")]
     assert failed(played(*unfinished), expected_status="done") == [
-        ("the run ends as done", "the run is running: its answer was not delivered", "4.0")
+        ("the run ends as done", "the run is running: its answer was not delivered", "entry 4.0")
     ]
     ((expected, happened, _),) = failed(play_of(played_turn([e.RunHandedOver()])), expected_status="parked")
     assert (expected, happened) == ("the run is parked", "the run is queued")
@@ -90,7 +90,7 @@ def test_run_without_an_end_is_told() -> None:
 def test_confidence_is_a_number_of_at_least_the_limit(fields: Mapping[str, object] | None, happened: str) -> None:
     expected = []
     if happened:
-        expected = [("a confidence of 0.7 or more", happened, "4.0")]
+        expected = [("a confidence of 0.7 or more", happened, "entry 4.0")]
     assert failed(answered(fields=fields), min_confidence=0.7) == expected
 
 
@@ -108,7 +108,7 @@ def test_required_action_needs_a_call_with_success() -> None:
     ]
     assert failed(
         answered("Done.", None, search, made("1.0", "jira_search")), require_actions="slack_post_message"
-    ) == [("a call of slack_post_message with success", "the run called jira_search", "6.0")]
+    ) == [("a call of slack_post_message with success", "the run called jira_search", "entry 6.0")]
     ((_, happened, _),) = failed(answered(), require_actions=["jira_make_issue"])
     assert happened.startswith("the workflow has no tool jira_make_issue any more")
 
@@ -167,8 +167,8 @@ def test_phrase_is_forbidden_in_each_answer_and_in_all_that_people_saw() -> None
     play = play_of(first, second)
     grades = rubric(play, forbidden_phrases=["as an AI", "@here", "never said"])
     assert failures(grades, "rubric.forbidden_phrases") == [
-        ("no “as an AI”", "the answer contains “as an ai, i cannot.”", "4.1"),
-        ("no “@here”", "the comment contains “posted @here again”", "4.0"),
+        ("no “as an AI”", "the answer contains “as an ai, i cannot.”", "entry 4.1"),
+        ("no “@here”", "the comment contains “posted @here again”", "entry 4.0"),
     ]
     assert [grade.turn for grade in grades] == [1, 2]
     assert failed(play, forbidden_phrases=["never said"]) == []
@@ -180,7 +180,7 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3
 def test_answer_is_valid_under_the_schema() -> None:
     assert failed(answered(fields={"n": 3}), schema=SCHEMA) == []
     assert failed(answered(fields={"n": 2}), schema=SCHEMA) == [
-        ("an answer that is valid under the schema of the rubric", "n: 2 is less than the minimum of 3", "4.0")
+        ("an answer that is valid under the schema of the rubric", "n: 2 is less than the minimum of 3", "entry 4.0")
     ]
     assert failed(answered(), schema=SCHEMA)[0][1] == "the answer has no fields; the answer is “Done.”"
     assert failed(answered(fields={"n": 3}), schema={"type": "list"})[0][1].startswith("the schema cannot be used: ")
@@ -200,7 +200,7 @@ def test_latency_beyond_the_limit_names_the_longest_step() -> None:
     slow = [asks(text="Done.", ms=950)], ended()
     assert failed(played(*slow, latency_ms=2_000), max_latency_ms=1_000)[0][1:] == (
         "the play took 2,000 ms; the longest step was the answer of the model at 4.0 with 950 ms",
-        "4.0",
+        "entry 4.0",
     )
     assert failed(played(latency_ms=2_000), max_latency_ms=1_000)[0][1:] == ("the play took 2,000 ms", "")
 
@@ -208,7 +208,9 @@ def test_latency_beyond_the_limit_names_the_longest_step() -> None:
 def test_cost_of_all_turns_is_limited_and_an_unknown_cost_fails() -> None:
     turn = played_turn([asks(text="Done.", usd=0.25)], ended())
     assert failed(play_of(turn, turn), max_cost_usd=0.5) == []
-    assert failed(play_of(turn, turn), max_cost_usd=0.49) == [("at most 0.4900 USD", "the play cost 0.5000 USD", "4.0")]
+    assert failed(play_of(turn, turn), max_cost_usd=0.49) == [
+        ("at most 0.4900 USD", "the play cost 0.5000 USD", "entry 4.0")
+    ]
     unknown = played_turn([asks(text="Done.", usd=None)], ended())
     assert failed(play_of(unknown, turn), max_cost_usd=9)[0][1] == ("the cost is unknown, because model-1 has no price")
 
@@ -224,7 +226,7 @@ def test_answers_of_models_are_limited_and_the_first_one_too_many_is_named() -> 
     )
     assert failed(played(*frames), max_llm_calls=3) == []
     assert failed(played(*frames), max_llm_calls=1) == [
-        ("at most 1 answer of models", "models answered 3 times", "6.0")
+        ("at most 1 answer of models", "models answered 3 times", "entry 6.0")
     ]
     assert failed(played(*frames), max_tool_calls=2) == []
     assert failed(played(*frames), max_tool_calls=1) == [("at most 1 tool call", "the run made 2 tool calls", "2.0")]
