@@ -374,3 +374,9 @@ def test_too_few_calls_show_the_nearest_other_call_as_well() -> None:
             "1.1",
         )
     ]
+
+
+def test_earlier_call_with_other_arguments_is_not_called_out_of_order() -> None:
+    after = {"slack_read_thread": {"arguments": {"channel": "C2"}}}
+    ((_, happened, step),) = tools(filed(), in_order=["jira_create_issue", after])["in_order"]
+    assert (happened, step) == ("in call 1.0 `channel` is `C1`; expected `C2`", "1.0")
