@@ -30,7 +30,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "http": ["gofer.app.functions.aws_http"],
     "httpx2": ["gofer.app", "gofer.models.chat_completions"],
     "jq": ["gofer.files.jq_child"],
-    "jsonschema": ["gofer.evals", "gofer.workflows.output", "gofer.workflows.output_schema"],
+    "jsonschema": ["gofer.workflows.output", "gofer.workflows.output_schema"],
     "jwt": ["gofer.sources.webhook.jwt_bearer"],
     "lxml": ["gofer.files.extract.xml_package"],
     "markdown_it": ["gofer.sources"],

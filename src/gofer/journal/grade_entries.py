@@ -24,7 +24,8 @@ class Grade:
     happened: str = ""
     """One line for people; empty for a grade that passed."""
     step: str = ""
-    """The call or the address of the entry where the run first differs from the expectation; empty if it has none."""
+    """Where the run first differs from the expectation: the id of a call, or `entry` and an address, such as
+    `entry 9.0`; empty if there is no such place."""
     blocks: bool = True
     """Whether a failure fails the run; a judge without measured agreement does not block."""
     score: float | None = None

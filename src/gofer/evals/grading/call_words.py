@@ -32,7 +32,7 @@ def read_expectation(written: RequiredCall) -> tuple[str, CallExpectation]:
 
 
 def expected_call(tool: str, wanted: CallExpectation) -> str:
-    """Return an expected call for people, such as `jira_create_issue once with project PAY`."""
+    """Return an expected call for people, such as `file_ticket once with project PAY`."""
     return f"{_times(tool, wanted.times)}{with_arguments(wanted.arguments)}{_ENDS.get(wanted.status or '', '')}"
 
 
@@ -109,7 +109,7 @@ def outcome(made: PlayedCall) -> str:
         case "unknown":
             return f"the outcome of {made.name} is unknown"
         case "ok":
-            return f"{made.name} had success"
+            return f"{made.name} was made with success"
         case "asked" | "open" | "waiting":
             return f"{made.name} has no outcome"
 

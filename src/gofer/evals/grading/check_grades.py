@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from gofer.evals.grading.turn_view import TurnView
+from gofer.evals.grading.turn_view import TurnView, entry_step
 from gofer.evals.results import Grade
 from gofer.journal.check_entries import Verdict
 from gofer.projections.checks import run_checks
@@ -69,9 +69,14 @@ def _grade(verdict: Verdict, turn: TurnView, *, blocks: bool) -> Grade:
 
 
 def _step(verdict: Verdict, turn: TurnView) -> str:
-    if verdict.entries:
-        return verdict.entries[0]
-    return turn.last_step
+    """Return the first entry that the check failed for; for an outcome of a call, the call."""
+    if not verdict.entries:
+        return turn.last_step
+    address = verdict.entries[0]
+    for made in turn.calls:
+        if made.call.id == made.step and address in (made.call.began_in, made.call.ended_in):
+            return made.step
+    return entry_step(address)
 
 
 def _not_made(name: str, turn: TurnView) -> Grade:

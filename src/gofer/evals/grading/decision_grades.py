@@ -70,7 +70,7 @@ def _difference(
 ) -> tuple[str, str]:
     """Return what the next answer did in place of an expected call, and the step."""
     sentences = [_called(made, answer)]
-    step = answer.address
+    step = answer.step
     if absent := missing_tool(turn, tool):
         sentences.insert(0, absent)
     differing = [call for call in made if call.call.tool == tool]

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.evals.results import Grade
-from gofer.projections.checks.check_settings import CHECKS
+from gofer.projections.checks.check_settings import CHECKS, shortened
 
+MOST_WORDS = 1_000
+"""The most characters of the line about what was expected, and of the line about what happened."""
 JUDGE = "judge."
 """The beginning of the dimensions that a judge grades; the id of the criterion follows."""
 
@@ -47,7 +49,7 @@ class Failure:
     expected: str
     happened: str
     step: str = ""
-    """The call or the address of the entry where the run first differs; empty if it has none."""
+    """The call or the entry where the run first differs, as in a grade."""
     turn: int = 0
     """The turn with that step; 0 for the graded turn."""
 
@@ -56,7 +58,12 @@ def verdicts(dimension: str, failures: Iterable[Failure], turn: int) -> Sequence
     """Return the grades of one dimension in a turn: one for each failure, or one that passed."""
     failed = [
         Grade(
-            dimension, passed=False, expected=one.expected, happened=one.happened, step=one.step, turn=one.turn or turn
+            dimension,
+            passed=False,
+            expected=shortened(one.expected, MOST_WORDS),
+            happened=shortened(one.happened, MOST_WORDS),
+            step=one.step,
+            turn=one.turn or turn,
         )
         for one in failures
     ]

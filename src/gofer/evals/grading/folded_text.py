@@ -15,7 +15,7 @@ _SIGNS = str.maketrans(
 )
 """Typographic signs as they are typed. Signs without a width are left out."""
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\(([^()\s]{0,2000})\)")
-_SLACK_LINK = re.compile(r"<([^<>|\s]{1,2000})\|([^<>|]{0,500})>")
+_PIPED_LINK = re.compile(r"<([^<>|\s]{1,2000})\|([^<>|]{0,500})>")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|>[ \t]?|[-*+][ \t]|\|)", re.MULTILINE)
 _MARKS = re.compile(r"\\([^\w\s]|_)|[*_`]|~~")
 """Marks around words, and backslashes, after which a sign is no mark."""
@@ -30,8 +30,8 @@ def folded(text: str) -> str:
 
 
 def rendered(text: str) -> str:
-    """Return a text without the marks of Markdown and of Slack's links, as a person sees it."""
-    shown = _LINK.sub(r"\1", _SLACK_LINK.sub(r"\2", text))
+    """Return a text without the marks of Markdown, as a person sees it. Links are also read as `<url|text>`."""
+    shown = _LINK.sub(r"\1", _PIPED_LINK.sub(r"\2", text))
     return _MARKS.sub(r"\1", _LINE_MARKS.sub("", shown))
 
 

@@ -16,7 +16,7 @@ from gofer.evals.grading.play_usage import (
 )
 from gofer.evals.grading.rubric_grades import rubric_grades, status_failures
 from gofer.evals.grading.tool_grades import tool_grades
-from gofer.evals.grading.turn_view import TurnView, turn_view
+from gofer.evals.grading.turn_view import TurnView, run_status, turn_view
 from gofer.evals.grading.world_grades import world_grades
 from gofer.evals.plays import Play
 from gofer.evals.results import CaseRun, Grade, RunOutcome
@@ -79,7 +79,7 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
     outcome, problem = _outcome(play, grades)
     status = ""
     if play.turns:
-        status = turn_view(play, len(play.turns)).status
+        status = run_status(play.turns[-1].progress)
     return CaseRun(
         number=number,
         outcome=outcome,

@@ -150,7 +150,7 @@ def _latency(most: int, play: Play, turns: Sequence[TurnView]) -> Iterator[Failu
         return
     steps = [(call.call.duration_ms, call.name, call.step, turn) for turn in turns for call in turn.calls]
     steps += [
-        (answer.entry.duration_ms, f"the answer of the model at {answer.address}", answer.address, turn)
+        (answer.entry.duration_ms, f"the answer of the model at {answer.address}", answer.step, turn)
         for turn in turns
         for answer in turn.answers
     ]
@@ -174,7 +174,7 @@ def _cost(most: float, play: Play, turn: TurnView) -> Iterator[Failure]:
 def _llm_calls(most: int, play: Play, turns: Sequence[TurnView]) -> Iterator[Failure]:
     made = total_llm_calls(play)
     if made > most:
-        steps = [(turn, answer.address) for turn in turns for answer in turn.answers]
+        steps = [(turn, answer.step) for turn in turns for answer in turn.answers]
         turn, step = (steps[most:] or [(turns[-1], turns[-1].last_step)])[0]
         expected = f"at most {counted(most, 'answer')} of models"
         yield Failure(expected, f"models answered {counted(made, 'time')}", step, turn.number)

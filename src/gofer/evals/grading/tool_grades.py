@@ -60,9 +60,9 @@ def fits(made: PlayedCall, wanted: CallExpectation) -> bool:
 def argument_problems(made: PlayedCall, wanted: Mapping[str, object]) -> Sequence[str]:
     """Return a sentence for each argument of a call that does not match."""
     given = made.call.arguments
-    if wanted and given is None:
+    if given is None:
         return ["the arguments are no JSON object"] * len(wanted)
-    found = (mismatch(matcher, (given or {}).get(name, MISSING), name) for name, matcher in wanted.items())
+    found = (mismatch(matcher, given.get(name, MISSING), name) for name, matcher in wanted.items())
     return [problem for problem in found if problem]
 
 
@@ -153,7 +153,7 @@ def _out_of_order(turn: TurnView, tool: str, wanted: CallExpectation, before: st
     if before:
         expected = f"{expected} after {before}"
     if early and before:
-        happened = f"{named_calls(early)} came before {turn.calls[ahead - 1].name} of {before}, and none after"
+        happened = f"it was called only before that ({named_calls(early)}; {before} was {turn.calls[ahead - 1].name})"
         step = early[0].step
     return Failure(expected, happened, step)
 

@@ -32,6 +32,11 @@ class ModelAnswer:
     address: str
     entry: LlmResponse
 
+    @property
+    def step(self) -> str:
+        """The answer as the step of a grade."""
+        return entry_step(self.address)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
@@ -66,23 +71,17 @@ class TurnView:
 
     @property
     def last_step(self) -> str:
-        """The address of the last answer of the model, else of the last entry; empty for an empty journal."""
+        """The last answer of the model as a step, else the last entry; empty for an empty journal."""
         if self.answers:
-            return self.answers[-1].address
+            return self.answers[-1].step
         if self.played.entries:
-            return self.played.entries[-1].address
+            return entry_step(self.played.entries[-1].address)
         return ""
 
     @property
     def status(self) -> str:
-        """The status of the run: that of its end, or `parked`, `running` or `queued`."""
-        if self.progress.finished is not None:
-            return self.progress.finished.status
-        if self.progress.parked is not None:
-            return "parked"
-        if self.progress.owned_at:
-            return "running"
-        return "queued"
+        """The status of the run."""
+        return run_status(self.progress)
 
     @property
     def base_tools(self) -> frozenset[str]:
@@ -100,6 +99,22 @@ class TurnView:
         if tools_are_searched(workflow):
             return _prompted(self.played) | frozenset(workflow.tool_names)
         return _prompted(self.played)
+
+
+def entry_step(address: str) -> str:
+    """Return an entry as the step of a grade. Its address alone could be the id of a call."""
+    return f"entry {address}"
+
+
+def run_status(progress: Progress) -> str:
+    """Return the status of a run: that of its end, or `parked`, `running` or `queued`."""
+    if progress.finished is not None:
+        return progress.finished.status
+    if progress.parked is not None:
+        return "parked"
+    if progress.owned_at:
+        return "running"
+    return "queued"
 
 
 def turn_view(play: Play, number: int) -> TurnView:

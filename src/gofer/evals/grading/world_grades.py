@@ -68,7 +68,7 @@ def _removed(expected: Sequence[str], turn: TurnView) -> Iterator[Failure]:
     for pattern in expected:
         if next(matching(pattern, removed), None) is None:
             happened = _listed("the run removed", removed, turn)
-            yield Failure(f"that {pattern} is removed", happened, _last_write(turn))
+            yield Failure(f"the removal of {pattern}", happened, _last_write(turn))
 
 
 def _unchanged(expected: Sequence[str], turn: TurnView) -> Iterator[Failure]:
@@ -117,7 +117,7 @@ def _nearest(problems: Sequence[str]) -> str:
 
 
 def _listed(words: str, found: Mapping[str, object], turn: TurnView) -> str:
-    """Return the paths of one kind of change: `the run added /jira/issues/PAY-1`."""
+    """Return the paths of one kind of change: `the run added /tickets/PAY-1`."""
     paths = joined([shortened(path, _PATH) for path in found]) or "nothing"
     if _more(turn):
         return f"{words} {paths}; {_unlisted(turn)}"

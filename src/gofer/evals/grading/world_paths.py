@@ -1,7 +1,7 @@
 """Paths of the world in eval files: patterns with `*` and `**`, and the values of a difference that they name.
 
 A path is a JSON pointer, as `gofer run --world` prints it. `*` stands for one part of a path, `**` for any number of
-parts. `jira` and `/jira` name a whole system.
+parts. The name of a system, with or without `/`, is the path of all its values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

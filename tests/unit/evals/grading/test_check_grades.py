@@ -6,7 +6,6 @@ from gofer.evals.eval_file import Expectations, Rubric
 from gofer.evals.grading.grading import graded
 from gofer.evals.plays import Play
 from gofer.evals.results import Grade
-from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.projections.checks.check_settings import CHECKS
 from support.evals.played import asks, bundle, ended, failures, made, play_of, played, played_turn
@@ -38,11 +37,11 @@ def test_recorded_verdicts_are_the_grades() -> None:
         (
             "the check no-tool-loops passes",
             "Tools were called with the same arguments: jira_search",
-            "5.0",
+            "entry 5.0",
         )
     ]
     assert grades[0].explanation == LOOPS.detail
-    assert failures(grades, "check.plan-call-budget")[0][2] == "4.2"
+    assert failures(grades, "check.plan-call-budget")[0][2] == "entry 4.2"
 
 
 def test_named_warning_blocks_and_other_checks_are_not_graded() -> None:
@@ -60,14 +59,14 @@ def test_missing_verdicts_are_made_from_the_journal() -> None:
     grades = checks(played(*asked, [asks(text="Hm.")], ended()))
     assert {grade.dimension for grade in grades} == {f"check.{name}" for name in CHECKS}
     ((_, happened, step),) = failures(grades, "check.no-tool-loops")
-    assert happened == "Tools were called with the same arguments: jira_search (4 times)"
-    assert step == "4.0"
+    assert happened == "Tools were called with the same arguments: jira_search 4 times"
+    assert step == "entry 4.0"
 
 
-def test_limits_and_switched_off_checks_are_those_of_the_workflow() -> None:
+def test_workflow_sets_limits_and_switches_checks_off() -> None:
     search = ("jira_search", {"text": "same"})
     asked = [frame for turn in range(1, 5) for frame in ([asks(search)], made(f"{turn}.0", "jira_search"))]
-    setup = bundle(checks={"no-tool-loops": {"off": True, "because": "it polls"}, "llm-call-budget": {"limit": 2}})
+    setup = bundle(checks={"no-tool-loops": {"off": True}, "llm-call-budget": {"limit": 2}})
     play = play_of(played_turn(*asked, [asks(text="Hm.")], ended(), bundle=setup))
     grades = checks(play)
     assert "check.no-tool-loops" not in {grade.dimension for grade in grades}
@@ -92,5 +91,5 @@ def test_unknown_check_is_named() -> None:
 
 
 def test_run_without_a_bundle_has_the_default_limits() -> None:
-    play = play_of(played_turn([e.RunHandedOver()], bundle=None))
-    assert all(grade.passed for grade in checks(play))
+    play = play_of(played_turn([asks(text="Hm.")], bundle=None))
+    assert failures(checks(play), "check.llm-call-budget") == []

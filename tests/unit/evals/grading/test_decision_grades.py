@@ -30,7 +30,7 @@ def test_next_answer_may_call_the_expected_tools_in_any_order_and_others() -> No
 
 def test_given_answers_are_not_the_next_answer() -> None:
     assert grades_of_next(decided(asks(FILE)), "slack_read_thread") == [
-        ("a call of slack_read_thread", "the next answer called jira_create_issue (call 2.0)", "6.0")
+        ("a call of slack_read_thread", "the next answer called jira_create_issue (call 2.0)", "entry 6.0")
     ]
 
 
@@ -38,7 +38,7 @@ def test_answers_after_the_next_one_do_not_count() -> None:
     assert grades_of_next(decided(asks(SEARCH), asks(FILE)), "jira_create_issue") != []
 
 
-def test_calls_are_not_expected_to_have_an_outcome_unless_it_is_named() -> None:
+def test_next_call_needs_an_outcome_only_if_the_file_names_one() -> None:
     turn = decided(asks(FILE))
     assert grades_of_next(turn, "jira_create_issue") == []
     assert grades_of_next(turn, {"jira_create_issue": {"status": "ok"}}) != []
@@ -46,11 +46,11 @@ def test_calls_are_not_expected_to_have_an_outcome_unless_it_is_named() -> None:
 
 
 def test_differing_argument_of_the_next_call_is_shown() -> None:
+    called = "the next answer called jira_search (call 2.0) and jira_create_issue (call 2.1)"
     assert grades_of_next(decided(asks(SEARCH, FILE)), {"jira_create_issue": {"arguments": {"project": "OPS"}}}) == [
         (
             "a call of jira_create_issue with project OPS",
-            "the next answer called jira_search (call 2.0) and jira_create_issue (call 2.1); "
-            "in call 2.1 `project` is `PAY`; expected `OPS`",
+            f"{called}; in call 2.1 `project` is `PAY`; expected `OPS`",
             "2.1",
         )
     ]
@@ -58,7 +58,7 @@ def test_differing_argument_of_the_next_call_is_shown() -> None:
 
 def test_answer_in_words_is_quoted_where_a_call_is_expected() -> None:
     assert grades_of_next(decided(asks(text="I would file it.")), "jira_create_issue") == [
-        ("a call of jira_create_issue", "the next answer called no tool; it says “I would file it.”", "6.0")
+        ("a call of jira_create_issue", "the next answer called no tool; it says “I would file it.”", "entry 6.0")
     ]
 
 
@@ -71,7 +71,7 @@ def test_empty_list_expects_an_answer_in_words() -> None:
 
 def test_model_without_an_answer_is_told() -> None:
     assert grades_of_next(decided(), "jira_search", "jira_create_issue") == [
-        ("a call of jira_search and a call of jira_create_issue", "the model did not answer", "5.1")
+        ("a call of jira_search and a call of jira_create_issue", "the model did not answer", "entry 5.1")
     ]
     assert grades_of_next(decided())[0][0] == "an answer in words without a call"
 
@@ -97,7 +97,7 @@ def test_renamed_tool_of_the_next_call_is_told() -> None:
     assert happened.startswith("the workflow has no tool jira_make_issue any more; the most similar one is")
 
 
-def test_status_and_checks_of_a_decision_point_are_graded_only_if_they_are_written() -> None:
+def test_status_and_checks_of_a_decision_point_are_graded_only_if_written() -> None:
     turn = decided(asks(text="Done."))
     grades = graded([Expectations.model_validate({"next": []})], Rubric(), play_of(turn))
     assert [grade.dimension for grade in grades] == ["next"]

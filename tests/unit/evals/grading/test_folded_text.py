@@ -34,7 +34,7 @@ from gofer.evals.grading.folded_text import compared, folded, rendered
         ("costs 4.50 EUR", "4.50"),
     ],
 )
-def test_text_is_found_as_people_read_it(text: str, wanted: str) -> None:
+def test_text_is_found_as_people_read_texts(text: str, wanted: str) -> None:
     assert compared(text).contains(wanted)
     assert compared(text).around(wanted)
 
@@ -43,7 +43,7 @@ def test_text_is_found_as_people_read_it(text: str, wanted: str) -> None:
     ("text", "wanted"),
     [("PAY-12 is filed", "PAY-1"), ("13 tickets", "3 tickets"), ("a b", "ab"), ("text", ""), ("text", " ")],
 )
-def test_text_that_is_only_a_part_of_a_number_or_empty_is_not_found(text: str, wanted: str) -> None:
+def test_part_of_a_number_and_empty_text_are_not_found(text: str, wanted: str) -> None:
     assert not compared(text).contains(wanted)
 
 

@@ -27,30 +27,30 @@ def test_one_of_several_texts_is_enough() -> None:
     assert output(answered(), contains_any=["ticket", "is filed"]) == {"contains_any": []}
 
 
-def test_each_group_of_texts_needs_one_of_them() -> None:
+def test_each_group_of_texts_needs_one_text() -> None:
     groups = [["PAY-", "OPS-"], ["refund", "invoice"], ["shipping"]]
     happened = f"the answer is “{ANSWER}”"
     assert output(answered(), contains_any=groups)["contains_any"] == [
-        ("“refund” or “invoice” in the answer", happened, "4.0"),
-        ("“shipping” in the answer", happened, "4.0"),
+        ("“refund” or “invoice” in the answer", happened, "entry 4.0"),
+        ("“shipping” in the answer", happened, "entry 4.0"),
     ]
 
 
 def test_every_text_of_contains_all_is_needed() -> None:
     assert output(answered(), contains_all=["checkout", "PAY-12"]) == {"contains_all": []}
     assert output(answered(), contains_all=["checkout", "payroll", "rota"])["contains_all"] == [
-        ("“payroll” in the answer", f"the answer is “{ANSWER}”", "4.0"),
-        ("“rota” in the answer", f"the answer is “{ANSWER}”", "4.0"),
+        ("“payroll” in the answer", f"the answer is “{ANSWER}”", "entry 4.0"),
+        ("“rota” in the answer", f"the answer is “{ANSWER}”", "entry 4.0"),
     ]
 
 
-def test_unwanted_text_is_shown_with_its_surrounding_words() -> None:
+def test_unwanted_text_is_shown_with_the_words_around() -> None:
     text = f"{'x' * 500} As an  AI, I cannot. {'y' * 500}"
     ((expected, happened, step),) = output(answered(text), not_contains=["as an AI"])["not_contains"]
     assert expected == "no “as an AI” in the answer"
     assert " as an ai, i cannot." in happened
     assert len(happened) < 250
-    assert step == "4.0"
+    assert step == "entry 4.0"
     assert output(answered(), not_contains=["as an AI", "@here"]) == {"not_contains": []}
 
 
@@ -62,7 +62,7 @@ def test_long_answer_is_cut() -> None:
 def test_missing_answer_is_told_with_the_status() -> None:
     play = play_of(played_turn([asks(text="I look.")], [e.RunParked("approval", 10)]))
     assert output(play, contains_all="look")["contains_all"] == [
-        ("“look” in the answer", "there is no answer; the run is parked", "4.0")
+        ("“look” in the answer", "there is no answer; the run is parked", "entry 4.0")
     ]
 
 
@@ -95,11 +95,11 @@ def test_fields_are_found_by_dotted_names(name: str, matcher: object, passes: bo
 
 def test_differing_field_is_shown() -> None:
     assert output(answered(fields=FIELDS), json={"ticket.key": "PAY-9"})["json"] == [
-        ("the field ticket.key like PAY-9", "`ticket.key` is `PAY-12`; expected `PAY-9`", "4.0")
+        ("the field ticket.key like PAY-9", "`ticket.key` is `PAY-12`; expected `PAY-9`", "entry 4.0")
     ]
 
 
 def test_answer_without_fields_is_told() -> None:
     assert output(answered("Words."), json={"confidence": 1})["json"] == [
-        ("the field confidence in the answer", "the answer has no fields; the answer is “Words.”", "4.0")
+        ("the field confidence in the answer", "the answer has no fields; the answer is “Words.”", "entry 4.0")
     ]

@@ -55,7 +55,7 @@ def test_call_made_too_often_is_counted_with_its_call_ids() -> None:
 def test_call_made_too_seldom_is_counted() -> None:
     wanted = {"jira_create_issue": {"times": 2}}
     assert tools(filed(), required=[wanted])["required"] == [
-        ("jira_create_issue 2 times", "it was called once (call 2.0)", "8.0")
+        ("jira_create_issue 2 times", "it was called once (call 2.0)", "entry 8.0")
     ]
 
 
@@ -64,7 +64,7 @@ def test_call_that_was_never_made_shows_the_calls_made_instead() -> None:
         (
             "a call of slack_post_message",
             "it was not called; the run called slack_read_thread and jira_create_issue",
-            "8.0",
+            "entry 8.0",
         )
     ]
 
@@ -72,7 +72,7 @@ def test_call_that_was_never_made_shows_the_calls_made_instead() -> None:
 def test_run_without_a_call_is_said_to_have_called_no_tool() -> None:
     play = played([asks(text="No idea.")], ended("No idea."))
     assert tools(play, required=["jira_search"])["required"] == [
-        ("a call of jira_search", "it was not called; the run called no tool", "4.0")
+        ("a call of jira_search", "it was not called; the run called no tool", "entry 4.0")
     ]
 
 
@@ -184,7 +184,7 @@ def test_renamed_tool_is_named_with_the_most_similar_one() -> None:
         (
             "jira_make_issue once with project PAY",
             f"{ABSENT}; the run called slack_read_thread and jira_create_issue",
-            "8.0",
+            "entry 8.0",
         )
     ]
 
@@ -225,7 +225,7 @@ def test_forbidden_call_is_counted_and_its_first_one_named() -> None:
     assert tools(filed(*TWICE), forbidden=["jira_create_issue"])["forbidden"] == [
         (
             "no call of jira_create_issue",
-            "it was called 2 times (calls 2.0 and 3.0); call 2.0 had success",
+            "it was called 2 times (calls 2.0 and 3.0); call 2.0 was made with success",
             "2.0",
         )
     ]
@@ -243,7 +243,7 @@ def test_forbidden_call_is_one_with_its_arguments_and_its_outcome_if_named() -> 
     assert expected == "no call of jira_create_issue with project PAY"
 
 
-def test_calls_in_order_may_have_others_between_them() -> None:
+def test_calls_in_order_may_have_other_calls_between() -> None:
     assert tools(filed(*TWICE), in_order=["slack_read_thread", "jira_create_issue", "jira_create_issue"]) == {
         "in_order": []
     }
@@ -253,7 +253,7 @@ def test_call_before_another_one_is_out_of_order() -> None:
     assert tools(filed(), in_order=["jira_create_issue", "slack_read_thread"])["in_order"] == [
         (
             "a call of slack_read_thread after jira_create_issue",
-            "call 1.0 came before call 2.0 of jira_create_issue, and none after",
+            "it was called only before that (call 1.0; jira_create_issue was call 2.0)",
             "1.0",
         )
     ]
@@ -265,7 +265,7 @@ def test_call_missing_from_an_order_is_told_once() -> None:
         (
             "a call of jira_search after slack_read_thread",
             "it was not called; the run called slack_read_thread and jira_create_issue",
-            "8.0",
+            "entry 8.0",
         )
     ]
 
@@ -274,7 +274,7 @@ def test_call_repeated_in_an_order_must_be_made_so_often() -> None:
     twice = {"jira_create_issue": {"times": 2}}
     assert tools(filed(*TWICE), in_order=["slack_read_thread", twice])["in_order"] == []
     assert tools(filed(), in_order=[twice])["in_order"] == [
-        ("jira_create_issue 2 times", "it was called once (call 2.0)", "8.0")
+        ("jira_create_issue 2 times", "it was called once (call 2.0)", "entry 8.0")
     ]
     assert tools(filed(), in_order=[{"jira_create_issue": {"times": 2**62}}])["in_order"] != []
 
@@ -337,7 +337,7 @@ def test_call_of_a_subagent_run_counts_and_names_the_call_that_asked_for_the_sub
     play = play_of(turn)
     assert tools(play, required=["jira_create_issue", "subagent"])["required"] == []
     assert tools(play, forbidden=["slack_post_message"])["forbidden"] == [
-        ("no call of slack_post_message", "call 1.0 of the subagent that call 1.0 asked had success", "1.0")
+        ("no call of slack_post_message", "call 1.0 of the subagent that call 1.0 asked was made with success", "1.0")
     ]
     assert tools(play, in_order=["jira_create_issue", "slack_post_message", "subagent"])["in_order"] == []
 
@@ -361,3 +361,22 @@ def test_given_calls_of_a_decision_point_are_not_calls_of_the_run() -> None:
     )
     assert tools(play_of(turn), forbidden=["jira_search"], only=["slack_post_message"]) == {"forbidden": [], "only": []}
     assert progress.project(turn.entries).tool_calls == 1
+
+
+def test_too_few_calls_show_the_nearest_other_call_as_well() -> None:
+    calls = ("jira_create_issue", {"project": "PAY"}), ("jira_create_issue", {"project": "OPS"})
+    play = played([asks(*calls)], made("1.0", "jira_create_issue"), made("1.1", "jira_create_issue"), ended())
+    wanted = {"jira_create_issue": {"times": 2, "arguments": {"project": "PAY"}}}
+    assert tools(play, required=[wanted])["required"] == [
+        (
+            "jira_create_issue 2 times with project PAY",
+            "it was called once (call 1.0); in call 1.1 `project` is `OPS`; expected `PAY`",
+            "1.1",
+        )
+    ]
+
+
+def test_earlier_call_with_other_arguments_is_not_called_out_of_order() -> None:
+    after = {"slack_read_thread": {"arguments": {"channel": "C2"}}}
+    ((_, happened, step),) = tools(filed(), in_order=["jira_create_issue", after])["in_order"]
+    assert (happened, step) == ("in call 1.0 `channel` is `C1`; expected `C2`", "1.0")

@@ -66,7 +66,7 @@ def test_one_added_value_at_a_path_must_match(pattern: str, matcher: object, pas
     assert (not world(added={pattern: matcher})["added"]) == passes
 
 
-def test_missing_added_value_lists_what_was_added() -> None:
+def test_missing_added_value_lists_the_added_values() -> None:
     assert world(added={"/notion/*": {"title": "RFC"}})["added"] == [
         (
             'a new value at /notion/* that matches {"title": "RFC"}',
@@ -108,7 +108,7 @@ def test_changed_value_is_compared_with_its_new_value() -> None:
 def test_removed_value_is_found_by_its_path() -> None:
     assert world(removed="/jira/*/gone") == {"removed": []}
     assert world(removed=["/jira/PAY-2"])["removed"] == [
-        ("that /jira/PAY-2 is removed", "the run removed /jira/PAY-1/gone", "1.0")
+        ("the removal of /jira/PAY-2", "the run removed /jira/PAY-1/gone", "1.0")
     ]
 
 
@@ -181,7 +181,7 @@ def test_difference_of_more_changes_than_are_listed_is_noticed() -> None:
 
 
 def test_real_systems_leave_the_world_ungraded_and_shown() -> None:
-    written = {"added": {"/jira/*": {}}, "unchanged": ["notion"]}
+    written: dict[str, object] = {"added": {"/jira/*": {}}, "unchanged": ["notion"]}
     grades = graded(
         [Expectations.model_validate({"world": written})], Rubric(), played(ended(), live_tools=True, world=CHANGES)
     )
@@ -195,7 +195,7 @@ def test_step_of_a_world_grade_is_the_last_write_or_the_last_answer() -> None:
     play = played([asks(("jira_search", {}))], made("1.0", "jira_search"), [asks(text="Hm.")], ended())
     grades = graded([Expectations.model_validate({"world": {"added": {"/jira/*": {}}}})], Rubric(), play)
     ((_, _, step),) = failures(grades, "world.added")
-    assert step == "6.0"
+    assert step == "entry 6.0"
 
 
 def test_case_expects_the_changes_of_its_whole_play_and_later_turns_expect_their_own() -> None:
