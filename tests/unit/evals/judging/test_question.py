@@ -31,7 +31,7 @@ def test_request_has_the_parameters_of_the_role() -> None:
     assert json.loads(body["messages"][1]["content"])["problem"] == "Unreadable."
 
 
-def test_hash_of_a_criterion_follows_what_decides_the_verdict_and_no_more() -> None:
+def test_hash_of_a_criterion_follows_the_settings_that_decide_the_verdict() -> None:
     same = CRITERION.model_copy(update={"least_agreement": 0.9, "labels": "x.jsonl"})
     assert criterion_sha256(same) == criterion_sha256(CRITERION)
     for change in ({"ask": "Is it?"}, {"votes": 3}, {"least_score": 0.5}, {"tolerance": Tolerance(wording="exact")}):
