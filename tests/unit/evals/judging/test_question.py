@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gofer.evals.eval_file import Criterion, Tolerance
 from gofer.evals.judging.question import PROMPT, criterion_sha256, question_of, request
 from gofer.models.served_model import ServedModel
+from support.models.strict_provider import complaints
 
 SERVED = ServedModel("judge-model", parameters={"reasoning_effort": "low"})
 CRITERION = Criterion(id="faithful", ask="Is it faithful?")
@@ -36,3 +37,7 @@ def test_hash_of_a_criterion_follows_the_settings_that_decide_the_verdict() -> N
     assert criterion_sha256(same) == criterion_sha256(CRITERION)
     for change in ({"ask": "Is it?"}, {"votes": 3}, {"least_score": 0.5}, {"tolerance": Tolerance(wording="exact")}):
         assert criterion_sha256(CRITERION.model_copy(update=change)) != criterion_sha256(CRITERION)
+
+
+def test_request_is_one_that_a_strict_provider_accepts() -> None:
+    assert complaints(request(SERVED, question_of(CRITERION, {"text": "x\ud800"}), 1)) == []
