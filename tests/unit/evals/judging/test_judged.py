@@ -169,7 +169,7 @@ async def test_material_has_messages_calls_results_answers_and_messages_seen_by_
     assert first["seen_by_people"] == [{"kind": "message", "place": "slack/C1/2", "text": "The pool was full."}]
 
 
-async def test_play_that_is_too_long_is_not_judged(tmp_path: Path) -> None:
+async def test_play_above_the_limit_is_not_judged(tmp_path: Path) -> None:
     calls = [("look", {"n": str(n)}, "x" * 500) for n in range(400)]
     asked, sent = judge(names_the_cause)
     (grade,) = await judged([CRITERION], play(entries("Done.", calls)), asked, tmp_path)

@@ -39,5 +39,5 @@ def test_hash_of_a_criterion_follows_the_settings_that_decide_the_verdict() -> N
         assert criterion_sha256(CRITERION.model_copy(update=change)) != criterion_sha256(CRITERION)
 
 
-def test_request_is_one_that_a_strict_provider_accepts() -> None:
+def test_strict_provider_accepts_the_request() -> None:
     assert complaints(request(SERVED, question_of(CRITERION, {"text": "x\ud800"}), 1)) == []
