@@ -26,8 +26,10 @@ Rule = Literal[
     "invalid-matcher",
     "invalid-schema",
     "invalid-skill",
+    "judge-of-itself",
     "missing-destination",
     "missing-file",
+    "missing-judge",
     "missing-key",
     "missing-prompt",
     "missing-schema",
@@ -73,11 +75,13 @@ Rule = Literal[
     "unknown-workflow",
     "unlabelled-criterion",
     "unlisted-destination",
+    "unmeasured-criterion",
     "unmentioned-tool",
     "unpriced-model",
     "unreadable-file",
     "unused-prompt",
     "unused-schema",
+    "wrong-labels",
     "wrong-type",
 ]
 
@@ -100,8 +104,10 @@ RULES: Mapping[Rule, str] = {
     "invalid-matcher": "A matcher of an eval has an unknown operator, or a pattern that is not valid.",
     "invalid-schema": "An `output`, or the `schema` of an eval, is not a JSON Schema that Gofer accepts.",
     "invalid-skill": "A skill does not have the format of skills.",
+    "judge-of-itself": "The model of the role `judge` may also answer the runs that it judges.",
     "missing-destination": "No run may call a tool of the workflow, because `writes` lists no place for it.",
     "missing-file": "A prompt, a skill or an eval names a file that does not exist in its folder.",
+    "missing-judge": "An eval has criteria for a judge, and `defaults.yaml` has no role `judge`.",
     "missing-key": "A required key is missing.",
     "missing-prompt": "The named prompt or preamble does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",
@@ -149,17 +155,19 @@ RULES: Mapping[Rule, str] = {
     "unlisted-destination": (
         "A hint: a text names a place in a system that its workflow writes to, and `writes` does not list it."
     ),
+    "unmeasured-criterion": "A hint: the agreement of the judge with the labels of a criterion is not measured or low.",
     "unmentioned-tool": "A hint: a prompt names some of its tools, but not this one.",
     "unpriced-model": "A hint: the price of a model is unknown, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",
     "unused-prompt": "No workflow and no subagent uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
+    "wrong-labels": "A file with labels holds a line that is no labelled example.",
     "wrong-type": "A value has the wrong type, such as a number where text belongs.",
 }
 
 
 HINTS: Collection[Rule] = frozenset(
-    ("unlabelled-criterion", "unlisted-destination", "unmentioned-tool", "unpriced-model")
+    ("unlabelled-criterion", "unlisted-destination", "unmeasured-criterion", "unmentioned-tool", "unpriced-model")
 )
 """Rules that a file may break for a good reason. Gofer reports such a mistake and still runs the workflow."""
 

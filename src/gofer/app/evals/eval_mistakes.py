@@ -12,6 +12,7 @@ from gofer.app.evals.case_world import event_input_of
 from gofer.app.event_input import event_input
 from gofer.check.company_tools import check_company
 from gofer.check.evals import Repository, check_evals
+from gofer.check.judges import check_judges
 from gofer.evals.eval_file import FileOrData, Trigger
 from gofer.evals.load import FOLDER, eval_files
 from gofer.evals.references import DEMO
@@ -23,7 +24,7 @@ from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
-from gofer.workflows.mistake import Mistake
+from gofer.workflows.mistake import Mistake, in_order
 from gofer.workflows.routes import read_routes
 from gofer_simulators.registry import SIMULATORS
 
@@ -44,7 +45,11 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
         world_problem=_world_problem,
         today=datetime.fromtimestamp(now, UTC).date(),
     )
-    return [*check_evals(folder, repository)]
+    found = [*check_evals(folder, repository)]
+    catalog = _catalog(agents)
+    if catalog is not None:
+        found += check_judges(folder, catalog)
+    return in_order(found)
 
 
 def _catalog(agents: Path) -> Catalog | None:

@@ -30,6 +30,13 @@ class NoVote:
 Vote = Verdict | NoVote
 
 
+def name_of(served: ServedModel) -> str:
+    """Return a model as `endpoint/model`, or as `model` at the default endpoint."""
+    if served.endpoint.is_default:
+        return served.name
+    return f"{served.endpoint.name}/{served.name}"
+
+
 @dataclass(slots=True)
 class Judge:
     """The model of the role `judge`. It counts its requests, and the cost of their answers."""
@@ -44,10 +51,8 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """The model as `endpoint/model`, or as `model` at the default endpoint."""
-        if self.served.endpoint.is_default:
-            return self.served.name
-        return f"{self.served.endpoint.name}/{self.served.name}"
+        """The model as `name_of` writes it."""
+        return name_of(self.served)
 
     @property
     def is_stand_in(self) -> bool:

@@ -7,14 +7,13 @@ from pathlib import Path
 from gofer.evals.eval_file import Criterion
 from gofer.evals.judging.agreement import Agreement, not_blocking, read_agreement
 from gofer.evals.judging.judge import Judge, Opinion
-from gofer.evals.judging.judge_role import JUDGE_ROLE, judged_models, refusal
+from gofer.evals.judging.judge_role import JUDGE_ROLE, refusal, refusal_by_answers
 from gofer.evals.judging.labels import Labels, read_labels
 from gofer.evals.judging.material import Material, TooLong, material_of
 from gofer.evals.judging.question import PROMPT_SHA256, question_of
 from gofer.evals.judging.verdict import addresses_the_judge
 from gofer.evals.plays import Play
 from gofer.evals.results import Grade
-from gofer.models.served_model import STAND_INS
 from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError
 
@@ -56,20 +55,14 @@ def ungraded(criterion: Criterion, problem: str) -> Grade:
 
 async def _grade(criterion: Criterion, play: Play, material: Material, judge: Judge, folder: Path) -> Grade:
     votes = await judge.votes(question_of(criterion, material), criterion.votes)
-    same = _judged_itself(judge, play)
-    if same:
-        return ungraded(criterion, refusal(replace(judge.served, name=same), play))
+    refused = refusal_by_answers(judge, play)
+    if refused:
+        return ungraded(criterion, refused)
     grade = grade_of(criterion, Opinion(votes, criterion.least_score), judge, folder)
     if addresses_the_judge(material):
         note = "The run holds text that asks for a verdict; the judge is told to treat it as data."
         return replace(grade, explanation=f"{grade.explanation} {note}")
     return grade
-
-
-def _judged_itself(judge: Judge, play: Play) -> str:
-    """Return the name of an answer of the judge that answers of the play carry as well; empty if none does."""
-    names = {model for endpoint, model in judged_models(play) if endpoint in (None, judge.served.endpoint.name)}
-    return min(names & (judge.answered_as - {*STAND_INS}), default="")
 
 
 def grade_of(criterion: Criterion, opinion: Opinion, judge: Judge, folder: Path) -> Grade:

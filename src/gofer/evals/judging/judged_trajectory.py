@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gofer.evals.eval_file import Criterion
 from gofer.evals.judging.judge import Judge
-from gofer.evals.judging.judge_role import refusal
+from gofer.evals.judging.judge_role import refusal, refusal_by_answers
 from gofer.evals.judging.judged import why_not_blocking
 from gofer.evals.judging.trajectories import ComparedTurn, compared
 from gofer.evals.judging.turn_facts import TurnFacts, turns_of
@@ -32,6 +32,10 @@ async def judged_trajectory(
     grades: list[Grade] = []
     for number, (wanted, given) in enumerate(itertools.zip_longest(recorded, played, fillvalue=()), start=1):
         turns = await compared(wanted, given, criterion, judge)
+        if judge is not None and refusal_by_answers(judge, play):
+            refused = refusal_by_answers(judge, play)
+            judge = None
+            turns = await compared(wanted, given, criterion, judge)
         grades.append(_by_code(turns, number))
         if any(turn.decided_by == "judge" for turn in turns):
             grades.append(_by_judge(turns, number, criterion, judge, folder, refused))

@@ -65,7 +65,7 @@ def same_arguments(recorded: Mapping[str, object], played: Mapping[str, object],
 
 
 def _alike_tools(recorded: Sequence[Placed], played: Sequence[Placed], tolerance: Tolerance) -> set[str]:
-    """Return the tools whose calls assign the same values to alike objects, if the tolerance permits that."""
+    """Return the tools with calls that assign the same values to alike objects, if the tolerance permits that."""
     if tolerance.instances == "exact":
         return set()
     tools = {one.call.tool for one in recorded}

@@ -62,7 +62,7 @@ def same_text(expected: str, actual: str, tolerance: Tolerance) -> Sameness:
 
 
 def same_assignments(expected: Sequence[Mapping[str, object]], actual: Sequence[Mapping[str, object]]) -> bool:
-    """Return whether alike objects together got the same values, whichever got which.
+    """Return whether alike objects together got the same values, in any assignment.
 
     Each item has the arguments of one call. Every argument must have the same values over all calls.
     """

@@ -28,7 +28,7 @@ LINE = 300
 """The most characters of one line for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedTurn:
     """The verdict about one recorded turn."""
 
@@ -66,7 +66,7 @@ async def compared(
     """
     for turns in (recorded, played):
         if sum(len(turn.calls) for turn in turns) > MOST_CALLS:
-            return [ComparedTurn(1, "INCORRECT", "code", f"The run has more than {MOST_CALLS} calls.")]
+            return [_fault(1, f"The run has more than {MOST_CALLS} calls.")]
     return [await _decided(turn, criterion, judge) for turn in _by_code(recorded, played, criterion.tolerance)]
 
 
@@ -122,12 +122,9 @@ def _note_match(turns: Sequence[_Turn], match: Match, begin: int) -> None:
         number = match.recorded.turn
     turn = turns[number - 1]
     if match.sameness == "different":
-        step = ""
+        fault = _fault(number, match.reason, recorded=_call_line(match.recorded), played=_call_line(match.played))
         if match.played is not None:
-            step = match.played.call.id
-        fault = ComparedTurn(
-            number, "INCORRECT", "code", match.reason, _call_line(match.recorded), _call_line(match.played), step
-        )
+            fault = replace(fault, step=match.played.call.id)
         turn.faults.append(fault)
     elif match.sameness == "unclear" and match.recorded is not None and match.played is not None:
         turn.open.append((_asked(match.recorded.call), _asked(match.played.call)))
@@ -145,20 +142,32 @@ def _note_words(turn: _Turn, wanted: _Stretch, given: _Stretch, tolerance: Toler
         sameness = "different"
         reason = "The answer is missing."
     if sameness == "different":
-        fault = ComparedTurn(turn.number, "INCORRECT", "code", reason, _line(wanted.words), _line(given.words))
-        turn.faults.append(fault)
+        turn.faults.append(_fault(turn.number, reason, recorded=_line(wanted.words), played=_line(given.words)))
     elif sameness == "unclear":
         turn.open.append((TurnFacts(wanted.words), TurnFacts(given.words)))
+
+
+def _fault(number: int, reason: str, *, recorded: str = "", played: str = "") -> ComparedTurn:
+    return ComparedTurn(
+        number=number, verdict="INCORRECT", decided_by="code", reason=reason, recorded=recorded, played=played
+    )
 
 
 async def _decided(turn: _Turn, criterion: Criterion, judge: Judge | None) -> ComparedTurn:
     if turn.faults:
         return turn.faults[0]
     if not turn.open:
-        return ComparedTurn(turn.number, "CORRECT", "code")
+        return ComparedTurn(number=turn.number, verdict="CORRECT", decided_by="code")
     recorded = [pair[0] for pair in turn.open]
     played = [pair[1] for pair in turn.open]
-    undecided = ComparedTurn(turn.number, None, "judge", "No model judges.", _text(recorded), _text(played))
+    undecided = ComparedTurn(
+        number=turn.number,
+        verdict=None,
+        decided_by="judge",
+        reason="No model judges.",
+        recorded=_text(recorded),
+        played=_text(played),
+    )
     if judge is None:
         return replace(undecided, missing="no_evidence")
     try:

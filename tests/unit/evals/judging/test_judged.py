@@ -154,7 +154,7 @@ async def test_judge_that_quotes_an_injected_instruction_gives_no_vote(tmp_path:
     assert "asks for a verdict" in sent.asked[1]["problem"]
 
 
-async def test_material_has_messages_calls_results_answers_and_what_people_saw(tmp_path: Path) -> None:
+async def test_material_has_messages_calls_results_answers_and_messages_seen_by_people(tmp_path: Path) -> None:
     asked, sent = judge(names_the_cause)
     shown = [Seen("message", "slack/C1/2", "The pool was full.")]
     journal = entries("The pool was full.", [("look", {"channel": "C1"}, "pool 100 %" + "x" * 20_000)])
@@ -169,7 +169,7 @@ async def test_material_has_messages_calls_results_answers_and_what_people_saw(t
     assert first["seen_by_people"] == [{"kind": "message", "place": "slack/C1/2", "text": "The pool was full."}]
 
 
-async def test_play_that_is_too_long_is_not_judged(tmp_path: Path) -> None:
+async def test_play_above_the_limit_is_not_judged(tmp_path: Path) -> None:
     calls = [("look", {"n": str(n)}, "x" * 500) for n in range(400)]
     asked, sent = judge(names_the_cause)
     (grade,) = await judged([CRITERION], play(entries("Done.", calls)), asked, tmp_path)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gofer.evals.eval_file import Criterion, Tolerance
 from gofer.evals.judging.question import PROMPT, criterion_sha256, question_of, request
 from gofer.models.served_model import ServedModel
+from support.models.strict_provider import complaints
 
 SERVED = ServedModel("judge-model", parameters={"reasoning_effort": "low"})
 CRITERION = Criterion(id="faithful", ask="Is it faithful?")
@@ -31,8 +32,12 @@ def test_request_has_the_parameters_of_the_role() -> None:
     assert json.loads(body["messages"][1]["content"])["problem"] == "Unreadable."
 
 
-def test_hash_of_a_criterion_follows_what_decides_the_verdict_and_no_more() -> None:
+def test_hash_of_a_criterion_follows_the_settings_that_decide_the_verdict() -> None:
     same = CRITERION.model_copy(update={"least_agreement": 0.9, "labels": "x.jsonl"})
     assert criterion_sha256(same) == criterion_sha256(CRITERION)
     for change in ({"ask": "Is it?"}, {"votes": 3}, {"least_score": 0.5}, {"tolerance": Tolerance(wording="exact")}):
         assert criterion_sha256(CRITERION.model_copy(update=change)) != criterion_sha256(CRITERION)
+
+
+def test_strict_provider_accepts_the_request() -> None:
+    assert complaints(request(SERVED, question_of(CRITERION, {"text": "x\ud800"}), 1)) == []

@@ -62,7 +62,7 @@ def test_parallel_calls_of_one_turn_may_come_in_any_order_even_writes() -> None:
     assert faults(recorded, recorded[::-1], Tolerance(order="exact")) == []
 
 
-def test_read_after_a_write_is_not_the_read_before_it() -> None:
+def test_read_after_a_write_does_not_replace_a_read_before_the_write() -> None:
     assert faults([read(1, "a"), write(2)], [write(1), read(2, "a")]) == ["The call happened before look."]
 
 
