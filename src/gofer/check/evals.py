@@ -10,6 +10,7 @@ from gofer.check.eval_calls import CallChecks, Granted
 from gofer.check.pages import skill_names
 from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger
 from gofer.evals.load import LoadedEval, read_evals
+from gofer.evals.references import DEMO, is_usable
 from gofer.journal.entries import Status
 from gofer.projections.checks.check_settings import CHECKS
 from gofer.tools.definition import AnyTool
@@ -28,12 +29,13 @@ LONGEST_QUARANTINE = timedelta(days=90)
 Starts = Callable[[str, Trigger, Path], str]
 """Returns why a trigger does not start a workflow, as one sentence; empty if it does. The path is the folder of its
 file."""
-FitsSystems = Callable[[FileOrData, Path], str]
-"""Returns what is wrong with a world, as one sentence; empty for a correct one. The path is the folder of its file."""
+WorldProblem = Callable[[FileOrData, Path, float], str]
+"""Returns what is wrong with a world at a time (unix seconds), as one sentence; empty for a correct one. The path is
+the folder of its file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Repository:
     """The parts of Gofer and of the repository that eval files name."""
 
     agents: Path
@@ -42,16 +44,16 @@ class Surroundings:
     systems: Collection[str]
     """The systems that have a simulator."""
     starts: Starts
-    world_problem: FitsSystems
+    world_problem: WorldProblem
     today: date
 
 
-def check_evals(folder: Path, around: Surroundings) -> Sequence[Mistake]:
+def check_evals(folder: Path, repository: Repository) -> Sequence[Mistake]:
     """Return every mistake and hint in the eval files of a folder, sorted by file and line. Never raises."""
     loaded, mistakes = read_evals(folder)
     if not loaded:
         return mistakes
-    names = _Names(around)
+    names = _Names(repository)
     found = [*mistakes]
     for one in loaded:
         found += _Check(one, names).mistakes()
@@ -61,16 +63,16 @@ def check_evals(folder: Path, around: Surroundings) -> Sequence[Mistake]:
 class _Names:
     """The workflows, subagents and skills of the repository, read once for all eval files."""
 
-    def __init__(self, around: Surroundings) -> None:
-        root = around.agents.parent
-        self.around = around
-        self.workflows = {path.stem: read_source(path) for path in workflow_files(around.agents)}
+    def __init__(self, repository: Repository) -> None:
+        root = repository.agents.parent
+        self.repository = repository
+        self.workflows = {path.stem: read_source(path) for path in workflow_files(repository.agents)}
         self._subagents = [read_source(path) for path in subagent_files(root)]
         self._skills = skill_names(root)
 
     def granted(self, workflow: str) -> Granted:
         """Return the tools of a workflow."""
-        return Granted(self.around.tools, self.workflows[workflow], self._subagents, self._skills)
+        return Granted(self.repository.tools, self.workflows[workflow], self._subagents, self._skills)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +141,25 @@ class _Check:
     def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
         payload = trigger.payload
         folder = self.source.file.parent
-        if isinstance(payload, str) and not (folder / payload).is_file():
-            # The loader reports the missing file.
+        if isinstance(payload, str) and not is_usable(folder, payload):
+            # `check_references` reports the file.
             return
-        if problem := self.names.around.starts(self.loaded.eval.workflow, trigger, folder):
+        if problem := self.names.repository.starts(self.loaded.eval.workflow, trigger, folder):
             hint = f"Write a delivery that starts `{self.loaded.eval.workflow}`; `gofer explain` tells more about it."
             yield self._at((*loc, "payload"), "payload-starts-nothing", problem, hint)
 
     def _world(self, world: FileOrData | None, loc: Loc) -> Iterator[Mistake]:
         if world is None:
             return
-        systems = self.names.around.systems
+        systems = self.names.repository.systems
         unknown = [name for name in as_object(world) if name not in systems]
         for name in unknown:
             yield self._key((*loc, name), "unknown-value", *_no_system(name, systems))
-        if not unknown and (problem := self.names.around.world_problem(world, self.source.file.parent)):
+        folder = self.source.file.parent
+        is_file = isinstance(world, str) and world != DEMO
+        if unknown or (is_file and not is_usable(folder, str(world))):
+            return
+        if problem := self.names.repository.world_problem(world, folder, self.loaded.eval.clock.timestamp()):
             hint = "src/gofer_simulators/worlds/demo.yaml is a complete example."
             yield self._at(loc, "unknown-value", problem, hint)
 
@@ -173,7 +179,7 @@ class _Check:
     def _path(self, path: str, place: Place) -> Iterator[Mistake]:
         """Yield a mistake for a path of the world that begins with no simulated system."""
         system = path.strip("/").partition("/")[0]
-        systems = self.names.around.systems
+        systems = self.names.repository.systems
         if system not in (*systems, "*", "**"):
             yield Mistake(self.source.file, place, "unknown-value", *_no_system(system, systems))
 
@@ -198,7 +204,7 @@ class _Check:
     def _quarantine(self, case: Case, loc: Loc) -> Iterator[Mistake]:
         if case.quarantine is None:
             return
-        latest = self.names.around.today + LONGEST_QUARANTINE
+        latest = self.names.repository.today + LONGEST_QUARANTINE
         if case.quarantine.until > latest:
             message = f"The quarantine of `{case.name}` lasts longer than {LONGEST_QUARANTINE.days} days."
             yield self._at(loc, "out-of-range", message, f"Write {latest.isoformat()} or an earlier day.")

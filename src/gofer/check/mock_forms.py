@@ -1,7 +1,7 @@
 """The form of a tool's results: the keys and JSON types that its own mock returns for example arguments.
 
 The check calls the mock with several examples. A key that one of the results has may be there, and a key that all of
-them have must be in a `value`. A tool whose mock refuses every example has no known form, so its entries are not
+them have must be in a `value`. If the mock refuses every example, the tool has no known form, and its entries are not
 compared.
 """
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.app.catalog import models
 from gofer.app.catalog import mistakes as workflow_mistakes
+from gofer.app.catalog import models
 from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.check.sarif import sarif
 from gofer.evals.load import FOLDER as EVALS

@@ -10,8 +10,8 @@ from gofer.app.operations import Operations
 from gofer.cli.arguments import nonempty, operations, place_options
 from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
-from gofer.evals.goldens.recorded_runs import recorded_runs
 from gofer.evals.goldens.spreadsheet import csv_text
+from gofer.evals.goldens.usable_runs import usable_runs
 from gofer.journal.lineage import root_of
 from gofer.runtime.retention import keep
 from gofer.runtime.run_reader import RunReader, listed_run
@@ -99,7 +99,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden:
-    turns = await recorded_runs(RunReader(opened.stores, opened.clock, {}), arguments.run, thread=arguments.thread)
+    turns = await usable_runs(RunReader(opened.stores, opened.clock, {}), arguments.run, thread=arguments.thread)
     purpose = "golden"
     if arguments.regression:
         purpose = "regression"

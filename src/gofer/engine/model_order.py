@@ -82,6 +82,7 @@ class TimedAnswer:
             duration_ms=self.took_ms,
             extra=answer.extra,
             thoughts=answer.thoughts,
+            fingerprint=answer.fingerprint,
         )
 
 

@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gofer.journal.entries import Recorded
+from gofer.journal.grade_entries import Evidence
 from gofer.projections.progress import Progress
 from gofer.workflows.bundle import Bundle
-
-Evidence = Literal["live", "recorded", "scripted"]
-"""Where the answers of the model came from: a model now, a model earlier (found by the hash of the request), or a
-script. Answers of a script test the harness and say nothing about a prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,36 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from gofer.evals.plays import Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """The verdict about one dimension of a run."""
-
-    dimension: str
-    """What was graded, such as `status`, `tools.required`, `world.added`, `output.not_contains`, `check.no-tool-loops`,
-    `rubric.max_latency_ms` or `judge.faithful`."""
-    passed: bool
-    expected: str = ""
-    """One line for people; empty for a grade that passed."""
-    happened: str = ""
-    """One line for people; empty for a grade that passed."""
-    step: str = ""
-    """The call or the address of the entry where the run first differs from the expectation; empty if it has none."""
-    blocks: bool = True
-    """Whether a failure fails the run; a judge without measured agreement does not block."""
-    score: float | None = None
-    """0 to 1, for grades that have a score."""
-    explanation: str = ""
-    turn: int = 1
-    """The turn of the play whose run has `step`, counted from 1."""
-    missing: Literal["", "no_evidence", "infrastructure"] = ""
-    """Why there is no verdict, such as a judge that did not answer; empty for a grade with a verdict. A grade without a
-    verdict has not passed and has not failed. If it blocks, the run is not evidence either."""
-
-
-RunOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget"]
+from gofer.journal.grade_entries import Evidence, Grade, RunOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

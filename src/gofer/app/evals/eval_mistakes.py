@@ -8,9 +8,10 @@ import httpx2
 import yaml
 
 from gofer.app.catalog import known_tools
-from gofer.app.event_input import EventInput, event_input
+from gofer.app.evals.case_world import event_input_of
+from gofer.app.event_input import event_input
 from gofer.check.company_tools import check_company
-from gofer.check.evals import Surroundings, check_evals
+from gofer.check.evals import Repository, check_evals
 from gofer.evals.eval_file import FileOrData, Trigger
 from gofer.evals.load import FOLDER, eval_files
 from gofer.evals.references import DEMO
@@ -18,7 +19,7 @@ from gofer.sources.near_miss import near_miss
 from gofer.sources.receivers import known
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.definition import AnyTool
-from gofer.values.canonical_json import as_object, encode
+from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
@@ -35,7 +36,7 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     tools: Mapping[str, AnyTool] = known_tools()
     company = check_company(agents.parent, tools).tools
     now = clock.now()
-    around = Surroundings(
+    repository = Repository(
         agents=agents,
         tools={**tools, **company},
         systems=tuple(SIMULATORS),
@@ -43,7 +44,7 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
         world_problem=_world_problem,
         today=datetime.fromtimestamp(now, UTC).date(),
     )
-    return [*check_evals(folder, around)]
+    return [*check_evals(folder, repository)]
 
 
 def _catalog(agents: Path) -> Catalog | None:
@@ -68,8 +69,8 @@ class _Deliveries:
         if self._catalog is None or workflow not in self._catalog.workflows:
             return ""
         try:
-            event = event_input(self._catalog, workflow, _event_input(trigger, folder), self._now)
-        except (ConfigError, OSError) as error:
+            event = event_input(self._catalog, workflow, event_input_of(trigger, folder), self._now)
+        except ConfigError as error:
             return str(error)
         matching = self._routes.matching(event.kind, known(event))
         if event.source == "schedule" or any(route.workflow == workflow for route in matching):
@@ -80,28 +81,14 @@ class _Deliveries:
         return f"This delivery starts nothing: {near_miss(self._routes, event).tell(found=True)}."
 
 
-def _event_input(trigger: Trigger, folder: Path) -> EventInput:
-    headers = [*trigger.headers.items()]
-    match trigger.payload:
-        case None:
-            return EventInput(source=trigger.source, headers=headers, hook=trigger.hook)
-        case str(name):
-            return EventInput(name, (folder / name).read_bytes(), trigger.source, headers, trigger.hook)
-        case data:
-            return EventInput("The payload", encode(data), trigger.source, headers, trigger.hook)
-
-
-def _world_problem(world: FileOrData, folder: Path) -> str:
-    """Return what is wrong with the data of simulated systems; empty for correct data and for a missing file."""
+def _world_problem(world: FileOrData, folder: Path, clock: float) -> str:
+    """Return what is wrong with the data of simulated systems; empty for correct data."""
     if world == DEMO:
         return ""
     data: object = world
     if isinstance(world, str):
-        path = folder / world
-        if not path.is_file():
-            return ""
         try:
-            data = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+            data = yaml.load((folder / world).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         except (OSError, UnicodeDecodeError, yaml.YAMLError):
             return f"`{world[:80]}` is not a YAML file."
     parts = as_object(data)
@@ -109,15 +96,16 @@ def _world_problem(world: FileOrData, folder: Path) -> str:
         return "The world has no system; write one part for each system."
     if unknown := [name for name in parts if name not in SIMULATORS]:
         return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(SIMULATORS)}."
-    return _start(parts)
+    return _start(parts, clock)
 
 
-def _start(parts: Mapping[str, object]) -> str:
+def _start(parts: Mapping[str, object], clock: float) -> str:
     """Return the first mistake that a simulator finds in its part of a world; empty if there is none."""
     http = httpx2.AsyncClient()
+    credential = "not-used"
     try:
         for name, part in parts.items():
-            SIMULATORS[name](as_object(part), clock=float, http=http, token="token", secret="secret")  # noqa: S106
+            SIMULATORS[name](as_object(part), clock=lambda: clock, http=http, token=credential, secret=credential)
     except ConfigError as error:
         return str(error)
     return ""

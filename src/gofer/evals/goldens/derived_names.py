@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from gofer.evals.goldens.recording import RunFacts
+from gofer.evals.goldens.run_file import GoldenRun
 from gofer.journal.codec import from_json
 from gofer.journal.lineage import child_of
 from gofer.journal.workspace_entries import FileAdded
@@ -55,11 +55,11 @@ class DerivedNames:
             return [self.value(item) for item in cast(list[object], value)]
         return value
 
-    def learn(self, before: RunFacts, after: RunFacts) -> None:
+    def learn(self, before: GoldenRun, after: GoldenRun) -> None:
         """Add the derived names of a run, given as recorded and with redacted contents."""
         self._journal(before.run, before, after)
 
-    def _journal(self, run: str, before: RunFacts, after: RunFacts) -> None:
+    def _journal(self, run: str, before: GoldenRun, after: GoldenRun) -> None:
         lines = zip(before.journals.get(run, ()), after.journals.get(run, ()), strict=True)
         for old, new in lines:
             old_entry = as_object(old["entry"])
@@ -114,7 +114,7 @@ class DerivedNames:
         if _digest([old["tool"], old.get("arguments")], _PLACE_HASH) == found["digest"]:
             self.rename(found["digest"], _digest([new["tool"], new.get("arguments")], _PLACE_HASH))
 
-    def _subagent_run(self, run: str, old: Mapping[str, object], before: RunFacts, after: RunFacts) -> None:
+    def _subagent_run(self, run: str, old: Mapping[str, object], before: GoldenRun, after: GoldenRun) -> None:
         child = as_text(old.get("run"))
         call = as_text(old.get("call"))
         if not child:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, JsonObject, RequiredCall
-from gofer.evals.goldens.recording import RunFacts, read_recording
+from gofer.evals.goldens.run_file import GoldenRun, read_recording
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
 from gofer.workflows.form import fill
@@ -114,7 +114,7 @@ class ReadGolden:
 
     path: Path
     golden: Golden
-    turns: Sequence[RunFacts]
+    turns: Sequence[GoldenRun]
     """The recorded runs, in the order of the turns."""
 
 

@@ -10,9 +10,9 @@ from typing import Literal
 from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
 from gofer.evals.goldens.decision_points import decision_before
 from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn
-from gofer.evals.goldens.recording import RunFacts, recording_bytes
 from gofer.evals.goldens.redacted_runs import Redacted, redacted
 from gofer.evals.goldens.redaction import VERSION
+from gofer.evals.goldens.run_file import GoldenRun, recording_bytes
 from gofer.evals.goldens.seen import calls_in, cut, seen_in
 from gofer.evals.plays import Evidence
 from gofer.journal.entries import MessageReceived
@@ -45,13 +45,13 @@ class MadeGolden:
     """A golden that is not written to files yet."""
 
     golden: Golden
-    turns: Sequence[RunFacts]
+    turns: Sequence[GoldenRun]
     recording: bytes
     words: int
     """The number of different words that got pseudonyms."""
 
 
-def golden_of(turns: Sequence[RunFacts], wish: Wish, salt: bytes, now: float) -> MadeGolden:
+def golden_of(turns: Sequence[GoldenRun], wish: Wish, salt: bytes, now: float) -> MadeGolden:
     """Return the golden of recorded runs, the oldest run first. `now` is in unix seconds.
 
     Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted.
@@ -83,11 +83,11 @@ def golden_of(turns: Sequence[RunFacts], wish: Wish, salt: bytes, now: float) ->
     return MadeGolden(golden, case.turns, recording, case.words)
 
 
-def _progress(facts: RunFacts) -> Progress:
+def _progress(facts: GoldenRun) -> Progress:
     return project(facts.entries(facts.run))
 
 
-def _turn(facts: RunFacts, wish: Wish, *, last: bool) -> GoldenTurn:
+def _turn(facts: GoldenRun, wish: Wish, *, last: bool) -> GoldenTurn:
     entries = facts.entries(facts.run)
     progress = project(entries)
     event = progress.event
@@ -121,7 +121,7 @@ def _criteria(case: Redacted, wish: Wish) -> tuple[Criterion, ...]:
     return (Criterion(id="regression", ask=case.text(wish.judge), least_score=0.8),)
 
 
-def _source(before: RunFacts, after: RunFacts, now: float) -> GoldenSource:
+def _source(before: GoldenRun, after: GoldenRun, now: float) -> GoldenSource:
     progress = project(before.entries(before.run))
     owner = ""
     bundle = after.bundle(after.run)

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Literal
 
 from gofer.values.errors import ConfigError
@@ -16,7 +17,7 @@ Form = Literal["name", "code"]
 """`name`: letters that can be pronounced. `code`: an id, a token or a number, whose first letter stays."""
 
 _ATOM = re.compile(r"[^\W_]+")
-_HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-f:-]{12,}")
+_HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-f]{12,}")
 _VOWELS = "aeiou"
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _BLOCK = 64
@@ -37,12 +38,14 @@ class Pseudonyms:
     def of(self, word: str, form: Form) -> str:
         """Return the pseudonym of a word, in its upper and lower case.
 
-        A pseudonym is its own pseudonym. A name of several words gets the pseudonyms of these words. Raises ConfigError
-        if a word is so short that no other word of its form is left.
+        A pseudonym is its own pseudonym. A name of several words gets the pseudonyms of these words. A code gets the
+        same one with and without hyphens and spaces. Raises ConfigError if a word is so short that no other word of its
+        form is left.
         """
         if form == "name":
             return _ATOM.sub(lambda found: self._one(found[0], form), word)
-        return self._one(word, form)
+        made = iter(self._one("".join(_ATOM.findall(word)), form))
+        return _ATOM.sub(lambda found: "".join(islice(made, len(found[0]))), word)
 
     def _one(self, word: str, form: Form) -> str:
         key = lower(word)

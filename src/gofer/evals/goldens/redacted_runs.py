@@ -11,8 +11,8 @@ from gofer.evals.goldens.derived_names import DerivedNames
 from gofer.evals.goldens.known_names import actor_of, known_names, ordinary_words, parts_of
 from gofer.evals.goldens.placeholders import placeholder
 from gofer.evals.goldens.pseudonyms import Pseudonyms, lower
-from gofer.evals.goldens.recording import RunFacts
 from gofer.evals.goldens.redaction import Redaction, customer_words, sensitive_in, texts_in
+from gofer.evals.goldens.run_file import GoldenRun, Lines
 from gofer.evals.goldens.sensitive_forms import Sensitive
 from gofer.journal.entries import KINDS, LlmRequest
 from gofer.projections.requests.sent_requests import sent_requests
@@ -32,7 +32,7 @@ SHORT = 8
 class Redacted:
     """The runs of a case after their redaction."""
 
-    turns: Sequence[RunFacts]
+    turns: Sequence[GoldenRun]
     words: int
     """The number of different words that were replaced."""
     redaction: Redaction
@@ -43,7 +43,7 @@ class Redacted:
         return self.names.text(self.redaction.text(text))
 
 
-def redacted(turns: Sequence[RunFacts], salt: bytes, given: Iterable[str] = ()) -> Redacted:
+def redacted(turns: Sequence[GoldenRun], salt: bytes, given: Iterable[str] = ()) -> Redacted:
     """Return the runs with pseudonyms. `given` are words that a person wants replaced as well.
 
     Raises ConfigError if a given word is part of the name of a tool or a field, or a request cannot be built again.
@@ -55,9 +55,9 @@ def redacted(turns: Sequence[RunFacts], salt: bytes, given: Iterable[str] = ()) 
     pseudonyms = Pseudonyms(salt, avoided)
     redaction = Redaction(words, pseudonyms)
     names = DerivedNames()
-    for turn in turns:
-        names.rename(turn.run, pseudonyms.of(turn.run, "code"))
-        names.rename(turn.run[:SHORT], pseudonyms.of(turn.run, "code")[:SHORT])
+    for run in dict.fromkeys(run for turn in turns for run in (*turn.earlier, turn.run)):
+        names.rename(run, pseudonyms.of(run, "code"))
+        names.rename(run[:SHORT], pseudonyms.of(run, "code")[:SHORT])
     contents = [_redacted_contents(turn, redaction) for turn in turns]
     for before, after in zip(turns, contents, strict=True):
         names.learn(before, after)
@@ -66,9 +66,9 @@ def redacted(turns: Sequence[RunFacts], salt: bytes, given: Iterable[str] = ()) 
     return Redacted(rebuilt, len(redaction.words), redaction, names)
 
 
-def _as_value(turn: RunFacts) -> Mapping[str, object]:
+def _as_value(turn: GoldenRun) -> Mapping[str, object]:
     texts = [text for content in turn.bodies.values() if (text := _text(content)) is not None]
-    return {"journals": turn.journals, "bundles": turn.bundles, "bodies": texts}
+    return {"journals": turn.journals, "earlier": turn.earlier, "bundles": turn.bundles, "bodies": texts}
 
 
 def _text(content: bytes) -> str | None:
@@ -78,12 +78,12 @@ def _text(content: bytes) -> str | None:
         return None
 
 
-def _words(bodies: Sequence[object], turns: Sequence[RunFacts], protected: str) -> Iterator[Sensitive]:
+def _words(bodies: Sequence[object], turns: Sequence[GoldenRun], protected: str) -> Iterator[Sensitive]:
     ordinary = ordinary_words(_company_texts(turns))
     names = [name for body in bodies for name in known_names(body)]
     names += [name for turn in turns for event in _events(turn) for name in actor_of(event)]
     by_form = [word for body in bodies for word in sensitive_in(body)]
-    runs = {run for turn in turns for run in turn.journals} | {turn.run for turn in turns}
+    runs = {run for turn in turns for run in (*turn.journals, *turn.earlier)}
     for word in (*names, *parts_of([*names, *by_form], ordinary), *by_form):
         if word.word in runs or _is_ordinary(word, ordinary) or _is_within(word, protected):
             continue
@@ -95,7 +95,7 @@ def _is_ordinary(word: Sensitive, ordinary: frozenset[str]) -> bool:
     return word.form == "name" and word.word.islower() and word.word in ordinary
 
 
-def _company_texts(turns: Sequence[RunFacts]) -> Iterator[str]:
+def _company_texts(turns: Sequence[GoldenRun]) -> Iterator[str]:
     for turn in turns:
         for bundle in turn.bundles.values():
             yield as_text(bundle.get("system"))
@@ -103,15 +103,19 @@ def _company_texts(turns: Sequence[RunFacts]) -> Iterator[str]:
                 yield as_text(as_object(as_object(schema).get("function")).get("description"))
 
 
-def _events(turn: RunFacts) -> Iterator[Mapping[str, object]]:
-    for journal in turn.journals.values():
+def _events(turn: GoldenRun) -> Iterator[Mapping[str, object]]:
+    for journal in _journals(turn):
         for line in journal:
             entry = as_object(line["entry"])
             if entry["kind"] == "run.accepted":
                 yield as_object(entry.get("event"))
 
 
-def _protected(turns: Sequence[RunFacts]) -> str:
+def _journals(turn: GoldenRun) -> Sequence[Lines]:
+    return [*turn.earlier.values(), *turn.journals.values()]
+
+
+def _protected(turns: Sequence[GoldenRun]) -> str:
     """Return the names of entries, fields and tools, one a line, which must stay."""
     names = {*KINDS, *_FIXED}
     for turn in turns:
@@ -121,7 +125,7 @@ def _protected(turns: Sequence[RunFacts]) -> str:
                 names.add(as_text(function.get("name")))
                 names.update(as_object(as_object(function.get("parameters")).get("properties")))
             names.update(_keys(bundle))
-        for journal in turn.journals.values():
+        for journal in _journals(turn):
             names.update(as_text(as_object(line["entry"]).get("tool")) for line in journal)
             names.update(key for line in journal for key in as_object(line["entry"]))
     return "\n".join(sorted(filter(None, names)))
@@ -147,30 +151,32 @@ def _customer(given: Iterable[str], protected: str) -> Iterator[Sensitive]:
         yield word
 
 
-def _redacted_contents(turn: RunFacts, redaction: Redaction) -> RunFacts:
+def _redacted_contents(turn: GoldenRun, redaction: Redaction) -> GoldenRun:
     owners = _owners(turn)
     media = _media_types(turn)
-    return RunFacts(
+
+    def lines(journal: Lines) -> Lines:
+        return [
+            {**line, "owner": owners[as_text(line["owner"])], "entry": _entry(as_object(line["entry"]), redaction)}
+            for line in journal
+        ]
+
+    return GoldenRun(
         turn.run,
-        {
-            run: [
-                {**line, "owner": owners[as_text(line["owner"])], "entry": _entry(as_object(line["entry"]), redaction)}
-                for line in journal
-            ]
-            for run, journal in turn.journals.items()
-        },
+        {run: lines(journal) for run, journal in turn.journals.items()},
         {run: as_object(redaction.value(bundle, keys=False)) for run, bundle in turn.bundles.items()},
         {name: _body(content, media.get(name, ""), redaction) for name, content in turn.bodies.items()},
+        {run: lines(journal) for run, journal in turn.earlier.items()},
     )
 
 
-def _owners(turn: RunFacts) -> Mapping[str, str]:
+def _owners(turn: GoldenRun) -> Mapping[str, str]:
     """Return a plain name for each process that worked on the run, whose own name may be that of a machine."""
-    found = [as_text(line["owner"]) for journal in turn.journals.values() for line in journal]
+    found = [as_text(line["owner"]) for journal in _journals(turn) for line in journal]
     return {owner: f"owner-{number}" for number, owner in enumerate(dict.fromkeys(found), 1)}
 
 
-def _media_types(turn: RunFacts) -> Mapping[str, str]:
+def _media_types(turn: GoldenRun) -> Mapping[str, str]:
     added = [as_object(line["entry"]) for journal in turn.journals.values() for line in journal]
     return {as_text(one.get("body")): as_text(one.get("media_type")) for one in added if one["kind"] == "file.added"}
 
@@ -209,15 +215,16 @@ def _body(content: bytes, media_type: str, redaction: Redaction) -> bytes:
     return redaction.text(text).encode()
 
 
-def _renamed(turn: RunFacts, names: DerivedNames) -> RunFacts:
-    return RunFacts(
+def _renamed(turn: GoldenRun, names: DerivedNames) -> GoldenRun:
+    def lines(journal: Lines) -> Lines:
+        return [{**line, "entry": names.value(line["entry"])} for line in journal]
+
+    return GoldenRun(
         names.text(turn.run),
-        {
-            names.text(run): [{**line, "entry": names.value(line["entry"])} for line in journal]
-            for run, journal in turn.journals.items()
-        },
+        {names.text(run): lines(journal) for run, journal in turn.journals.items()},
         {names.text(run): as_object(names.value(bundle)) for run, bundle in turn.bundles.items()},
         {names.text(name): _renamed_body(content, names) for name, content in turn.bodies.items()},
+        {names.text(run): lines(journal) for run, journal in turn.earlier.items()},
     )
 
 
@@ -228,7 +235,7 @@ def _renamed_body(content: bytes, names: DerivedNames) -> bytes:
     return names.text(text).encode()
 
 
-def _with_hashes(before: RunFacts, after: RunFacts, names: DerivedNames) -> RunFacts:
+def _with_hashes(before: GoldenRun, after: GoldenRun, names: DerivedNames) -> GoldenRun:
     """Return the run with the hashes of its bundles and of the prefixes of its requests made again."""
     journals: dict[str, Sequence[Mapping[str, object]]] = {}
     for run in before.journals:
@@ -258,7 +265,7 @@ def _replaced(line: Mapping[str, object], kind: str, **fields: str) -> Mapping[s
     return {**line, "entry": {**entry, **fields}}
 
 
-def _refuse_inexact(facts: RunFacts, run: str) -> None:
+def _refuse_inexact(facts: GoldenRun, run: str) -> None:
     bundle = facts.bundles.get(run)
     if bundle is None:
         return
@@ -270,7 +277,7 @@ def _refuse_inexact(facts: RunFacts, run: str) -> None:
             )
 
 
-def _with_prefixes(facts: RunFacts, run: str) -> Sequence[Mapping[str, object]]:
+def _with_prefixes(facts: GoldenRun, run: str) -> Sequence[Mapping[str, object]]:
     """Return the journal of a run with the hash of each request, as its redacted journal and bundle make it."""
     bundle = facts.bundles.get(run)
     if bundle is None:

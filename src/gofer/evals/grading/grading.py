@@ -106,8 +106,12 @@ def _outcome(play: Play, grades: Sequence[Grade]) -> tuple[RunOutcome, str]:
         return "infrastructure", play.infrastructure
     if play.no_evidence:
         return "no_evidence", play.no_evidence
-    if any(grade.blocks and not grade.passed for grade in grades):
+    blocking = [grade for grade in grades if grade.blocks and not grade.passed]
+    if any(not grade.missing for grade in blocking):
         return "failed", ""
+    for grade in blocking:
+        if grade.missing:
+            return grade.missing, grade.happened
     if play.live_tools and any(grade.dimension.startswith("world.") for grade in grades):
         return "no_evidence", _UNKNOWN_WORLD
     if not play.turns:

@@ -26,6 +26,13 @@ def test_pseudonym_of_a_uuid_is_hexadecimal() -> None:
     assert re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", Pseudonyms(b"salt").of(word, "code"))
 
 
+def test_uuid_and_telephone_number_have_one_pseudonym_in_each_spelling() -> None:
+    pseudonyms = Pseudonyms(b"salt")
+    uuid = pseudonyms.of("0d1f6a52-0000-4000-8000-0000000ac3e0", "code")
+    assert pseudonyms.of("0d1f6a520000400080000000000ac3e0", "code") == uuid.replace("-", "")
+    assert pseudonyms.of("+49 170 5551", "code").replace(" ", "") == pseudonyms.of("+491705551", "code")
+
+
 def test_name_of_several_words_gets_the_pseudonyms_of_its_words() -> None:
     pseudonyms = Pseudonyms(b"salt")
     ada = pseudonyms.of("Ada", "name")

@@ -1,4 +1,4 @@
-"""The recording of a golden: the journals, bundles and files of its runs, as JSON that needs no stored run."""
+"""The file `NAME.run.json` of a golden: the journals, bundles and files of its runs, as JSON."""
 
 import base64
 import binascii
@@ -10,6 +10,7 @@ from typing import cast
 
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import Recorded
+from gofer.replay.recorded_run import RecordedRun
 from gofer.sources.workflow_files import decode_bundle
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
 from gofer.values.errors import ConfigError, GoferError
@@ -21,17 +22,23 @@ LARGEST = 50_000_000
 """The most bytes of such a file."""
 
 
+Lines = Sequence[Mapping[str, object]]
+"""A journal as JSON: one object for each entry, `{n, i, at, owner, entry}`."""
+
+
 @dataclass(frozen=True, slots=True)
-class RunFacts:
+class GoldenRun:
     """One run of a golden as plain JSON, with its subagent runs and the contents of its files."""
 
     run: str
-    journals: Mapping[str, Sequence[Mapping[str, object]]]
-    """The entries by run, each `{n, i, at, owner, entry}`."""
+    journals: Mapping[str, Lines]
+    """The journals of the run and of its subagent runs, by run."""
     bundles: Mapping[str, Mapping[str, object]]
     """The bundles as JSON, by run."""
     bodies: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The contents of files by the name that `file.added` has for them."""
+    earlier: Mapping[str, Lines] = field(default_factory=dict[str, Lines])
+    """The journal of the run that this run continues, by run; empty if there is none."""
 
     def entries(self, run: str) -> Sequence[Recorded]:
         """Return the journal of the run, or of one of its subagent runs. Raises Corrupt and OtherVersion."""
@@ -44,17 +51,31 @@ class RunFacts:
             return None
         return decode_bundle(encode(value))
 
+    def recorded(self) -> RecordedRun:
+        """Return the run as a replay reads it. Raises Corrupt and OtherVersion."""
+        bundles = {run: self.bundle(run) for run in self.bundles}
+        return RecordedRun(
+            self.run,
+            {run: self.entries(run) for run in self.journals},
+            {run: bundle for run, bundle in bundles.items() if bundle is not None},
+            self.bodies,
+            {run: [_recorded(line) for line in lines] for run, lines in self.earlier.items()},
+        )
 
-def facts_of(
-    run: str, journals: Mapping[str, Sequence[Recorded]], bundles: Mapping[str, Bundle], bodies: Mapping[str, bytes]
-) -> RunFacts:
-    """Return a run as plain JSON."""
-    return RunFacts(
-        run,
-        {name: [line_of(recorded) for recorded in entries] for name, entries in journals.items()},
-        {name: as_object(json.loads(encode_bundle(bundle))) for name, bundle in bundles.items()},
-        bodies,
+
+def golden_run(recorded: RecordedRun) -> GoldenRun:
+    """Return a recorded run as plain JSON."""
+    return GoldenRun(
+        recorded.run,
+        {run: _lines(entries) for run, entries in recorded.journals.items()},
+        {run: as_object(json.loads(encode_bundle(bundle))) for run, bundle in recorded.bundles.items()},
+        recorded.bodies,
+        {run: _lines(entries) for run, entries in recorded.earlier.items()},
     )
+
+
+def _lines(entries: Sequence[Recorded]) -> Lines:
+    return [line_of(recorded) for recorded in entries]
 
 
 def line_of(recorded: Recorded) -> Mapping[str, object]:
@@ -71,18 +92,19 @@ def _recorded(line: Mapping[str, object]) -> Recorded:
     return Recorded(n, i, at, as_text(line.get("owner")), from_json(line["entry"]))
 
 
-def recording_bytes(turns: Sequence[RunFacts]) -> bytes:
+def recording_bytes(turns: Sequence[GoldenRun]) -> bytes:
     """Return the bytes of a recording, with one entry a line."""
     value = {"format": FORMAT, "runs": [_to_json(turn) for turn in turns]}
     return (json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _to_json(turn: RunFacts) -> Mapping[str, object]:
+def _to_json(turn: GoldenRun) -> Mapping[str, object]:
     return {
         "run": turn.run,
         "journals": turn.journals,
         "bundles": turn.bundles,
         "bodies": {name: _body_json(content) for name, content in turn.bodies.items()},
+        "earlier": turn.earlier,
     }
 
 
@@ -93,7 +115,7 @@ def _body_json(content: bytes) -> Mapping[str, str]:
         return {"base64": base64.b64encode(content).decode()}
 
 
-def read_recording(path: Path) -> Sequence[RunFacts]:
+def read_recording(path: Path) -> Sequence[GoldenRun]:
     """Return the runs of a recording. Raises ConfigError with the path for a file that is not one."""
     try:
         if path.stat().st_size > LARGEST:
@@ -111,8 +133,7 @@ def read_recording(path: Path) -> Sequence[RunFacts]:
     try:
         turns = [_from_json(as_object(one)) for one in as_list(fields.get("runs"))]
         for turn in turns:
-            for run in turn.journals:
-                turn.entries(run)
+            turn.recorded()
     except (GoferError, KeyError, TypeError, ValueError, binascii.Error) as error:
         message = f"{path}: this version of Gofer cannot read the recording; write it again with gofer golden."
         raise ConfigError(message) from error
@@ -121,13 +142,14 @@ def read_recording(path: Path) -> Sequence[RunFacts]:
     return turns
 
 
-def _from_json(value: Mapping[str, object]) -> RunFacts:
+def _from_json(value: Mapping[str, object]) -> GoldenRun:
     journals = as_object(value["journals"])
-    return RunFacts(
+    return GoldenRun(
         as_text(value["run"]),
         {name: [as_object(line) for line in as_list(lines)] for name, lines in journals.items()},
         {name: as_object(bundle) for name, bundle in as_object(value["bundles"]).items()},
         {name: _body(as_object(body)) for name, body in as_object(value["bodies"]).items()},
+        {name: [as_object(line) for line in as_list(lines)] for name, lines in as_object(value["earlier"]).items()},
     )
 
 

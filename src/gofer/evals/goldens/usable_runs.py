@@ -1,20 +1,20 @@
 """The runs that may become a golden, read for an operator: public, undamaged and over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from gofer.evals.goldens.recording import RunFacts, facts_of
-from gofer.journal.entries import FileAdded, Recorded
-from gofer.journal.log import read_body
+from gofer.evals.goldens.run_file import GoldenRun, golden_run
+from gofer.journal.entries import FileAdded
+from gofer.replay.recorded_run import RecordedRun, recorded_run
 from gofer.runtime.listed_record import listed_record
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
-from gofer.values.errors import ConfigError, Corrupt, Gone, OtherVersion
+from gofer.values.errors import ConfigError, OtherVersion
 
 MOST_TURNS = 20
 """The most runs of one golden."""
 
 
-async def recorded_runs(runs: RunReader, name: str, *, thread: bool) -> Sequence[RunFacts]:
+async def usable_runs(runs: RunReader, name: str, *, thread: bool) -> Sequence[GoldenRun]:
     """Return a run by its id or the beginning of it; with `thread` also the runs that it continues, the oldest first.
 
     Raises ConfigError for a run that may not become a golden, and what `listed_record` raises.
@@ -24,7 +24,7 @@ async def recorded_runs(runs: RunReader, name: str, *, thread: bool) -> Sequence
         if len(found) == MOST_TURNS:
             raise ConfigError(f"The conversation has more than {MOST_TURNS} runs; leave out --thread.")
         found.insert(0, _usable(await listed_record(runs, earlier, OPERATOR)))
-    return [await _facts(record, runs) for record in found]
+    return [await _golden_run(record, runs) for record in found]
 
 
 def _continued(record: RunRecord) -> str:
@@ -53,21 +53,17 @@ def _usable(record: RunRecord) -> RunRecord:
     return record
 
 
-async def _facts(record: RunRecord, runs: RunReader) -> RunFacts:
-    journals = {record.run: record.entries, **record.subagents.journals}
-    stores = runs.stores
-    bodies: dict[str, bytes] = {}
-    for run, entries in journals.items():
-        for added in _stored(entries):
-            home = added.run or run
-            try:
-                bodies[added.body] = await read_body(home, added.body, stores.journals, stores.blobs)
-            except (Corrupt, Gone) as error:
-                raise ConfigError(
-                    f"The file {added.file} of run {run} cannot be read, so the run cannot be played."
-                ) from error
-    return facts_of(record.run, journals, record.bundles, bodies)
+async def _golden_run(record: RunRecord, runs: RunReader) -> GoldenRun:
+    recorded = await recorded_run(record, runs.stores)
+    for earlier in recorded.earlier:
+        if await runs.read(earlier, OPERATOR) is None:
+            raise ConfigError(f"Run {record.run} continues a private run, and private runs never become goldens.")
+    missing = [name for name in _stored_files(recorded) if name not in recorded.bodies]
+    if missing:
+        raise ConfigError(f"A file of run {record.run} cannot be read any more, so the run cannot be played again.")
+    return golden_run(recorded)
 
 
-def _stored(entries: Iterable[Recorded]) -> Iterable[FileAdded]:
-    return (one.entry for one in entries if isinstance(one.entry, FileAdded) and one.entry.body)
+def _stored_files(recorded: RecordedRun) -> Sequence[str]:
+    entries = [one.entry for journal in recorded.journals.values() for one in journal]
+    return [entry.body for entry in entries if isinstance(entry, FileAdded) and entry.body]
