@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gofer.app.embedded.integrity import DATABASE
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.affected_by_files import affected_by_files
 from gofer.app.evals.player import Playing
@@ -157,7 +158,7 @@ def _affected(arguments: argparse.Namespace) -> Sequence[AffectedRun] | None:
     if arguments.live:
         live = process_settings()
     place = chosen_place(arguments)
-    if not place.away and not place.data.exists():
+    if not place.away and not (place.data / DATABASE).exists():
         return asyncio.run(affected_by_files(Path.cwd(), None, live))
     with operations(arguments) as opened:
         return asyncio.run(affected_by_files(Path.cwd(), opened, live))
