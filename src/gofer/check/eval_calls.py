@@ -49,12 +49,12 @@ class CallChecks:
     def case(self, case: Case, loc: Loc) -> Iterator[Mistake]:
         """Yield the mistakes in the calls, mocks and matchers of a case."""
         yield from self.mocks(case.mocks, (*loc, "mocks"))
-        yield from self._expectations(case.expect, (*loc, "expect"))
+        yield from self.expectations(case.expect, (*loc, "expect"))
         for at, turn in enumerate(case.then):
-            yield from self._expectations(turn.expect, (*loc, "then", at, "expect"))
-        yield from self._calls(case.rubric.require_actions, (*loc, "rubric", "require_actions"))
+            yield from self.expectations(turn.expect, (*loc, "then", at, "expect"))
+        yield from self.calls(case.rubric.require_actions, (*loc, "rubric", "require_actions"))
         if case.decision is not None:
-            yield from self._history(case.decision, (*loc, "decision", "history"))
+            yield from self.history(case.decision, (*loc, "decision", "history"))
 
     def mocks(self, mocks: Mocks, loc: Loc) -> Iterator[Mistake]:
         """Yield the mistakes in the results of mocked tools."""
@@ -81,7 +81,8 @@ class CallChecks:
             hint = f"Write the form that the mock of `{tool.name}` has."
             yield Mistake(self.source.file, self.source.key(path), "mock-form", message, hint)
 
-    def _history(self, decision: DecisionPoint, loc: Loc) -> Iterator[Mistake]:
+    def history(self, decision: DecisionPoint, loc: Loc) -> Iterator[Mistake]:
+        """Yield the mistakes in the history of a decision point."""
         for at, turn in enumerate(decision.history):
             for number, call in enumerate(turn.calls):
                 here = (*loc, at, "calls", number)
@@ -89,19 +90,21 @@ class CallChecks:
                 if tool := self.tools.every.get(call.tool):
                     yield from self._arguments(tool, call.arguments, (*here, "arguments"))
 
-    def _expectations(self, expect: Expectations, loc: Loc) -> Iterator[Mistake]:
+    def expectations(self, expect: Expectations, loc: Loc) -> Iterator[Mistake]:
+        """Yield the mistakes in the calls and matchers of what one run must do."""
         here = (*loc, "tools")
-        yield from self._calls(expect.tools.required, (*here, "required"))
+        yield from self.calls(expect.tools.required, (*here, "required"))
         # An eval may forbid a tool that the workflow does not have, so that granting it later fails the eval.
-        yield from self._calls(expect.tools.forbidden, (*here, "forbidden"), must_have=False)
-        yield from self._calls(expect.tools.in_order, (*here, "in_order"))
-        yield from self._calls(expect.tools.only or (), (*here, "only"))
-        yield from self._calls(expect.next or (), (*loc, "next"))
+        yield from self.calls(expect.tools.forbidden, (*here, "forbidden"), must_have=False)
+        yield from self.calls(expect.tools.in_order, (*here, "in_order"))
+        yield from self.calls(expect.tools.only or (), (*here, "only"))
+        yield from self.calls(expect.next or (), (*loc, "next"))
         yield from self._matchers(expect.world.added, (*loc, "world", "added"))
         yield from self._matchers(expect.world.changed, (*loc, "world", "changed"))
         yield from self._matchers(expect.output.json_fields, (*loc, "output", "json"))
 
-    def _calls(self, calls: Sequence[RequiredCall], loc: Loc, *, must_have: bool = True) -> Iterator[Mistake]:
+    def calls(self, calls: Sequence[RequiredCall], loc: Loc, *, must_have: bool = True) -> Iterator[Mistake]:
+        """Yield the mistakes in calls. `must_have`: the workflow must have their tools."""
         for at, call in enumerate(calls):
             here = self._item(loc, at)
             if isinstance(call, str):

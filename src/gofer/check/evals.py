@@ -1,78 +1,38 @@
 """The check of eval files against the workflows and tools of the repository."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
-from gofer.check.eval_calls import CallChecks, Granted
-from gofer.check.pages import skill_names
+from gofer.check.eval_calls import CallChecks
+from gofer.check.eval_names import EvalNames, Repository
+from gofer.check.goldens import check_goldens
 from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger
 from gofer.evals.load import LoadedEval, read_evals
-from gofer.evals.references import DEMO, is_usable
+from gofer.evals.references import DEMO, golden_path, is_usable
 from gofer.journal.entries import Status
 from gofer.projections.checks.check_settings import CHECKS
-from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import as_object
-from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, Place, Rule, in_order
 from gofer.workflows.output_schema import flaws
 from gofer.workflows.sentences import close_match, invalid_schema
-from gofer.workflows.subagent import subagent_files
 from gofer.workflows.yaml_source import Loc, Source, read_source
 
 STATUSES: Sequence[str] = (*get_args(Status), "parked")
 """The statuses with which a run of a case may end."""
 LONGEST_QUARANTINE = timedelta(days=90)
 
-Starts = Callable[[str, Trigger, Path], str]
-"""Returns why a trigger does not start a workflow, as one sentence; empty if it does. The path is the folder of its
-file."""
-WorldProblem = Callable[[FileOrData, Path, float], str]
-"""Returns what is wrong with a world at a time (unix seconds), as one sentence; empty for a correct one. The path is
-the folder of its file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repository:
-    """The parts of Gofer and of the repository that eval files name."""
-
-    agents: Path
-    """The folder of the workflow files; skills and subagents are beside it."""
-    tools: Mapping[str, AnyTool]
-    systems: Collection[str]
-    """The systems that have a simulator."""
-    starts: Starts
-    world_problem: WorldProblem
-    today: date
-
 
 def check_evals(folder: Path, repository: Repository) -> Sequence[Mistake]:
-    """Return every mistake and hint in the eval files of a folder, sorted by file and line. Never raises."""
+    """Return every mistake and hint in the evals and goldens of a folder, sorted by file and line. Never raises."""
     loaded, mistakes = read_evals(folder)
-    if not loaded:
-        return mistakes
-    names = _Names(repository)
-    found = [*mistakes]
+    names = EvalNames(repository)
+    found = [*mistakes, *check_goldens(folder, names)]
     for one in loaded:
         found += _Check(one, names).mistakes()
     return in_order(found)
-
-
-class _Names:
-    """The workflows, subagents and skills of the repository, read once for all eval files."""
-
-    def __init__(self, repository: Repository) -> None:
-        root = repository.agents.parent
-        self.repository = repository
-        self.workflows = {path.stem: read_source(path) for path in workflow_files(repository.agents)}
-        self._subagents = [read_source(path) for path in subagent_files(root)]
-        self._skills = skill_names(root)
-
-    def granted(self, workflow: str) -> Granted:
-        """Return the tools of a workflow."""
-        return Granted(self.repository.tools, self.workflows[workflow], self._subagents, self._skills)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +40,7 @@ class _Check:
     """The check of one eval file."""
 
     loaded: LoadedEval
-    names: _Names
+    names: EvalNames
 
     @property
     def source(self) -> Source:
@@ -89,7 +49,7 @@ class _Check:
     def mistakes(self) -> Iterator[Mistake]:
         of = self.loaded.eval
         if of.workflow not in self.names.workflows:
-            yield self._unknown_workflow(of.workflow)
+            yield self.names.unknown_workflow(self.source, of.workflow)
             return
         calls = CallChecks(self.source, self.names.granted(of.workflow))
         yield from calls.mocks(of.mocks, ("mocks",))
@@ -98,12 +58,6 @@ class _Check:
             loc = ("cases", at)
             yield from calls.case(case, loc)
             yield from self._case(case, loc)
-
-    def _unknown_workflow(self, name: str) -> Mistake:
-        hint = "Write the name of a file of agents/ without `.yaml`."
-        if meant := close_match(name, self.names.workflows):
-            hint = f"Write `{meant}`."
-        return self._at(("workflow",), "unknown-workflow", f"There is no workflow `{name[:80]}`.", hint)
 
     def _case(self, case: Case, loc: Loc) -> Iterator[Mistake]:
         yield from self._world(case.world, (*loc, "world"))
@@ -127,6 +81,8 @@ class _Check:
         """Yield a mistake for each key that needs another key."""
         if case.trigger is None and not case.golden:
             yield self._at((*loc, "name"), "incomplete-case", "The case has no `trigger`.", "Add one, or a `golden`.")
+        if case.golden:
+            yield from self._golden(case.golden, (*loc, "golden"))
         if case.decision is not None and case.expect.next is None:
             hint = "Add `expect: {next: […]}` with the calls that must come next."
             yield self._key((*loc, "decision"), "incomplete-case", "The case does not say what must come next.", hint)
@@ -137,6 +93,17 @@ class _Check:
         if case.decision is not None and case.then:
             message = "A `decision` ends after one answer of the model, so no turn follows."
             yield self._key((*loc, "then"), "incomplete-case", message, "Remove `then` or `decision`.")
+
+    def _golden(self, name: str, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake if a golden records another workflow. `check_references` reports a missing golden."""
+        path = golden_path(name)
+        if not is_usable(self.source.file.parent, path):
+            return
+        recorded = read_source(self.source.file.parent / path).fields.get("workflow")
+        if isinstance(recorded, str) and recorded != self.loaded.eval.workflow:
+            message = f"The golden `{name}` records the workflow `{recorded[:80]}`."
+            hint = f"Write a golden of `{self.loaded.eval.workflow}`, or move the case to an eval of `{recorded[:80]}`."
+            yield self._at(loc, "unusable-golden", message, hint)
 
     def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
         payload = trigger.payload

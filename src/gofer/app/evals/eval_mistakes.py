@@ -1,6 +1,7 @@
 """The mistakes of the eval files of a repository, with its tools, its receivers and the simulators."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from gofer.app.catalog import known_tools
 from gofer.app.evals.case_world import event_input_of
 from gofer.app.event_input import event_input
 from gofer.check.company_tools import check_company
-from gofer.check.evals import Repository, check_evals
+from gofer.check.eval_names import Repository
+from gofer.check.evals import check_evals
 from gofer.evals.eval_file import FileOrData, Trigger
-from gofer.evals.load import FOLDER, eval_files
+from gofer.evals.load import FOLDER
 from gofer.evals.references import DEMO
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receivers import known
@@ -31,7 +33,7 @@ from gofer_simulators.registry import SIMULATORS
 def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     """Return every mistake and hint in `evals/` beside the folder of the workflow files; none without that folder."""
     folder = agents.parent / FOLDER
-    if not eval_files(folder):
+    if not folder.is_dir():
         return []
     tools: Mapping[str, AnyTool] = known_tools()
     company = check_company(agents.parent, tools).tools
@@ -69,7 +71,8 @@ class _Deliveries:
         if self._catalog is None or workflow not in self._catalog.workflows:
             return ""
         try:
-            event = event_input(self._catalog, workflow, event_input_of(trigger, folder), self._now)
+            given = replace(event_input_of(trigger, folder), file="This payload")
+            event = event_input(self._catalog, workflow, given, self._now)
         except ConfigError as error:
             return str(error)
         matching = self._routes.matching(event.kind, known(event))
