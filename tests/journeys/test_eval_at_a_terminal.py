@@ -25,7 +25,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None, 
     made.cases(says("restarted", "restarted"), says("polite", "restarted"))
     monkeypatch.chdir(tmp_path)
     code, out, _ = gofer(capsys, "eval", "--record")
-    assert (code, "harness only" in out) == (3, True)
+    assert (code, "2 no evidence" in out) == (3, True)
     return made
 
 
