@@ -15,6 +15,14 @@ from samtranslator.yaml_helper import yaml_parse
 from support.aws.template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+EVALS = ROOT / ".github" / "workflows" / "evals.yml"
+SECRETS = {"evals": {"OPENAI_API_KEY"}}
+"""The secrets that a pipeline may read: the key of a model. Pull requests of forks get none."""
+PERMISSIONS = {
+    ("evals", "play"): {"actions": "read", "contents": "read"},
+    ("evals", "comment"): {"pull-requests": "write"},
+}
+"""The permissions of jobs that need others than to read the repository or to get an identity token."""
 DEPLOY = ROOT / ".github" / "workflows" / "deploy.yml"
 
 
@@ -30,7 +38,7 @@ def test_github_actions_are_pinned_by_hash_and_use_no_stored_key(path: Path) -> 
     for action, comment in used:
         assert action.startswith("./") or re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
         assert action.startswith("./") or re.search(r"# v\d+\.\d+\.\d+", comment), action
-    assert "secrets." not in text
+    assert set(re.findall(r"secrets\.(\w+)", text)) == SECRETS.get(path.stem, set())
     assert "aws-access-key" not in text
 
 
@@ -38,10 +46,137 @@ def test_github_actions_are_pinned_by_hash_and_use_no_stored_key(path: Path) -> 
 def test_github_job_may_read_the_repository_and_at_most_get_an_identity_token(path: Path) -> None:
     told = yaml.safe_load(path.read_text())["permissions"]
     assert told in ({}, {"contents": "read"})
-    for job in jobs(path).values():
-        assert job.get("permissions", told) in ({"contents": "read"}, {"contents": "read", "id-token": "write"})
+    for name, job in jobs(path).items():
+        reading = ({"contents": "read"}, {"contents": "read", "id-token": "write"})
+        assert job.get("permissions", told) in (PERMISSIONS.get((path.stem, name)), *reading)
         for step in job.get("steps", ()):
             assert "checkout" not in step.get("uses", "") or step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_pipeline_puts_an_expression_into_a_script_or_runs_foreign_code_with_rights(path: Path) -> None:
+    text = path.read_text()
+    assert "pull_request_target" not in text
+    assert "workflow_run" not in text
+    for job in jobs(path).values():
+        assert all("${{" not in step.get("run", "") for step in job.get("steps", ()))
+
+
+def test_evals_comment_runs_no_code_of_the_change_and_only_for_branches_of_the_repository() -> None:
+    comment = jobs(EVALS)["comment"]
+    used = [step["uses"].partition("@")[0] for step in comment["steps"] if "uses" in step]
+    assert used == ["actions/download-artifact"]
+    assert "head.repo.full_name == github.repository" in comment["if"]
+    assert "secrets." not in str(comment)
+    assert ".ci/" not in str(comment)
+
+
+def test_evals_run_for_pull_requests_and_every_night_one_at_a_time() -> None:
+    whole = yaml.safe_load(EVALS.read_text())
+    # YAML reads the key `on` as true.
+    assert set(whole[True]) == {"pull_request", "schedule", "workflow_dispatch"}
+    assert whole["concurrency"]["cancel-in-progress"] is True
+    assert all(job["timeout-minutes"] <= 60 for job in whole["jobs"].values())
+
+
+def test_missing_evidence_fails_in_a_step_of_its_own() -> None:
+    steps = {step.get("name", ""): step for step in jobs(EVALS)["play"]["steps"]}
+    (unproved,) = [step for name, step in steps.items() if name.startswith("No evidence")]
+    assert unproved["if"] == "steps.play.outputs.code == '3'"
+    assert unproved["run"] == "exit 3"
+    (failed,) = [step for name, step in steps.items() if name.startswith("Failed")]
+    assert failed["if"] == "steps.play.outputs.code != '0' && steps.play.outputs.code != '3'"
+
+
+FAKE_GOFER = """#!/bin/sh
+echo "$*" > arguments
+printf '### the report\\n\\n<!-- gofer-evals -->\\n' > report-of-gofer
+test "$FAKE_CODE" = 2 || cp report-of-gofer evals-report/report.md
+exit "$FAKE_CODE"
+"""
+
+
+def evals_script(folder: Path, code: int, **variables: str) -> str:
+    """Run the script that plays the evals with a command that ends with `code`; return what it writes as output."""
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    gofer = folder / ".venv" / "bin" / "gofer"
+    gofer.write_text(FAKE_GOFER)
+    gofer.chmod(0o755)
+    output = folder / "output"
+    found = {"PATH": os.environ["PATH"], "FAKE_CODE": str(code), "GITHUB_OUTPUT": str(output), **variables}
+    summary = {"GITHUB_STEP_SUMMARY": str(folder / "summary")}
+    subprocess.run(["bash", str(ROOT / ".ci" / "evals")], cwd=folder, env={**found, **summary}, check=True)
+    return output.read_text()
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 5])
+def test_evals_script_says_the_exit_code_and_writes_comment_and_summary(code: int, tmp_path: Path) -> None:
+    assert evals_script(tmp_path, code) == f"code={code}\n"
+    comment = (tmp_path / "evals-report" / "comment.md").read_text()
+    assert comment == "### the report\n\n<!-- gofer-evals -->\n"
+    assert (tmp_path / "summary").read_text() == comment
+    assert "--changed" not in (tmp_path / "arguments").read_text()
+    assert "--live" not in (tmp_path / "arguments").read_text()
+
+
+def test_evals_script_plays_a_pull_request_with_a_key_live_and_adds_the_review(tmp_path: Path) -> None:
+    (tmp_path / "evals-report").mkdir()
+    (tmp_path / "evals-report" / "review.md").write_text("the review\n")
+    (tmp_path / "evals-report" / "main.json").write_text("{}")
+    evals_script(tmp_path, 0, BASE="main", OPENAI_API_KEY="key")
+    arguments = (tmp_path / "arguments").read_text()
+    assert arguments.endswith("--changed origin/main --affected --live --baseline evals-report/main.json\n")
+    comment = (tmp_path / "evals-report" / "comment.md").read_text().splitlines()
+    assert comment[0] == "### the report"
+    assert comment[-3:] == ["the review", "", "<!-- gofer-evals -->"]
+
+
+def test_evals_script_reports_evals_that_could_not_be_played(tmp_path: Path) -> None:
+    assert evals_script(tmp_path, 2) == "code=2\n"
+    comment = (tmp_path / "evals-report" / "comment.md").read_text()
+    assert comment.startswith("### ❌ The evals were not played: gofer eval ended with exit code 2.")
+    assert comment.endswith("<!-- gofer-evals -->\n")
+
+
+FAKE_GH = """#!/bin/sh
+printf '%s\\n' "$*" >> calls
+case "$*" in *--paginate*) printf '%s' "$FOUND" ;; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("found", "call"),
+    [
+        ("", "--method POST repos/acme/gofer/issues/7/comments"),
+        ("41\n42\n", "--method PATCH repos/acme/gofer/issues/comments/41"),
+    ],
+)
+def test_evals_comment_is_written_once_and_then_updated_in_place(found: str, call: str, tmp_path: Path) -> None:
+    done = _write_comment(tmp_path, "### the report\n<!-- gofer-evals -->\n", found)
+    assert done.returncode == 0
+    assert (tmp_path / "calls").read_text().splitlines()[1] == (
+        f"api --silent {call} --field body=@evals-report/comment.md"
+    )
+
+
+@pytest.mark.parametrize(
+    "comment", ["no mark\n", "x" * 65_001 + "\n<!-- gofer-evals -->\n"], ids=["no mark", "too long"]
+)
+def test_evals_comment_that_is_no_report_is_not_written(comment: str, tmp_path: Path) -> None:
+    assert _write_comment(tmp_path, comment, "").returncode != 0
+    assert not (tmp_path / "calls").exists()
+
+
+def _write_comment(folder: Path, comment: str, found: str) -> subprocess.CompletedProcess[str]:
+    """Run the step that writes the comment, with a command `gh` that notes its calls."""
+    (folder / "evals-report").mkdir()
+    (folder / "evals-report" / "comment.md").write_text(comment)
+    (folder / "gh").write_text(FAKE_GH)
+    (folder / "gh").chmod(0o755)
+    (step,) = [step for step in jobs(EVALS)["comment"]["steps"] if "run" in step]
+    given = {"PATH": f"{folder}:{os.environ['PATH']}", "FOUND": found, "NUMBER": "7", "REPOSITORY": "acme/gofer"}
+    told = ["bash", "-e", "-c", step["run"]]
+    return subprocess.run(told, cwd=folder, env=given, capture_output=True, text=True, check=False)
 
 
 def test_deploy_role_is_used_by_the_deploy_job_after_all_tests_only() -> None:

@@ -2,11 +2,14 @@
 
 import argparse
 import asyncio
+import json
 import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from gofer.app.embedded.integrity import DATABASE
+from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.affected_by_files import affected_by_files
 from gofer.app.evals.player import Playing
 from gofer.app.evals.suite_session import Choices, play_suite
@@ -15,6 +18,8 @@ from gofer.cli.arguments import chosen_place, nonempty, number, operations, plac
 from gofer.cli.eval_progress import Progress
 from gofer.cli.terminal import print_lines
 from gofer.evals.affected import AffectedRun, summary
+from gofer.evals.history import read
+from gofer.evals.history_report import history_json, history_lines
 from gofer.evals.load import FOLDER
 from gofer.evals.reports.html_report import html_report
 from gofer.evals.reports.json_report import read_report, report_json
@@ -41,6 +46,8 @@ examples:
   gofer eval --changed main --affected --stage prod
                                       also which recorded runs the change affects
   gofer eval --live --baseline main.json --json report.json
+  gofer eval --history file-ticket/no-project
+                                      the earlier scores of a case
   gofer eval --resume                 continue after Ctrl-C; finished runs count if no file changed
 
 A case is played as often as its `runs` say, and no further once its outcome is clear. --repeat and a baseline play
@@ -77,6 +84,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="say which goldens and public runs of seven days have other requests with the present files",
     )
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="compare with this JSON report")
+    parser.add_argument("--history", metavar="FILE/CASE", help="play nothing, and print the earlier scores of a case")
     parser.add_argument("--resume", action="store_true", help="continue the suite that was broken off last")
     parser.add_argument("--inconclusive", choices=("pass", "fail"), help="exit with 0 or 1 instead of 3")
     parser.add_argument(
@@ -90,6 +98,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Play the cases, print and write their reports, and return the exit code."""
+    if arguments.history:
+        return _print_history(arguments)
     choices = _choices(arguments)
     _check_folders(arguments)
     # The report says how runs ended; their log lines would come between.
@@ -109,6 +119,16 @@ def execute(arguments: argparse.Namespace) -> int:
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)
+
+
+def _print_history(arguments: argparse.Namespace) -> int:
+    """Print the earlier scores of a case."""
+    past = read(process_settings().data / EVALS, arguments.history)
+    if arguments.json is not None:
+        print(json.dumps(history_json(arguments.history, past), indent=2))
+    else:
+        print_lines(history_lines(arguments.history, past))
+    return PASSED
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:
@@ -138,7 +158,7 @@ def _affected(arguments: argparse.Namespace) -> Sequence[AffectedRun] | None:
     if arguments.live:
         live = process_settings()
     place = chosen_place(arguments)
-    if not place.away and not place.data.exists():
+    if not place.away and not (place.data / DATABASE).exists():
         return asyncio.run(affected_by_files(Path.cwd(), None, live))
     with operations(arguments) as opened:
         return asyncio.run(affected_by_files(Path.cwd(), opened, live))

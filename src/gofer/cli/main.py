@@ -29,6 +29,7 @@ COMMANDS = {
     "extract": "print the text that a model would read of a document",
     "run": "run one workflow on one event in this process",
     "eval": "play the cases of evals/ and grade them, to see whether prompts and workflows are still good",
+    "review": "let a model review changed prompts, skills and evals by the rules of AGENTS.md, as advice",
     "runs": "list the newest runs",
     "stats": "count runs, errors, tools, costs and times, by workflow, person, week, tool or skill",
     "trace": "show what one run did, step by step",

@@ -7,6 +7,7 @@ remark, and decides nothing.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 
 from gofer.evals.reports.markdown_text import code
@@ -79,6 +80,16 @@ class Review:
 
 NO_MODEL = Review(0, problem="it needs a model; set OPENAI_API_KEY or another endpoint")
 """The review of a process without a model."""
+
+
+def changed_file(path: str, before: str, after: str) -> ChangedFile:
+    """Return a changed file with the numbers of its new and changed lines."""
+    changed: list[int] = []
+    matcher = SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=True)
+    for tag, _, _, first, last in matcher.get_opcodes():
+        if tag in ("insert", "replace"):
+            changed += range(first + 1, last + 1)
+    return ChangedFile(path, after, changed)
 
 
 def is_reviewed(path: str) -> bool:

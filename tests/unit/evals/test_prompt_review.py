@@ -10,6 +10,7 @@ from gofer.evals.prompt_review import (
     NO_MODEL,
     ChangedFile,
     Review,
+    changed_file,
     is_reviewed,
     markdown_lines,
     review,
@@ -95,3 +96,9 @@ def test_prompts_skills_workflows_and_evals_are_reviewed() -> None:
     paths = ["agents/a.md", "agents/a.yaml", "skills/x/SKILL.md", "subagents/a.md", "evals/a.yaml"]
     assert all(map(is_reviewed, paths))
     assert not any(map(is_reviewed, ["src/a.md", "README.md", "evals/baseline.json", "agents/x.schema.json"]))
+
+
+def test_changed_lines_are_the_new_ones_and_those_with_other_text() -> None:
+    made = changed_file("agents/a.md", "one\ntwo\nthree\n", "one\nTwo\nthree\nfour\n")
+    assert made == ChangedFile("agents/a.md", "one\nTwo\nthree\nfour\n", [2, 4])
+    assert changed_file("agents/a.md", "", "one\n").changed == [1]

@@ -35,6 +35,26 @@ def changed_paths(root: Path, reference: str) -> Sequence[str]:
 
     The paths are relative to `root`, with `/`. Raises ConfigError for an unknown reference.
     """
+    base = _base(root, reference)
+    changed = _git(root, "diff", "--name-only", "-z", "--relative", base)
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    outputs = [answer.stdout for answer in (changed, new) if answer is not None]
+    return sorted({path for output in outputs for path in output.split("\0") if path})
+
+
+def text_before(root: Path, reference: str, path: str) -> str:
+    """Return a file at the commit at which this branch left `reference`; empty for a new file. `path` is below `root`.
+
+    Raises ConfigError for an unknown reference.
+    """
+    answer = _git(root, "show", f"{_base(root, reference)}:./{path}")
+    if answer is None or answer.returncode:
+        return ""
+    return answer.stdout
+
+
+def _base(root: Path, reference: str) -> str:
+    """Return the commit at which this branch left `reference`. Raises ConfigError."""
     base = _git(root, "merge-base", "--end-of-options", reference, "HEAD")
     if base is None:
         raise ConfigError("--changed needs Git; install it, or name the cases.")
@@ -42,10 +62,7 @@ def changed_paths(root: Path, reference: str) -> Sequence[str]:
         raise ConfigError(
             f"Git knows no common commit of {reference!r} and the present one; fetch the branch with its history."
         )
-    changed = _git(root, "diff", "--name-only", "-z", "--relative", base.stdout.strip())
-    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-    outputs = [answer.stdout for answer in (changed, new) if answer is not None]
-    return sorted({path for output in outputs for path in output.split("\0") if path})
+    return base.stdout.strip()
 
 
 def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str] | None:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing_extensions import override
 
 from gofer.app.catalog import model_roles
+from gofer.app.embedded.eval_state import EvalState
 from gofer.app.evals.player import Answers, Player
+from gofer.app.evals.repository import Checkout
 from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.evals.answers import FOLDER as ANSWERS
 from gofer.evals.grading.grading import case_run, graded_case
+from gofer.evals.history import append, past_run
 from gofer.evals.judging.judge import Judge
 from gofer.evals.judging.judge_role import judge_of
 from gofer.evals.judging.judged import judged, ungraded
@@ -74,6 +77,25 @@ class RulesAndJudge(Grades):
         if self.answers != "live":
             return [ungraded(criterion, _ONLY_LIVE) for criterion in planned.case.judge]
         return await judged(planned.case.judge, play, judge, planned.path.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGrades(Grades):
+    """Grades plays, stores their runs with their grades, and appends the scores to the history of the case."""
+
+    grades: Grades
+    state: EvalState
+    suite_at: float
+    """Unix seconds of the begin of the suite."""
+    checkout: Checkout
+
+    @override
+    async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
+        run = await self.state.keep(planned.name, await self.grades.graded(planned, number, play), play)
+        if run.outcome != "infrastructure":
+            past = past_run(planned.name, run, self.suite_at, self.checkout.commit, changed=self.checkout.changed)
+            append(self.state.folder, past)
+        return run
 
 
 def grades_for(player: Player) -> RulesAndJudge:

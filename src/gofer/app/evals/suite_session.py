@@ -1,15 +1,18 @@
 """One `gofer eval`: plays the chosen cases of a folder, compares them with a baseline, and keeps what is resumable."""
 
 import asyncio
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
+from gofer.app.embedded.eval_state import open_eval_state
+from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.player import Playing, open_player
 from gofer.app.evals.repository import changed_paths, checkout_of
-from gofer.app.evals.suite_parts import PlayerPlays, fingerprints, grades_for
+from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
 from gofer.app.settings import Settings
 from gofer.evals.baseline import compared
 from gofer.evals.kept_runs import KeptRuns, unchanged
@@ -18,12 +21,13 @@ from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.suite import Parts, Suite
 from gofer.evals.touched import Repository
+from gofer.replay.isolation import NoNetwork
 from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
-from gofer.values.outside import Clock, SystemClock
+from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
 
-KEPT = Path("evals") / "runs.jsonl"
+KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
 
 
@@ -82,17 +86,18 @@ async def play_suite(
     at = clock.now()
     began = clock.monotonic()
     kept = KeptRuns(settings.data / KEPT)
-    async with open_player(settings, root, choices.playing) as player:
+    checkout = checkout_of(root)
+    outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
+    async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
         planned = select(player.catalog, root, choices)
         watcher.begin(planned)
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)
-        grades = grades_for(player)
+        grades = StoredGrades(grades_for(player), state, at, checkout)
         parts = Parts(plays=PlayerPlays(player), grades=grades, clock=clock, keeper=kept, finished=watcher.finished)
         suite = Suite(planned, parts, fingerprints=prints, earlier=earlier)
         interrupted = await _is_interrupted(suite)
-    checkout = checkout_of(root)
     result = SuiteResult(
         cases=suite.results(),
         at=at,

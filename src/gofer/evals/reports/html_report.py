@@ -53,10 +53,8 @@ def _head(result: SuiteResult, affected: Sequence[AffectedRun] | None) -> Iterat
     facts += ["the files differ from the commit"] * result.changed
     facts += [f"Gofer {result.gofer}"] * bool(result.gofer)
     yield f"<p class=soft>{_text(' · '.join(facts))}</p><ul class=evidence>"
-    for evidence, sentence in wording.EVIDENCE.items():
-        cases = sum(wording.evidence_of(case) == evidence for case in result.cases)
-        if cases:
-            yield f"<li class={evidence}>{_text(counted(cases, 'case'))} {_text(sentence)}</li>"
+    for evidence, sentence in wording.evidence_lines(result.cases):
+        yield f"<li class={evidence}>{_text(sentence)}</li>"
     yield "</ul><nav aria-label=Sections><a href=#failures>Not passed</a> <a href=#workflows>Workflows</a>"
     yield "<a href=#cases>Cases</a>"
     if affected is not None:

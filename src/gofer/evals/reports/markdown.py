@@ -38,7 +38,7 @@ def markdown_report(
     """
     page = BoundedText(MOST_BYTES - len(MARKER) - 1)
     page.add([f"### {wording.sign_of(result)} {wording.headline(result)}", ""])
-    page.add([*_evidence(result), ""])
+    page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases)), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
     if affected is not None:
@@ -48,16 +48,6 @@ def markdown_report(
     page.add([*notes, ""])
     page.add(_footer(result))
     return f"{page.text()}{MARKER}\n"
-
-
-def _evidence(result: SuiteResult) -> Iterator[str]:
-    for evidence, sentence in wording.EVIDENCE.items():
-        cases = sum(wording.evidence_of(case) == evidence for case in result.cases)
-        if cases:
-            yield f"- {counted(cases, 'case')} {sentence}"
-    unproved = sum(wording.state_of(case) == "no_evidence" for case in result.cases)
-    if unproved:
-        yield f"- {counted(unproved, 'case')} without evidence: {wording.NO_EVIDENCE}"
 
 
 def _add_failures(page: BoundedText, result: SuiteResult) -> None:

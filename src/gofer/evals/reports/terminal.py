@@ -22,16 +22,9 @@ Row = Sequence[str]
 
 def terminal_lines(result: SuiteResult) -> Sequence[str]:
     """Return the report, at most MOST_LINES lines; what is left out is counted."""
-    lines = [wording.headline(result), *_evidence(result), "", *_failures(result), *_workflows(result)]
+    evidence = [f"  {sentence}" for _, sentence in wording.evidence_lines(result.cases)]
+    lines = [wording.headline(result), *evidence, "", *_failures(result), *_workflows(result)]
     return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines))]
-
-
-def _evidence(result: SuiteResult) -> Iterator[str]:
-    """Yield a line for each kind of evidence, with the number of its cases."""
-    for evidence, sentence in wording.EVIDENCE.items():
-        cases = sum(wording.evidence_of(case) == evidence for case in result.cases)
-        if cases:
-            yield f"  {counted(cases, 'case')} {sentence}"
 
 
 def _failures(result: SuiteResult) -> Iterator[str]:

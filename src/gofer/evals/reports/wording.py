@@ -14,7 +14,7 @@ from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Gr
 from gofer.evals.statistics import percentile, wilson
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
-from gofer.values.amounts import money
+from gofer.values.amounts import counted, money
 
 State = Literal["regressed"] | CaseOutcome
 """What a report says about a case: its outcome, or that it is worse than its baseline."""
@@ -129,6 +129,17 @@ def state_text(case: CaseResult) -> str:
     if is_harness_only(case):
         return "passed (harness only)"
     return STATES[state_of(case)]
+
+
+def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Literal["none"], str]]:
+    """Yield what the answers of the cases prove: a sentence with the number of cases for each kind of evidence."""
+    proved = Counter(evidence_of(case) for case in cases if case.outcome != "no_evidence")
+    for evidence, sentence in EVIDENCE.items():
+        if proved[evidence]:
+            yield evidence, f"{counted(proved[evidence], 'case')} {sentence}"
+    unproved = sum(case.outcome == "no_evidence" for case in cases)
+    if unproved:
+        yield "none", f"{counted(unproved, 'case')} without evidence: {NO_EVIDENCE}"
 
 
 def evidence_text(case: CaseResult) -> str:

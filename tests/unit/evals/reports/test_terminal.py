@@ -33,7 +33,7 @@ def test_tables_show_workflows_with_runs_rate_p95_and_cost_and_cases_with_k_of_n
 
 def test_scripted_answers_are_labelled_as_harness_only() -> None:
     lines = terminal_lines(pull_request())
-    assert "1 case harness only: scripted answers say nothing about the prompt" in lines[3]
+    assert "1 case harness only: scripted answers say nothing about the prompt" in lines[2]
     assert "38 passed (1 harness only)" in lines[0]
 
 
