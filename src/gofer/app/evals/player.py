@@ -161,9 +161,8 @@ class Player:
                 script = ScriptedModel(self.book.scripts(loaded.name, case.name))
                 return only(PlayedScript(script, asked))
             case "recorded":
-                known = self.book.answers(loaded.name)
-                of_case = known.cases.get(case.name, ())
-                return only(RecordedModel(known.by_request(), of_case, asked, clock))
+                of_case = self.book.answers(loaded.name).cases.get(case.name, ())
+                return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
 
     async def _open(
         self, world: CaseWorld, seed: Seed, clock: VirtualClock, models: ModelAccess, history: Sequence[EarlierTurn]
