@@ -42,7 +42,4 @@ def _approver(requested: ApprovalRequested, progress: Progress, simulated: Simul
 def _people(name: str, progress: Progress, simulated: Simulated) -> Sequence[str]:
     if name == "requester":
         return [event.actor.id for event in (progress.event,) if event is not None]
-    if simulated.slack is None or not name.startswith(("@", "S")):
-        return [name]
-    groups = simulated.slack.workspace.groups.values()
-    return [user for group in groups if name in (group.id, f"@{group.handle}") for user in group.users]
+    return simulated.members(name) or [name]
