@@ -60,14 +60,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "subprocess": ["gofer.files.child"],
     "typing_extensions": ["gofer"],
     "uvicorn": ["gofer.app.embedded"],
-    "yaml": [
-        "gofer.app.evals.case_world",
-        "gofer.cli",
-        "gofer.evals",
-        "gofer.tools.mocks",
-        "gofer.values.model_script",
-        "gofer.workflows",
-    ],
+    "yaml": ["gofer.app.evals", "gofer.cli", "gofer.evals", "gofer.tools.mocks", "gofer.values.model_script", "gofer.workflows"],
 }
 """Each library, and each module of the standard library that reaches outside the process, with its importers."""
 PARTS: Mapping[str, Sequence[str]] = {
@@ -85,8 +78,8 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.files.sandbox": ["gofer.app", "gofer.files.sandbox", "gofer.tools.python"],
     "gofer.app.functions": ["gofer.app.functions", "handlers"],
     "gofer.app.embedded": ["gofer.app", "gofer.cli", "gofer.embed"],
-    "gofer.stores.memory": ["gofer.app.embedded.runner", "gofer.app.evals.player"],
-    "gofer.stores.one_place": ["gofer.app", "gofer.engine.services", "gofer.runtime"],
+    "gofer.stores.memory": ["gofer.app.embedded.runner", "gofer.app.evals.player", "gofer.replay"],
+    "gofer.stores.one_place": ["gofer.app", "gofer.engine.services", "gofer.replay", "gofer.runtime"],
     "gofer.stores.queue": ["gofer.app", "gofer.runtime", "gofer.stores"],
     "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],
     "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],

@@ -33,6 +33,7 @@ COMMANDS = {
     "trace": "show what one run did, step by step",
     "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
     "diff": "show where two runs part, how their prompts differ there, and what followed",
+    "golden": "write a redacted test case from a recorded run",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "cancel": "stop a run before its next step",
     "retry": "requeue an abandoned run, or continue a parked run now",

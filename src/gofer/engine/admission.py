@@ -15,7 +15,6 @@ from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, Route, RunStarted
 from gofer.journal.lineage import run_id
-from gofer.journal.log import read_journal
 from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
@@ -207,7 +206,7 @@ async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private
     if head is None:
         return Recall()
     try:
-        entries = await read_journal(head.run, step.services.store, step.services.blobs)
+        entries = await step.journal_of(head.run)
     except (Corrupt, Gone):
         return Recall()
     # The head may disagree with the journal; the journal decides.

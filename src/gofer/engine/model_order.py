@@ -159,14 +159,14 @@ def is_barred(candidate: Candidate, failures: Sequence[Failure]) -> bool:
     return False
 
 
-def deferral(run: str, call: str, error: TemporaryError | RunStopped, until: int = 0, *, private: bool) -> CallDeferred:
-    """Return the journal entry of a model that gave no answer, and log the failure; not the id of a private run."""
-    provider_error = provider_error_of(error)
-    _report(run, error, provider_error or ProviderError("refused"), private=private)
-    return CallDeferred(call, str(error), until, provider_error=provider_error)
+def deferral(call: str, error: TemporaryError | RunStopped, until: int = 0) -> CallDeferred:
+    """Return the journal entry of a model that gave no answer."""
+    return CallDeferred(call, str(error), until, provider_error=provider_error_of(error))
 
 
-def _report(run: str, error: Exception, provider_error: ProviderError, *, private: bool) -> None:
+def log_failure(run: str, error: Exception, *, private: bool) -> None:
+    """Log that a model gave no answer; not the id of a private run."""
+    provider_error = provider_error_of(error) or ProviderError("refused")
     fields = {
         "failure": provider_error.failure,
         "code": provider_error.code,
@@ -182,13 +182,7 @@ def _report(run: str, error: Exception, provider_error: ProviderError, *, privat
 
 
 def defer(
-    services: Services,
-    run: str,
-    call: str,
-    failures: Sequence[Failure],
-    progress: Progress,
-    *,
-    private: bool,
+    services: Services, call: str, failures: Sequence[Failure], progress: Progress
 ) -> tuple[CallDeferred, Parked | RunStopped]:
     """Return the journal entry when all models of a run failed, and the exception that parks or ends the run.
 
@@ -198,19 +192,19 @@ def defer(
     errors = [failure.error for failure in failures]
     temporary = [error for error in errors if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not temporary:
-        return deferral(run, call, errors[-1], private=private), _end(str(errors[-1]), errors[-1])
+        return deferral(call, errors[-1]), _end(str(errors[-1]), errors[-1])
     # Only time in which a model could be asked counts, not the time in which the computer slept.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:
         reason = f"the model's provider did not answer for {DEFERRED_MINUTES} minutes: {end_of(temporary[-1])}"
-        return deferral(run, call, temporary[-1], private=private), _end(reason, temporary[-1])
+        return deferral(call, temporary[-1]), _end(reason, temporary[-1])
     # The exponent is limited, because a run that is woken early is deferred more often than its pauses suggest.
     pause = max(
         services.patience.pause * 2 ** min(progress.deferrals, 10), min(error.retry_after for error in temporary)
     )
     now_ms = int(services.outside.clock.now() * 1000)
     until = now_ms + min(int(min(pause, LONGEST_PARKED) * 1000), left)
-    return deferral(run, call, temporary[-1], until, private=private), Parked(RunParked("model", until))
+    return deferral(call, temporary[-1], until), Parked(RunParked("model", until))
 
 
 def _end(reason: str, error: TemporaryError | RunStopped) -> RunStopped:

@@ -1,21 +1,25 @@
 """The run's own step: only the calls that Gofer itself makes for a run, from admission to the summary."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 
+from gofer.engine import model_order
+from gofer.engine.model_order import TimedAnswer
 from gofer.engine.owned_run import Deadline, OwnedRun
 from gofer.engine.permitted_call import OUTAGE, Permitted, permit_all
 from gofer.engine.results import DisplayLimits
 from gofer.engine.services import Services
 from gofer.engine.step import CallContext, attempt, make_calls
 from gofer.journal import entries as e
-from gofer.journal.log import Journal
+from gofer.journal.frame_counts import has_begun
+from gofer.journal.log import Journal, claim, open_journal, read_journal
 from gofer.journal.workspace_entries import FileAdded
+from gofer.models.served_model import ServedModel
 from gofer.sources.part_values import Outcome, OwnCall
 from gofer.tools.definition import Provenance, Repertoire
 from gofer.values.canonical_json import as_object, as_text
-from gofer.values.errors import ToolError
+from gofer.values.errors import Corrupt, Fenced, RunStopped, ToolError
 
 _OWN_ID = re.compile(r"[a-z][a-z-]*/.+", re.DOTALL)
 """The form of `<purpose>/<n>`. The call ids of models and scripts begin with a digit."""
@@ -44,7 +48,10 @@ class PurposeCall:
 
 
 class OwnStep(OwnedRun):
-    """A run, with the calls that its owner makes for the run itself."""
+    """A run, with the calls that its owner makes for the run itself.
+
+    `attempt`, `ask`, `clear`, `open_child` and `journal_of` reach beyond the journal of the run. Replay overrides them.
+    """
 
     def __init__(
         self,
@@ -81,10 +88,63 @@ class OwnStep(OwnedRun):
         )
 
         async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
-            return await attempt(self, item, doubt, context)
+            return await self.attempt(item, doubt, context)
 
         (outcome,) = await make_calls(self, [item], permit_all, make)
         return outcome
+
+    async def attempt(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
+        """Make one call after its intent; return the entries of its outcome. `doubt` says why it is in doubt."""
+        return await attempt(self, item, doubt, context)
+
+    async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+        """Send the bytes of a recorded request to a model; return its answer. Raises what `model_order.answer` does."""
+        return await model_order.answer(self.services, model, body, timeout, self.traceparent(request))
+
+    def report_failure(self, error: Exception) -> None:
+        """Tell the operator that a model gave no answer."""
+        model_order.log_failure(self.run, error, private=self.is_private)
+
+    async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
+        """Return a call as it may be made, or its outcome instead, as `check` finds. Raises what `check` raises."""
+        return await check()
+
+    async def child_has_begun(self, run: str) -> bool:
+        """Return whether a subagent run was claimed. Raises TemporaryError."""
+        return await has_begun(run, self.services.store)
+
+    async def open_child(self, started: e.SubagentStarted, *, fresh: bool) -> "OwnStep":
+        """Return the run of a subagent, and claim it if it is new.
+
+        `fresh` says that this owner has just journaled the start. If another owner claimed the run nevertheless, that
+        owner has taken over the root. Raises Fenced, Corrupt, TemporaryError.
+        """
+        services = self.services
+        run = started.run
+        if child := self.children.get(run):
+            # This object also has the entries that are not durable yet.
+            return child
+        if (fresh or not await self.child_has_begun(run)) and await claim(
+            run, self.claim_of_child(), self.pen, services.store, services.blobs
+        ) is not None:
+            raise Fenced(f"Run {run} has another owner.")
+        journal, entries = await open_journal(run, services.store, services.blobs, self.pen)
+        child = OwnStep(journal, services, entries, self.deadline, self)
+        if child.progress.parent != self.run:
+            raise Corrupt(f"Run {run} is no subagent of run {self.run}; restore it from a backup.")
+        self.children[run] = child
+        return child
+
+    def claim_of_child(self) -> e.RunAccepted:
+        """Return the first entry of a subagent run of this run. Raises RunStopped."""
+        event = self.progress.event
+        if event is None:
+            raise RunStopped(f"Run {self.run} has no event; its journal does not begin with a claim.")
+        return e.RunAccepted(event, self.progress.workflow, parent=self.run, depth=self.progress.depth + 1)
+
+    async def journal_of(self, run: str) -> Sequence[e.Recorded]:
+        """Return all entries of an earlier run. Raises Corrupt, Gone, TemporaryError."""
+        return await read_journal(run, self.services.store, self.services.blobs)
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:
         """Return the content of a file; fetch it first if the run does not have it. `purpose` names that call.

@@ -1,4 +1,4 @@
-"""The run of a subagent and its owner: opening, taking over, leaving and settling the run.
+"""The run of a subagent and its owner: taking over, leaving and settling the run.
 
 The run has a journal like any other, but no queue message and no lease: the owner of the root run owns all runs below.
 """
@@ -12,7 +12,6 @@ from gofer.engine.checked_end import note_end
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import (
-    RunAccepted,
     RunFinished,
     RunHandedOver,
     RunOwned,
@@ -20,39 +19,10 @@ from gofer.journal.entries import (
     SubagentFinished,
     SubagentStarted,
 )
-from gofer.journal.frame_counts import has_begun
-from gofer.journal.log import claim, open_journal
 from gofer.journal.subagent_entries import Exchanged
 from gofer.journal.workspace_entries import FileAdded
 from gofer.tools.definition import Provenance
-from gofer.values.errors import Corrupt, Fenced, RunStopped
 from gofer.values.messages import Usage
-
-
-async def open_run(step: OwnStep, started: SubagentStarted, *, fresh: bool) -> OwnStep:
-    """Return the run of a subagent, and claim it if it is new.
-
-    `fresh` says that this owner has just journaled the start. If another owner claimed the run nevertheless, that owner
-    has taken over the root. Raises Fenced, Corrupt, TemporaryError.
-    """
-    services = step.services
-    run = started.run
-    event = step.progress.event
-    if child := step.children.get(run):
-        # This object also has the entries that are not durable yet.
-        return child
-    if fresh or not await has_begun(run, services.store):
-        if event is None:
-            raise RunStopped(f"Run {step.run} has no event; its journal does not begin with a claim.")
-        accepted = RunAccepted(event, step.progress.workflow, parent=step.run, depth=step.progress.depth + 1)
-        if await claim(run, accepted, step.pen, services.store, services.blobs) is not None:
-            raise Fenced(f"Run {run} has another owner.")
-    journal, entries = await open_journal(run, services.store, services.blobs, step.pen)
-    child = OwnStep(journal, services, entries, step.deadline, step)
-    if child.progress.parent != step.run:
-        raise Corrupt(f"Run {run} is no subagent of run {step.run}; restore it from a backup.")
-    step.children[run] = child
-    return child
 
 
 async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) -> None:
@@ -93,12 +63,12 @@ async def leave(child: OwnStep, entry: RunParked | RunHandedOver | RunFinished) 
 async def end_subagents(step: OwnStep, reason: str, provenance: Provenance) -> None:
     """End and settle the subagents that are at work, because the run that asked them is over."""
     for call, started in list(step.progress.children.items()):
-        if not await has_begun(started.run, step.services.store):
+        if not await step.child_has_begun(started.run):
             unused = SubagentFinished(call, "error", reason, "", Usage(), 0.0, 0, "stopped", started.run, llm_calls=0)
             step.note(unused)
             continue
         held = step.children.get(started.run)
-        child = await open_run(step, started, fresh=False)
+        child = await step.open_child(started, fresh=False)
         if child.progress.finished is None:
             if held is None or not held.progress.owned_at:
                 child.note(RunOwned())

@@ -20,7 +20,7 @@ from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted, SubagentCall, permit_all
 from gofer.engine.results import cut, display_limits_of, shorten
 from gofer.engine.search_by_model import search
-from gofer.engine.subagent_owner import leave, named_files, open_run, result_entry, take_over
+from gofer.engine.subagent_owner import leave, named_files, result_entry, take_over
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import (
@@ -144,7 +144,7 @@ class Subagents:
             started = self._start_entry(step.own, asked, loaded, part)
             step.own.note(started)
             await step.own.commit()
-        child = await open_run(step.own, started, fresh=fresh)
+        child = await step.own.open_child(started, fresh=fresh)
         if child.progress.finished is None:
             await take_over(child, started, alone=self.alone)
             await self._work(step, child, loaded, started, provenance)

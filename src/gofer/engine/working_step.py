@@ -13,7 +13,7 @@ from gofer.engine.model_request import Window
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Gate, Permitted, SubagentCall, permit_all
 from gofer.engine.results import DisplayLimits, unknown
-from gofer.engine.step import CallContext, attempt, make_calls
+from gofer.engine.step import CallContext, make_calls
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import Weights
 from gofer.models.served_model import Candidate
@@ -74,7 +74,7 @@ class WorkingStep:
         async def make(item: Permitted, doubt: str) -> Sequence[e.Entry]:
             if item.tool.base in ("subagents", "search"):
                 return await self.agents.answer(self, item, provenance)
-            return await attempt(self.own, item, doubt, self._context_of(item, provenance))
+            return await self.own.attempt(item, doubt, self._context_of(item, provenance))
 
         return await make_calls(self.own, cleared, gate, make)
 
@@ -139,7 +139,7 @@ class WorkingStep:
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
         finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, duration_ms=heard.took_ms)
         self.own.note(finished)
-        return finished
+        return self.own.replay.answers[asked.call]
 
     async def _ask_in_turn(
         self,
@@ -155,16 +155,17 @@ class WorkingStep:
             if model_order.is_barred(candidate, failures):
                 continue
             if failures:
-                own.note(model_order.deferral(own.run, call, failures[-1].error, private=own.is_private))
+                own.note(model_order.deferral(call, failures[-1].error))
             await own.begin(timeout)
             intent, body = intend(candidate.params)
             request = own.note(intent)
             await own.commit()
             try:
-                return await model_order.answer(own.services, candidate.model, body, timeout, own.traceparent(request))
+                return await own.ask(candidate.model, body, timeout, request)
             except (TemporaryError, RunStopped) as error:
+                own.report_failure(error)
                 failures.append(model_order.Failure(candidate.model.endpoint, error))
-        deferred, left = model_order.defer(own.services, own.run, call, failures, own.progress, private=own.is_private)
+        deferred, left = model_order.defer(own.services, call, failures, own.progress)
         own.note(deferred)
         raise left
 
@@ -176,7 +177,7 @@ class WorkingStep:
         # The journal does not record the place of a read, so a repeated read is judged again.
         if (intent := progress.in_doubt.get(item.call)) and not item.judged_again:
             return item.as_recorded(intent)
-        cleared = await self.guard.clear(self.own, item, provenance)
+        cleared = await self.own.clear(item, lambda: self.guard.clear(self.own, item, provenance))
         if isinstance(cleared, Permitted):
             return cleared
         self.own.note(cleared)

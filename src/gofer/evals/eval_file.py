@@ -58,11 +58,11 @@ class Trigger(Strict):
     payload: FileOrData | None = None
     """The payload itself, or the path of its file from the folder of the eval file. A schedule needs none."""
     source: str = ""
-    """The sender, if the workflow has triggers of several sources, such as `slack`."""
+    """The sender, if the workflow has triggers of several sources: the name before the point of a trigger."""
     hook: str = ""
     """The webhook that is called, if the workflow has several."""
     headers: Mapping[str, str] = Field(default_factory=dict[str, str])
-    """The headers of the delivery, such as `X-GitHub-Event`."""
+    """The headers of the delivery, such as the one that names the kind of event."""
 
 
 class EarlierCall(Strict):
@@ -100,7 +100,7 @@ class CallExpectation(Strict):
     """The calls of one tool that a run must make."""
 
     arguments: JsonObject = Field(default_factory=dict[str, object])
-    """A matcher for each argument; see `matching.py`."""
+    """A matcher for each argument."""
     times: Whole | None = Field(default=None, ge=0)
     """The exact number of matching calls; by default one or more."""
     status: Literal["ok", "error", "refused", "unknown"] | None = "ok"
@@ -377,7 +377,7 @@ class Eval(Strict):
     clock: Annotated[datetime, AfterValidator(_with_time_zone)] = datetime.fromisoformat("2026-03-02T09:00:00+00:00")
     """The time at which every run of the file begins, such as `2026-03-02T09:00:00Z`."""
     mocks: Mocks = Field(default_factory=dict[str, tuple[Override, ...]])
-    """The results of tools that answer with mocks although there is a world; see docs/write-a-tool.md."""
+    """The results of tools that answer with mocks although there is a world, by tool."""
     runs: Runs = Runs()
     """How often each case is played, and how many runs must pass."""
     retries: Whole = Field(default=2, ge=0, le=5)
@@ -385,4 +385,4 @@ class Eval(Strict):
     budget_usd: Number | None = Field(default=None, gt=0)
     """The most US dollars for one play of all cases of the file."""
     cases: tuple[Case, ...] = Field(min_length=1)
-    """The cases."""
+    """The cases, one or more."""

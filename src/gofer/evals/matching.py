@@ -1,7 +1,7 @@
 """Matchers of eval files: what an argument, a value of the world or a field of an answer must be.
 
 A plain value must be equal. A mapping matches an object with at least its keys, a list matches item by item, and a
-mapping whose keys are all operators, such as `{any_of: [High, Highest]}`, matches if every operator holds.
+mapping of operators only, such as `{any_of: [High, Highest]}`, matches if every operator holds.
 """
 
 import json

@@ -72,6 +72,11 @@ def check_references(source: Source, of: Eval) -> Iterator[Mistake]:
             yield Mistake(source.file, place, "missing-file", message, _hint(folder, reference))
 
 
+def is_usable(folder: Path, path: str) -> bool:
+    """Return whether a path names a file below the folder."""
+    return not _is_outside(folder, path) and _is_file(folder / path)
+
+
 def _is_outside(folder: Path, path: str) -> bool:
     """Return whether a path leads out of the folder, also through symbolic links."""
     if not path or "\0" in path or "\\" in path:

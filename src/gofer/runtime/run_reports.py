@@ -42,6 +42,8 @@ _QUOTED = 300
 Trouble = Literal["", "poison", "corrupt"]
 """Why a run cannot be continued: its owners crashed again and again, or its journal or a body is damaged."""
 
+FAILURE = "failure:"
+"""The beginning of the memo about a failure that the owner of a workflow was notified of."""
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +92,7 @@ async def _post(step: OwnStep, call: str, tool_call: OwnCall, provenance: Proven
 async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
     """Return whether this run is the first of its workflow in this hour to end for this reason."""
     token = step.services.tokens.failure(step.progress.workflow, finished.status, finished.reason)
-    key = f"failure:{step.now_ms() // HOUR_MS}:{token}"
+    key = f"{FAILURE}{step.now_ms() // HOUR_MS}:{token}"
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
 

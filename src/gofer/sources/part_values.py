@@ -156,3 +156,17 @@ class Standpoint:
     asker: str
     """The id of the person who started the run; empty if no person did."""
     writes: Destinations
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifyingWords:
+    """The words of a source that identify people or their company, as regular expressions."""
+
+    codes: tuple[str, ...] = ()
+    """Ids of people, places and objects, and tokens."""
+    companies: tuple[str, ...] = ()
+    """Names of hosts; the first group is the name of the company."""
+    people: tuple[str, ...] = ()
+    """Lines of the texts for models; the first group is the name of a person."""
+    hosts: frozenset[str] = frozenset()
+    """Parts of names of hosts that belong to the vendor and so identify no company."""

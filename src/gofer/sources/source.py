@@ -12,6 +12,7 @@ from gofer.sources.part_values import (
     Changes,
     Composed,
     Details,
+    IdentifyingWords,
     Known,
     Memory,
     Need,
@@ -267,3 +268,5 @@ class Source:
     places: Places | None = None
     tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
     """Returns the tools of the source, from its settings."""
+    identifying: IdentifyingWords = field(default_factory=IdentifyingWords)
+    """The words that a test case may not hold."""

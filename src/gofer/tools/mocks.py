@@ -39,7 +39,7 @@ class Override(Strict):
     details: dict[str, object] | None = None
     """Details for the code of the run; each key replaces that of the tool's mock."""
     value: object = None
-    """The result as a script reads it."""
+    """The result as a script reads it, instead of text and details."""
     refusal: str | None = None
     """The sentence of the refusal."""
     code: str = ""

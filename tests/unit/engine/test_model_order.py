@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gofer.app.logs import JsonLines
-from gofer.engine.model_order import LONGEST_PARKED, Parked, deferral, order
+from gofer.engine.model_order import LONGEST_PARKED, Parked, log_failure, order
 from gofer.journal import inbox
 from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked
 from gofer.models.failures import failed, reason_of
@@ -107,8 +107,7 @@ async def test_bad_sample_is_requested_again_with_the_same_bytes() -> None:
 @pytest.mark.parametrize("private", [False, True])
 def test_provider_message_of_a_private_run_is_not_logged(private: bool, caplog: pytest.LogCaptureFixture) -> None:
     said = ProviderError("refused", 400, "a_code", message="the words")
-    entry = deferral("run1", "model", failed(said), private=private)
-    assert entry.provider_error == said
+    log_failure("run1", failed(said), private=private)
     full, summary = (JsonLines(level).format(caplog.records[-1]) for level in ("full", "summary"))
     assert ("the words" in full, "run1" in full) == (not private, not private)
     assert ("the words" in summary, "a_code" in summary) == (False, True)

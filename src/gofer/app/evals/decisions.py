@@ -18,7 +18,7 @@ _ANY_PERSON = "U0APPROVE"
 def decision(
     run: str, progress: Progress, approve: Mapping[str, bool], simulated: Simulated, key: Secret, at: float
 ) -> Click | None:
-    """Return the press of a button that decides the first open request of a run; None if the file decides nothing.
+    """Return the press of a button that decides the first open request of a run; None without a decision in the file.
 
     `key` is the installation key, which signed the buttons, and `at` the time of the press in unix seconds.
     """

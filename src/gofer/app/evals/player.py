@@ -54,7 +54,7 @@ class Playing:
     record: bool = False
     """Whether the answers of a live model or of scripts become the recorded ones."""
     live_tools: bool = False
-    """Whether tools reach the real systems. It needs a live model, and records nothing."""
+    """Whether tools reach the real systems. It needs a live model, and cannot record."""
 
     def __post_init__(self) -> None:
         if self.live_tools and self.answers != "live":

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.identifying_words import IDENTIFYING
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.tools import TOOLS
 from gofer.sources.listed_places import entry
@@ -75,4 +76,6 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
     return bind_all(TOOLS, GitHubApi(settings[API_URL], settings[TOKEN]), "GitHub")
 
 
-GITHUB = Source("github", "GitHub", _from_event, READING, answers=ANSWERS, places=PLACES, tools=_tools)
+GITHUB = Source(
+    "github", "GitHub", _from_event, READING, answers=ANSWERS, places=PLACES, tools=_tools, identifying=IDENTIFYING
+)

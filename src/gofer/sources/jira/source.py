@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.identifying_words import IDENTIFYING
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import TOOLS
 from gofer.sources.listed_places import entry, found_within, look_within
@@ -97,4 +98,5 @@ JIRA = Source(
     answers=ANSWERS,
     places=PLACES,
     tools=_tools,
+    identifying=IDENTIFYING,
 )

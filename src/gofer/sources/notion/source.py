@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gofer.journal.entries import ToolResult
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.api import NotionApi
+from gofer.sources.notion.identifying_words import IDENTIFYING
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.notion.tools import TOOLS
@@ -80,4 +81,5 @@ NOTION = Source(
     answers=ANSWERS,
     places=PLACES,
     tools=_tools,
+    identifying=IDENTIFYING,
 )

@@ -7,6 +7,7 @@ from gofer.sources.slack.answers import ANSWERS, CHANNELS
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.directory import GROUPS, PEOPLE
+from gofer.sources.slack.identifying_words import IDENTIFYING
 from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, context_of_event
@@ -55,6 +56,7 @@ SLACK = Source(
     approvals=APPROVALS,
     places=PLACES,
     tools=_tools,
+    identifying=IDENTIFYING,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
 """Slack as the system in which Gofer reaches the people of the company."""

@@ -1,0 +1,146 @@
+"""`gofer golden RUN`: writes a redacted, self-contained test case from a recorded run."""
+
+import argparse
+import asyncio
+import re
+import secrets
+from pathlib import Path
+
+from gofer.app.operations import Operations
+from gofer.cli.arguments import nonempty, operations, place_options
+from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, recording_path
+from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
+from gofer.evals.goldens.spreadsheet import csv_text
+from gofer.evals.goldens.usable_runs import usable_runs
+from gofer.journal.lineage import root_of
+from gofer.runtime.retention import keep
+from gofer.runtime.run_reader import RunReader, listed_run
+from gofer.values.amounts import counted
+from gofer.values.errors import ConfigError, Gone
+
+_EXAMPLES = f"""examples:
+  gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
+  gofer golden 3f2a91 --thread                     the run, and the runs of the conversation that it continues
+  gofer golden 3f2a91 --regression --not-contains "no known outage"
+  gofer golden 3f2a91 --regression --judge "Does the answer name the cause?"
+  gofer golden 3f2a91 --at 2.0                     only the next step of the model, before its call 2.0
+  gofer golden 3f2a91 --redact Initech --redact 4711-88
+
+The case goes to {FOLDER}/NAME.yaml, which you may edit, and {FOLDER}/NAME.run.json, which you may not. Names, ids,
+addresses, numbers and tokens of people get pseudonyms. Read both files before you commit them: Gofer cannot know every
+word that is secret. Private runs, damaged runs and runs that have not ended are refused. The run itself is kept from
+deletion; `gofer keep RUN --no` ends that.
+"""
+_SALT = 32
+"""The bytes of the salt of a case, which is not kept."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `gofer golden`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("--thread", action="store_true", help="also the earlier runs of the conversation, as turns")
+    parser.add_argument("--name", metavar="NAME", help="name of the golden; by default the workflow and a number")
+    parser.add_argument(
+        "--regression", action="store_true", help="the recorded answer was bad; needs --not-contains or --judge"
+    )
+    parser.add_argument(
+        "--not-contains",
+        action="append",
+        default=[],
+        type=nonempty,
+        metavar="TEXT",
+        help="a text that must not be in the answer",
+    )
+    parser.add_argument(
+        "--judge", default="", metavar="QUESTION", help="a question that is answered yes for a good answer"
+    )
+    parser.add_argument(
+        "--at", default="", metavar="CALL", help="write a case of the step of the model that made this call"
+    )
+    parser.add_argument(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="a word that gets a pseudonym everywhere, such as a customer",
+    )
+    parser.add_argument("--csv", action="store_true", help="also write NAME.csv, with one row for each turn")
+    parser.add_argument("--force", action="store_true", help="replace the files of an earlier golden of this name")
+    place_options(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the golden and print where its files are."""
+    _check(arguments)
+    with operations(arguments) as opened:
+        made = asyncio.run(_made(opened, arguments))
+        paths = _write(made, arguments)
+        asyncio.run(_keep(opened, arguments.run, made.golden))
+    for path in paths:
+        print(f"wrote {path}")
+    print(f"{counted(made.words, 'word')} got pseudonyms. Read the files before you commit them.")
+    print(f"play it: gofer eval {paths[0]}")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise ConfigError for options that contradict each other."""
+    if arguments.name and not re.fullmatch(NAME, arguments.name):
+        raise ConfigError(f"--name {arguments.name!r} has other characters than a-z, 0-9 and hyphens.")
+    wants_rule = arguments.not_contains or arguments.judge
+    if wants_rule and not arguments.regression:
+        raise ConfigError("--not-contains and --judge belong to a regression; add --regression.")
+    if arguments.regression and not wants_rule:
+        raise ConfigError(
+            "A regression needs --not-contains TEXT or --judge QUESTION: its recorded answer was bad, so the answer "
+            "itself says nothing about what is right."
+        )
+
+
+async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden:
+    turns = await usable_runs(RunReader(opened.stores, opened.clock, {}), arguments.run, thread=arguments.thread)
+    purpose = "golden"
+    if arguments.regression:
+        purpose = "regression"
+    wish = Wish(
+        name=arguments.name or "golden",
+        purpose=purpose,
+        not_contains=arguments.not_contains,
+        judge=arguments.judge,
+        at=arguments.at,
+        words=arguments.redact,
+    )
+    return golden_of(turns, wish, secrets.token_bytes(_SALT), opened.clock.now())
+
+
+def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:
+    """Write the files of a golden; return their paths. Raises ConfigError if there is a golden of that name."""
+    golden = made.golden
+    if not arguments.name:
+        golden = golden.model_copy(update={"golden": _free_name(golden.workflow)})
+    path = FOLDER / f"{golden.golden}.yaml"
+    if path.exists() and not arguments.force:
+        raise ConfigError(f"{path} exists; choose another --name, or replace it with --force.")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    recording_path(path).write_bytes(made.recording)
+    path.write_text(golden_text(golden), encoding="utf-8")
+    paths = [path, recording_path(path)]
+    if arguments.csv:
+        paths.append(path.with_suffix(".csv"))
+        paths[-1].write_text(csv_text(golden), encoding="utf-8-sig", newline="")
+    return paths
+
+
+def _free_name(workflow: str) -> str:
+    number = 1
+    while (FOLDER / f"{workflow}-{number}.yaml").exists():
+        number += 1
+    return f"{workflow}-{number}"
+
+
+async def _keep(opened: Operations, name: str, golden: Golden) -> None:
+    """Keep the source of a golden from deletion."""
+    head = await listed_run(opened.stores.journals, root_of(name))
+    if not await keep(head.run, opened.stores.journals, wanted=True):
+        raise Gone(f"The contents of run {head.run} are being deleted, so they cannot be kept; the golden is complete.")

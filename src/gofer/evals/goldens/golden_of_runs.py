@@ -1,0 +1,152 @@
+"""A golden from recorded runs: redacted, with what the person wrote, got and saw."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Literal
+
+from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
+from gofer.evals.goldens.decision_points import decision_before
+from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn
+from gofer.evals.goldens.redacted_runs import Redacted, redacted
+from gofer.evals.goldens.redaction import VERSION
+from gofer.evals.goldens.run_file import GoldenRun, recording_bytes
+from gofer.evals.goldens.seen import calls_in, cut, seen_in
+from gofer.evals.plays import Evidence
+from gofer.journal.entries import MessageReceived
+from gofer.models.served_model import STAND_INS
+from gofer.projections.progress import Progress, project
+from gofer.values.errors import ConfigError
+
+INPUT = 8_000
+CONTEXT = 2_000
+"""The most characters of an input, of an answer, and of the context of a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a person wants of a golden."""
+
+    name: str
+    purpose: Literal["golden", "regression"] = "golden"
+    not_contains: Sequence[str] = ()
+    judge: str = ""
+    """A question to the judge that a good answer is answered by yes; empty for none."""
+    at: str = ""
+    """The call before which a decision-point case begins; empty for a case of the whole run."""
+    words: Sequence[str] = ()
+    """Words to redact beside those that Gofer finds."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeGolden:
+    """A golden that is not written to files yet."""
+
+    golden: Golden
+    turns: Sequence[GoldenRun]
+    recording: bytes
+    words: int
+    """The number of different words that got pseudonyms."""
+
+
+def golden_of(turns: Sequence[GoldenRun], wish: Wish, salt: bytes, now: float) -> MadeGolden:
+    """Return the golden of recorded runs, the oldest run first. `now` is in unix seconds.
+
+    Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted.
+    """
+    if wish.purpose == "regression" and not wish.not_contains and not wish.judge:
+        raise ConfigError(
+            "A regression needs --not-contains TEXT or --judge QUESTION: its recorded answer was bad, so the answer "
+            "itself says nothing about what is right."
+        )
+    case = redacted(turns, salt, wish.words)
+    recording = recording_bytes(case.turns)
+    last = case.turns[-1]
+    decision = None
+    following: Sequence[str | Mapping[str, CallExpectation]] = ()
+    if wish.at:
+        decision, following = decision_before(last.entries(last.run), wish.at)
+    golden = Golden(
+        golden=wish.name,
+        workflow=_progress(last).workflow,
+        purpose=wish.purpose,
+        turns=tuple(_turn(facts, wish, last=facts is last) for facts in case.turns),
+        not_contains=tuple(case.text(text) for text in wish.not_contains),
+        judge=_criteria(case, wish),
+        decision=decision,
+        next=tuple(following),
+        recording_sha256=hashlib.sha256(recording).hexdigest(),
+        source=_source(turns[-1], last, now),
+    )
+    return MadeGolden(golden, case.turns, recording, case.words)
+
+
+def _progress(facts: GoldenRun) -> Progress:
+    return project(facts.entries(facts.run))
+
+
+def _turn(facts: GoldenRun, wish: Wish, *, last: bool) -> GoldenTurn:
+    entries = facts.entries(facts.run)
+    progress = project(entries)
+    event = progress.event
+    if event is None or progress.concluded is None or progress.finished is None:
+        raise ConfigError("Only runs that ended with an answer become goldens.")
+    messages = [one.entry.text for one in entries if isinstance(one.entry, MessageReceived)]
+    made = GoldenTurn(
+        run=facts.run,
+        event=event.kind,
+        input=cut(event.text, INPUT),
+        context=cut(next(iter(messages), ""), CONTEXT),
+        expected=cut(progress.concluded.text, INPUT),
+        output=progress.concluded.output or {},
+        seen=tuple(seen_in(entries, progress)),
+        calls=tuple(calls_in(entries)),
+    )
+    return made.model_copy(update={"expect": _expectations(made, progress.finished.status, wish, last=last)})
+
+
+def _expectations(turn: GoldenTurn, status: str, wish: Wish, *, last: bool) -> Expectations:
+    """Return what a new run must do alike: its status and the tools that it called, unless the run was bad."""
+    if wish.purpose == "regression" and last:
+        return Expectations(output=OutputExpectations(not_contains=tuple(wish.not_contains)))
+    tools = dict.fromkeys(call.tool for call in turn.calls if call.status == "ok")
+    return Expectations(status=(status,), tools=ToolExpectations(required=tuple(tools)))
+
+
+def _criteria(case: Redacted, wish: Wish) -> tuple[Criterion, ...]:
+    if not wish.judge:
+        return ()
+    return (Criterion(id="regression", ask=case.text(wish.judge), least_score=0.8),)
+
+
+def _source(before: GoldenRun, after: GoldenRun, now: float) -> GoldenSource:
+    progress = project(before.entries(before.run))
+    owner = ""
+    bundle = after.bundle(after.run)
+    if bundle is not None:
+        owner = bundle.loaded.workflow.owner
+    digest = ""
+    if progress.started is not None:
+        digest = progress.started.bundle
+    return GoldenSource(
+        run_sha256=hashlib.sha256(before.run.encode()).hexdigest(),
+        recorded=_day(progress.accepted_at / 1000),
+        written=_day(now),
+        gofer=version("gofer"),
+        redaction=VERSION,
+        bundle_sha256=digest,
+        owner=owner,
+        answers=_answers(progress),
+    )
+
+
+def _answers(progress: Progress) -> Evidence:
+    if any(model in STAND_INS for model in progress.models):
+        return "scripted"
+    return "recorded"
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")

@@ -1,0 +1,99 @@
+"""The keys by which replay finds the recorded counterpart of an entry, whatever the order of parallel branches."""
+
+from typing import assert_never
+
+from gofer.journal import entries as e
+from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
+
+Key = tuple[str, str]
+"""The sort of an entry, and the call or object that it is about. Equal keys are matched in their order."""
+
+
+def outcome_key(call: str) -> Key:
+    """Return the key of the outcome of a tool call."""
+    return "outcome", call
+
+
+def deferred_key(call: str) -> Key:
+    """Return the key of the deferral of a call."""
+    return "deferred", call
+
+
+def answer_key(request: e.Entry) -> Key:
+    """Return the key of the answer to a request to a model."""
+    if isinstance(request, e.SubagentStarted):
+        return "subagent.finished", request.call
+    return "llm.response", ""
+
+
+def key_of(entry: e.Entry) -> Key:
+    """Return the key of an entry."""
+    match entry:
+        case e.ToolCall(call=call):
+            return "tool.call", call
+        case e.ToolResult(call=call) | e.ToolUnknown(call=call):
+            return outcome_key(call)
+        case e.CallDeferred(call=call):
+            return deferred_key(call)
+        case e.SubagentStarted(call=call):
+            return "subagent.started", call
+        case e.SubagentFinished(call=call):
+            return "subagent.finished", call
+        case e.ValueRecorded(call=call):
+            return "value", call
+        case FileAdded(name=name, origin=origin):
+            return "file.added", f"{origin}/{name}"
+        case FileRead(file=file):
+            return "file.read", file
+        case SkillLoaded(skill=skill, file=file):
+            return "skill.loaded", f"{skill}/{file}"
+        case ApprovalRequested(call=call, about=about):
+            return "approval.requested", f"{about}/{call}"
+        case ApprovalDecided(call=call, about=about):
+            return "approval.decided", f"{about}/{call}"
+        case e.LlmRequest():
+            return "llm.request", ""
+        case e.LlmResponse():
+            return "llm.response", ""
+        case e.MessageReceived(item=item):
+            return "message", item
+        case (
+            e.RunAccepted()
+            | e.RunOwned()
+            | e.RunStarted()
+            | e.PermitRenewed()
+            | e.RunParked()
+            | e.RunHandedOver()
+            | e.RunCancelled()
+            | e.RunRetried()
+            | e.RunConcluded()
+            | e.RunFinished()
+            | e.RunChecked()
+            | ApprovalClicked()
+            | PlanUpdated()
+            | ContextCompacted()
+        ):
+            return type(entry).__name__, ""
+        case _:
+            assert_never(entry)
+
+
+def is_item(entry: e.Entry) -> bool:
+    """Return whether an entry came from the inbox of the run."""
+    match entry:
+        case e.MessageReceived(item=item):
+            return bool(item)
+        case e.RunCancelled() | e.RunRetried() | ApprovalClicked():
+            return True
+        case _:
+            return False
+
+
+def is_incidental(entry: e.Entry) -> bool:
+    """Return whether an entry depends on time and machines only, so that replay takes it from the recording."""
+    match entry:
+        case e.PermitRenewed() | e.RunHandedOver(reason="interrupted"):
+            return True
+        case _:
+            return is_item(entry)

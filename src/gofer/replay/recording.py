@@ -1,0 +1,292 @@
+"""One recorded journal during a replay: the counterpart of each replayed entry, and the steps that are left.
+
+A counterpart is found by its key (`entry_keys.py`), so that parallel branches may end in any order. The entries of one
+owner are a segment. An owner that crashed made steps that its journal lacks; its segment ends where the replay asks for
+more than the segment has.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from gofer.journal import entries as e
+from gofer.journal.workspace_entries import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.replay.comparison import difference
+from gofer.replay.divergence import Cause, Divergence, OwnerEnded
+from gofer.replay.entry_keys import (
+    Key,
+    answer_key,
+    deferred_key,
+    is_incidental,
+    is_item,
+    key_of,
+    outcome_key,
+)
+
+_KINDS = {form: kind for kind, form in e.KINDS.items()}
+
+
+@dataclass(slots=True)
+class Progress:
+    """The progress of a whole replay: its differences, and how many entries it has repeated."""
+
+    repeated: int = 0
+    divergences: list[Divergence] = field(default_factory=list[Divergence])
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether any step differs by more than words of Gofer."""
+        return any(one.kind != "reworded" for one in self.divergences)
+
+
+class Recording:
+    """The entries of one recorded run, and which of them the replay has repeated."""
+
+    def __init__(self, run: str, entries: Sequence[e.Recorded], progress: Progress) -> None:
+        self.run = run
+        self.progress = progress
+        self.current = 0
+        """The number of owners so far."""
+        self.replayed: list[e.Recorded] = []
+        """The entries of the replay so far."""
+        self._entries = entries
+        self._taken = bytearray(len(entries))
+        self._frontier = 0
+        self._added = 0
+        self._segments: list[int] = []
+        self._indexes: defaultdict[Key, deque[int]] = defaultdict(deque)
+        self._addresses = {recorded.address: index for index, recorded in enumerate(entries)}
+        owners = 0
+        for index, recorded in enumerate(entries):
+            owners += isinstance(recorded.entry, e.RunOwned)
+            self._segments.append(owners)
+            self._indexes[key_of(recorded.entry)].append(index)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the recorded run ended."""
+        return any(isinstance(recorded.entry, e.RunFinished) for recorded in reversed(self._entries))
+
+    @property
+    def in_last_segment(self) -> bool:
+        """Whether the current owner is the last of the recording."""
+        return not self._segments or self.current >= self._segments[-1]
+
+    @property
+    def next_recorded(self) -> e.Recorded | None:
+        """The first recorded entry that the replay has not repeated; None at the end."""
+        while self._frontier < len(self._entries) and (
+            self._taken[self._frontier] or is_incidental(self._entries[self._frontier].entry)
+        ):
+            self._frontier += 1
+        if self._frontier == len(self._entries):
+            return None
+        return self._entries[self._frontier]
+
+    @property
+    def next_entry(self) -> e.Entry | None:
+        """The next recorded entry of the current owner; None at the end of the segment."""
+        recorded = self.next_recorded
+        if recorded is None or self._segments[self._frontier] != self.current:
+            return None
+        return recorded.entry
+
+    @property
+    def next_owner(self) -> e.Recorded | None:
+        """The first entry of the next owner; None if the current owner is the last."""
+        queue = self._indexes[key_of(e.RunOwned())]
+        if not queue:
+            return None
+        return self._entries[queue[0]]
+
+    @property
+    def owner(self) -> str:
+        """The id of the current owner."""
+        return self.replayed[-1].owner
+
+    @property
+    def now(self) -> int:
+        """The time of the recorded run at this point, in unix milliseconds."""
+        recorded = self.next_recorded
+        if recorded is None:
+            return self._entries[-1].at
+        if isinstance(recorded.entry, e.RunConcluded) and recorded.entry.status == "limited":
+            # The limit was reached after the frame began; the time of the last frame is not before that.
+            return self._entries[-1].at
+        return recorded.at
+
+    def take(self, entry: e.Entry) -> e.Recorded:
+        """Return the entry as the replay records it: the recorded one if both are equal, else the replayed one.
+
+        Raises OwnerEnded if the recorded owner did not come to this entry.
+        """
+        index = self._index(key_of(entry))
+        if isinstance(entry, e.RunOwned) and index is not None:
+            self.end_segment()
+            self.current = self._segments[index]
+        if index is not None and self._segments[index] == self.current:
+            return self._repeat(index, entry)
+        if not self.progress.has_diverged and not (self.in_last_segment and self.is_finished):
+            raise OwnerEnded
+        return self._add(entry)
+
+    def adopt(self, index: int) -> e.Recorded:
+        """Take an entry of the recording unchanged."""
+        recorded = self._entries[index]
+        self._mark(index)
+        self.replayed.append(recorded)
+        return recorded
+
+    def incidental_before(self, entry: e.Entry) -> Iterator[e.Entry]:
+        """Yield the renewed permits that were recorded before the counterpart of an entry."""
+        index = self._index(key_of(entry))
+        if index is not None and self._segments[index] == self.current:
+            renewed = self._indexes[key_of(e.PermitRenewed())]
+            while renewed and renewed[0] < index:
+                yield self._entries[renewed[0]].entry
+
+    def items(self) -> Sequence[e.Entry]:
+        """Return the items of the inbox that were journaled before the next step of the current owner."""
+        limit = len(self._entries)
+        if self.next_recorded is not None:
+            limit = self._frontier
+        return [
+            self._entries[index].entry
+            for index in range(self._first_open(), limit)
+            if not self._taken[index] and self._segments[index] == self.current and is_item(self._entries[index].entry)
+        ]
+
+    def outcome(self, call: str) -> tuple[int, Sequence[e.Entry]] | None:
+        """Return the entries of the next outcome of a call, and the index of the first; None if it has none here."""
+        index = self._earliest(outcome_key(call), deferred_key(call))
+        if index is None:
+            return None
+        first = index
+        while first and not self._taken[first - 1] and _is_fact(self._entries[first - 1].entry):
+            first -= 1
+        last = index + 1
+        if last < len(self._entries) and _is_shown_media(self._entries[last].entry):
+            last += 1
+        return first, [recorded.entry for recorded in self._entries[first:last]]
+
+    def answer(self, request: e.Entry) -> e.Entry | None:
+        """Return the recorded answer to a request, or its deferral; None if the current owner got none."""
+        call = "model"
+        if isinstance(request, e.SubagentStarted):
+            call = request.call
+        index = self._earliest(answer_key(request), deferred_key(call))
+        if index is None:
+            return None
+        return self._entries[index].entry
+
+    def counterpart(self, entry: e.Entry) -> e.Entry | None:
+        """Return the recorded entry that an entry of the current owner would be compared with; None without one."""
+        index = self._earliest(key_of(entry))
+        if index is None:
+            return None
+        return self._entries[index].entry
+
+    def parked(self) -> e.RunParked | None:
+        """Return the wait with which the current owner left the run; None if it left otherwise."""
+        index = self._earliest(key_of(e.RunParked("model", 0)))
+        if index is None:
+            return None
+        entry = self._entries[index].entry
+        if isinstance(entry, e.RunParked):
+            return entry
+        return None
+
+    def has_intent(self, call: str) -> bool:
+        """Return whether the recording holds a further intent of a call, or one that was repeated."""
+        return ("tool.call", call) in self._indexes
+
+    def is_next(self, index: int) -> bool:
+        """Return whether all steps before an entry were repeated."""
+        return self.next_recorded is None or self._frontier >= index
+
+    def end_segment(self) -> None:
+        """Note the steps of the current owner that the replay did not make."""
+        for index in range(self._first_open(), len(self._entries)):
+            if self._segments[index] > self.current:
+                break
+            if self._taken[index]:
+                continue
+            entry = self._entries[index].entry
+            if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked):
+                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, "version"))
+            self.adopt(index)
+
+    def _repeat(self, index: int, entry: e.Entry) -> e.Recorded:
+        recorded = self._entries[index]
+        found = difference(recorded.entry, entry)
+        if found is None or _follows_from_time(entry):
+            return self.adopt(index)
+        self._mark(index)
+        cause: Cause = ""
+        if found.kind == "different":
+            cause = "version"
+        self._note(Divergence(found.kind, *self._place(index), found.field, found.original, found.replayed, cause))
+        kept = replace(recorded, entry=entry)
+        self.replayed.append(kept)
+        return kept
+
+    def _add(self, entry: e.Entry) -> e.Recorded:
+        """Record an entry that the recording lacks."""
+        last = self.replayed[-1]
+        self._added += 1
+        recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
+        if not isinstance(entry, e.RunChecked):
+            step = _step(entry)
+            self._note(Divergence("extra", self.run, last.address, step, "", None, _shown(entry), "version"))
+        self.replayed.append(recorded)
+        return recorded
+
+    def _note(self, divergence: Divergence) -> None:
+        self.progress.divergences.append(divergence)
+
+    def _place(self, index: int) -> tuple[str, str, str]:
+        recorded = self._entries[index]
+        return self.run, recorded.address, _step(recorded.entry)
+
+    def _index(self, key: Key) -> int | None:
+        queue = self._indexes.get(key)
+        if not queue:
+            return None
+        return queue[0]
+
+    def _earliest(self, *keys: Key) -> int | None:
+        found = [index for key in keys if (index := self._index(key)) is not None]
+        here = [index for index in found if self._segments[index] == self.current]
+        return min(here, default=None)
+
+    def _mark(self, index: int) -> None:
+        self._taken[index] = True
+        self._indexes[key_of(self._entries[index].entry)].remove(index)
+        self.progress.repeated += 1
+
+    def _first_open(self) -> int:
+        return max(0, self._taken.find(0))
+
+
+def _step(entry: e.Entry) -> str:
+    kind = _KINDS[type(entry)]
+    call = getattr(entry, "call", "")
+    return f"{kind} {call}".rstrip()
+
+
+def _shown(entry: e.Entry) -> object:
+    return _step(entry)
+
+
+def _is_fact(entry: e.Entry) -> bool:
+    return isinstance(entry, FileAdded | FileRead | SkillLoaded | PlanUpdated)
+
+
+def _is_shown_media(entry: e.Entry) -> bool:
+    """Return whether an entry is the message with the images of the result before it."""
+    return isinstance(entry, e.MessageReceived) and bool(entry.media) and not entry.item and not entry.code
+
+
+def _follows_from_time(entry: e.Entry) -> bool:
+    """Return whether an entry depends on time or chance, so that the recorded one counts."""
+    return isinstance(entry, e.ValueRecorded | e.RunChecked | e.RunOwned)

@@ -1,0 +1,105 @@
+"""The replay of a recorded run: the same engine works it again, owner by owner, from its own journal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gofer.engine.services import Services
+from gofer.journal.entries import Recorded, RunFinished
+from gofer.projections.requests.sent_requests import missing_text, sent_requests
+from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded
+from gofer.replay.isolation import isolated
+from gofer.replay.recorded_rows import RecordedRows
+from gofer.replay.recorded_run import RecordedRun
+from gofer.replay.recording import Recording
+from gofer.replay.replayed_run import ReplayedRun, Stage
+from gofer.runtime.owner import Owner
+from gofer.workflows.load import Catalog
+
+Outcome = Literal["identical", "reworded", "diverged", "inconclusive", "incomplete", "other_gofer"]
+"""How a replay compares with its recording: every step is equal; only words of Gofer differ; a step differs; a step
+that was not recorded decided the rest; equal so far, and the recorded run has not ended; or the recording is from a
+version of Gofer whose requests this version cannot build."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A replay that is over."""
+
+    outcome: Outcome
+    divergences: Sequence[Divergence]
+    journals: Mapping[str, Sequence[Recorded]]
+    """The replayed entries of the run and its subagent runs."""
+    reason: str = ""
+    """Why the replay ended before its run, or why the recording could not be replayed."""
+
+    @property
+    def first(self) -> Divergence | None:
+        """The first step that differs by more than words of Gofer."""
+        return next((one for one in self.divergences if one.kind != "reworded"), None)
+
+
+async def replay(recorded: RecordedRun, services: Services, catalog: Catalog) -> Replay:
+    """Replay a recorded run; nothing outside is reached.
+
+    `services` and `catalog` are those of a process that could work the run. The workflow of a run that started is the
+    recorded one.
+    """
+    if problem := _not_rebuilt(recorded):
+        return Replay("other_gofer", (), {}, problem)
+    stage = Stage(recorded, RecordedRows(recorded.entries))
+    root = stage.root
+    reason = await _work(stage, root, isolated(services, stage.rows, lambda: root.now), catalog)
+    for recording in stage.recordings.values():
+        recording.end_segment()
+    journals = {run: recording.replayed for run, recording in stage.recordings.items()}
+    return Replay(_outcome(stage, root, reason), stage.progress.divergences, journals, reason)
+
+
+async def _work(stage: Stage, root: Recording, services: Services, catalog: Catalog) -> str:
+    """Let each recorded owner work the run again; return why the replay ended early, if it did."""
+    root.adopt(0)
+    known = _with_recorded_workflow(catalog, stage.recorded)
+    owner = Owner(services.of(known), known, alone=True)
+    while root.next_owner is not None and not stage.progress.has_diverged:
+        root.end_segment()
+        try:
+            left = await owner.work(ReplayedRun(stage, root, owner.services), again=False)
+        except OwnerEnded:
+            continue
+        except ReplayEnded as ended:
+            return str(ended)
+        if isinstance(left, RunFinished):
+            break
+    return ""
+
+
+def _with_recorded_workflow(catalog: Catalog, recorded: RecordedRun) -> Catalog:
+    """Return the catalog with the workflow as the run began with it."""
+    bundle = recorded.bundles.get(recorded.run)
+    if bundle is None:
+        return catalog
+    return replace(catalog, workflows={**catalog.workflows, bundle.loaded.name: bundle.loaded})
+
+
+def _not_rebuilt(recorded: RecordedRun) -> str:
+    """Return why this version cannot build a recorded request again; empty if it can build them all."""
+    for run, entries in recorded.journals.items():
+        bundle = recorded.bundles.get(run)
+        if bundle is None:
+            continue
+        for sent in sent_requests(entries, bundle.loaded.system, bundle.tools):
+            if not sent.is_exact:
+                problem = missing_text(sent, bundle.loaded.system, bundle.tools)
+                return f"Request {sent.number} cannot be built again: {problem}. Another version of Gofer sent it."
+    return ""
+
+
+def _outcome(stage: Stage, root: Recording, reason: str) -> Outcome:
+    if stage.progress.has_diverged or reason:
+        return "diverged"
+    if not root.is_finished:
+        return "incomplete"
+    if stage.progress.divergences:
+        return "reworded"
+    return "identical"

@@ -1,0 +1,305 @@
+"""A run whose owner lives again: what came from outside is taken from its recording, and the engine does the rest."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from gofer.engine.conditions import DoesNotMatch
+from gofer.engine.model_order import Parked, TimedAnswer
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline, OwnedRun
+from gofer.engine.permitted_call import Permitted
+from gofer.engine.run_files import RunFiles
+from gofer.engine.services import Services
+from gofer.engine.step import CallContext
+from gofer.engine.usage_limits import NotNow
+from gofer.journal import entries as e
+from gofer.journal.approval_entries import ApprovalRequested
+from gofer.journal.log import Journal, Pen
+from gofer.journal.seal import KEY_BYTES, Seal
+from gofer.journal.workspace_entries import FileAdded
+from gofer.models.served_model import ServedModel
+from gofer.projections.states import NOT_MADE
+from gofer.replay.divergence import OwnerEnded, ReplayEnded
+from gofer.replay.recorded_answers import failure, timed_answer
+from gofer.replay.recorded_rows import RecordedRows
+from gofer.replay.recorded_run import RecordedRun
+from gofer.replay.recording import Progress, Recording
+from gofer.replay.turns import settle, wait_for
+from gofer.sources.part_values import Outcome
+from gofer.values.errors import Gone, OutOfTime
+
+
+class ReplayedJournal(Journal):
+    """A journal that is not stored: its recording says which frame each entry belongs to."""
+
+    def __init__(self, recording: Recording, services: Services) -> None:
+        stores = services.stores
+        pen = Pen("replay", services.outside)
+        super().__init__(stores.journals, stores.blobs, pen, [b""], Seal(recording.run, bytes(range(KEY_BYTES))))
+        self._recording = recording
+
+    @override
+    def add(self, entry: e.Entry) -> e.Recorded:
+        return self._recording.take(entry)
+
+    @property
+    @override
+    def frames(self) -> int:
+        return self._recording.replayed[-1].n
+
+    @property
+    @override
+    def drafted(self) -> bool:
+        return False
+
+    @override
+    async def commit(self) -> bool:
+        return False
+
+
+class ReplayedFiles(RunFiles):
+    """The files of a replayed run: recorded contents, and the files that the replay makes."""
+
+    def __init__(self, journal: Journal, services: Services, run: OwnedRun, bodies: Mapping[str, bytes]) -> None:
+        super().__init__(journal, services, run.workspace)
+        self._bodies = bodies
+
+    @override
+    async def content(self, added: FileAdded) -> bytes:
+        if added.body in self._bodies:
+            return self._bodies[added.body]
+        return await super().content(added)
+
+
+@dataclass(slots=True)
+class Stage:
+    """The parts that the replays of a run and of its subagent runs share."""
+
+    recorded: RecordedRun
+    rows: RecordedRows
+    progress: Progress = field(default_factory=Progress)
+    recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
+
+    @property
+    def root(self) -> Recording:
+        """The recording of the run itself."""
+        return self.recordings[self.recorded.run]
+
+    def __post_init__(self) -> None:
+        self.recordings[self.recorded.run] = Recording(self.recorded.run, self.recorded.entries, self.progress)
+
+    def recording(self, run: str) -> Recording | None:
+        """Return the recording of a run; None for a run without one."""
+        if run not in self.recordings and run in self.recorded.journals:
+            self.recordings[run] = Recording(run, self.recorded.journals[run], self.progress)
+        return self.recordings.get(run)
+
+
+class ReplayedRun(OwnStep):
+    """One run during its replay, for one owner after the other."""
+
+    def __init__(
+        self, stage: Stage, recording: Recording, services: Services, above: "ReplayedRun | None" = None
+    ) -> None:
+        journal = ReplayedJournal(recording, services)
+        super().__init__(journal, services, recording.replayed, Deadline(services.outside.clock), above)
+        self.bundle = stage.recorded.bundles.get(recording.run)
+        self.files = ReplayedFiles(journal, services, self, stage.recorded.bodies)
+        self._stage = stage
+        self._recording = recording
+
+    @override
+    def note(self, entry: e.Entry) -> e.Recorded:
+        if isinstance(entry, e.RunOwned) and self.above is not None and not self._is_continued_here():
+            raise OwnerEnded
+        self._stop_as_recorded(entry)
+        for renewed in self._recording.incidental_before(entry):
+            super().note(renewed)
+        return super().note(self._as_rows_decided(entry))
+
+    def _as_rows_decided(self, entry: e.Entry) -> e.Entry:
+        """Return the recorded end of a run that did not start, if rows beside the journal had a part in it."""
+        if self.progress.started is not None or not self._stage.rows.were_read:
+            return entry
+        recorded = self._recording.counterpart(entry)
+        match entry, recorded:
+            case e.RunConcluded(status=status), e.RunConcluded() if recorded.status == status:
+                return recorded
+            case e.RunFinished(status=status), e.RunFinished() if recorded.status == status:
+                return recorded
+            case _:
+                return entry
+
+    def _stop_as_recorded(self, entry: e.Entry) -> None:
+        """Raise the recorded reason why the run did not start, if only rows beside the journal could decide so."""
+        ended = self._recording.next_entry
+        if self.progress.started is not None or not isinstance(ended, e.RunConcluded):
+            return
+        if isinstance(entry, e.RunConcluded) or self._recording.counterpart(entry) is not None:
+            return
+        match ended.status:
+            case "ignored":
+                raise DoesNotMatch(ended.reason, cause=ended.cause)
+            case "limited":
+                raise NotNow(ended.reason, ended.text)
+            case _:
+                return
+
+    @override
+    def now_ms(self) -> int:
+        return self._recording.now
+
+    @override
+    async def commit(self) -> None:
+        """Do nothing: no store keeps a replay."""
+
+    @override
+    async def look_whether_hidden(self) -> None:
+        """Do nothing: a replay reaches no list."""
+
+    @override
+    def quiet_left(self, predecessor_is_dead: bool) -> float:
+        match self._recording.next_entry:
+            case e.RunParked(reason="quiet_time"):
+                return 1.0
+            case _:
+                return 0.0
+
+    @override
+    async def has_news(self) -> bool:
+        return self._is_continued_here()
+
+    def _is_continued_here(self) -> bool:
+        """Return whether the current owner of the root run also continued this run in the recording."""
+        owner = self._recording.next_owner
+        root = self._stage.root
+        if owner is None or self.above is None:
+            return owner is not None
+        if owner.owner != root.owner:
+            return False
+        later = root.next_owner
+        return later is None or later.owner != root.owner or owner.at < later.at
+
+    @override
+    async def begin(self, seconds: float) -> None:
+        if not self._recording.in_last_segment:
+            await settle(self._stage.progress)
+        await self.take_inbox()
+        self.heed_cancel()
+        match self._recording.next_entry:
+            case e.RunHandedOver(reason="deadline"):
+                raise OutOfTime(f"Run {self.run} goes on with the next worker.")
+            case _:
+                self._begun = True
+
+    @override
+    async def take_inbox(self) -> None:
+        if self.above is not None:
+            await self.above.take_inbox()
+        for item in self._recording.items():
+            self.note(item)
+
+    @override
+    async def attempt(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
+        found = self._recording.outcome(item.call)
+        if found is None:
+            await settle(self._stage.progress)
+            return self._without_outcome(item)
+        first, entries = found
+        if item.for_script:
+            await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
+        return entries
+
+    def _without_outcome(self, item: Permitted) -> Sequence[e.Entry]:
+        """Return the entries of a call that the recording lacks. Raises OwnerEnded for a call that a crash cut off."""
+        if not self._stage.progress.has_diverged:
+            raise OwnerEnded
+        if item.tool.effect == "read":
+            text = f"not_recorded: the recorded run did not call {item.tool.name} with these arguments."
+            return [e.ToolResult(item.call, "error", text, details={"code": "not_recorded"})]
+        text = f"simulated: a replay writes nothing, so {item.tool.name} was not called."
+        return [e.ToolResult(item.call, "ok", text, details={NOT_MADE: "simulated"})]
+
+    @override
+    async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+        if self._stage.progress.has_diverged:
+            raise ReplayEnded("No model answered this request, because the recorded run did not send it.")
+        answer = self._recording.answer(request.entry)
+        match answer:
+            case e.LlmResponse() | e.SubagentFinished():
+                return timed_answer(answer)
+            case e.CallDeferred():
+                raise failure(answer, self.progress)
+            case _:
+                await settle(self._stage.progress)
+                raise OwnerEnded
+
+    @override
+    def report_failure(self, error: Exception) -> None:
+        """Do nothing: the operator was told when it happened."""
+
+    @override
+    async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
+        if self._stage.progress.has_diverged:
+            return await check()
+        found = self._recording.outcome(item.call)
+        is_made = self._recording.has_intent(item.call)
+        looks_first = isinstance(self._recording.next_entry, e.ToolCall | ApprovalRequested)
+        if found is not None and not is_made and decided_by_rows(found[1][-1]) and not looks_first:
+            return _outcome(found[1][-1])
+        if found is None and not is_made and not looks_first and (parked := self._recording.parked()) is not None:
+            # The call waited for another run that was making it.
+            raise Parked(parked)
+        cleared = await check()
+        if not isinstance(cleared, Permitted) or is_made:
+            return cleared
+        if found is not None:
+            return _outcome(found[1][-1])
+        if (parked := self._recording.parked()) is not None:
+            raise Parked(parked)
+        return cleared
+
+    @override
+    async def child_has_begun(self, run: str) -> bool:
+        recording = self._stage.recording(run)
+        return recording is not None and bool(recording.replayed)
+
+    @override
+    async def open_child(self, started: e.SubagentStarted, *, fresh: bool) -> OwnStep:
+        if child := self.children.get(started.run):
+            return child
+        recording = self._stage.recording(started.run)
+        if recording is None:
+            raise OwnerEnded
+        if recording.replayed:
+            recording.end_segment()
+        else:
+            recording.take(self.claim_of_child())
+        child = ReplayedRun(self._stage, recording, self.services, self)
+        self.children[started.run] = child
+        return child
+
+    @override
+    async def journal_of(self, run: str) -> Sequence[e.Recorded]:
+        earlier = self._stage.recorded.earlier.get(run)
+        if earlier is None:
+            raise Gone(f"Run {run} is not part of the recording.")
+        return earlier
+
+
+def decided_by_rows(outcome: e.Entry) -> bool:
+    """Return whether a row beside the journals gave a call its outcome: another run had made the call."""
+    match outcome:
+        case e.ToolResult(details=details):
+            facts = details or {}
+            return facts.get(NOT_MADE) == "done_before" or facts.get("code") == "being_done"
+        case _:
+            return isinstance(outcome, e.ToolUnknown)
+
+
+def _outcome(entry: e.Entry) -> Outcome:
+    if not isinstance(entry, e.ToolResult | e.ToolUnknown):
+        raise OwnerEnded
+    return entry

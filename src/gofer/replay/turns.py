@@ -1,0 +1,26 @@
+"""The order of parallel branches during a replay: each waits until the recording comes to its step."""
+
+import asyncio
+from collections.abc import Callable
+
+from gofer.replay.recording import Progress
+
+_IDLE = 25
+"""Turns of the event loop without progress after which the branches wait for each other for ever."""
+
+
+async def wait_for(progress: Progress, is_due: Callable[[], bool]) -> None:
+    """Wait until a step is due, or until no other branch makes progress."""
+    idle = 0
+    seen = progress.repeated
+    while not is_due() and idle < _IDLE:
+        await asyncio.sleep(0)
+        idle += 1
+        if progress.repeated != seen:
+            seen = progress.repeated
+            idle = 0
+
+
+async def settle(progress: Progress) -> None:
+    """Wait until no other branch makes progress."""
+    await wait_for(progress, lambda: False)

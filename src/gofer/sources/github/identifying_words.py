@@ -1,0 +1,14 @@
+"""The words of GitHub that identify people or their company."""
+
+from gofer.sources.part_values import IdentifyingWords
+
+IDENTIFYING = IdentifyingWords(
+    codes=(r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,})",),
+    companies=(r"(?i)(?<![a-z0-9.-])github\.com/(?!orgs/|users/|apps/)([a-z0-9][a-z0-9-]{2,38})/",),
+    people=(
+        r"(?m)^(?:Author|Asked to review|Assignees?): ([^\n(]{2,80})",
+        r"(?m)^State: [a-z]+ by ([^\n]{2,80})",
+        r"(?i)([0-9]+\+[a-z0-9-]{2,39})@users\.noreply\.github\.com",
+    ),
+    hosts=frozenset({"github", "users", "noreply", "api"}),
+)
