@@ -9,6 +9,8 @@ PLAIN = {
     "evals/judging/question.py": "names the judge's prompt and a criterion in grades and measurements",
     "app/backup/copied_files.py": "checks files of a backup",
     "app/backup/backup_manifest.py": "checks files of a backup",
+    "app/evals/repeatable.py": "draws repeatable values, which open nothing real",
+    "evals/answers.py": "finds recorded answers by their requests, which hold the contents of simulated worlds only",
     "journal/blob_store.py": "names bodies by their sealed bytes, and bundles by their text",
     "app/functions/aws_http.py": "signs requests to AWS",
     "engine/script_branches.py": "names calls of a script within its journal",

@@ -87,7 +87,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.files.sandbox": ["gofer.app", "gofer.files.sandbox", "gofer.tools.python"],
     "gofer.app.functions": ["gofer.app.functions", "handlers"],
     "gofer.app.embedded": ["gofer.app", "gofer.cli", "gofer.embed"],
-    "gofer.stores.memory": ["gofer.app.embedded.runner", "gofer.replay"],
+    "gofer.stores.memory": ["gofer.app.embedded.runner", "gofer.app.evals.player", "gofer.replay"],
     "gofer.stores.one_place": ["gofer.app", "gofer.engine.services", "gofer.replay", "gofer.runtime"],
     "gofer.stores.queue": ["gofer.app", "gofer.runtime", "gofer.stores"],
     "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],

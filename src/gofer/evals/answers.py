@@ -98,7 +98,9 @@ class RecordedAnswer(_Stored):
 
     def answer(self) -> Answer:
         """Return the answer as the model gave it, without its thoughts."""
-        asks = tuple(ToolAsk(call.id, call.tool, call.arguments, call.extra) for call in self.calls)
+        asks = tuple(
+            ToolAsk(id=call.id, tool=call.tool, arguments=call.arguments, extra=call.extra) for call in self.calls
+        )
         usage = Usage(self.input_tokens, self.output_tokens, self.cached_tokens)
         return Answer(self.text, asks, self.finish, self.source.model, usage, self.extra)
 

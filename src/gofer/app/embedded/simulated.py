@@ -2,7 +2,7 @@
 
 import contextlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from gofer_simulators.jira import JiraSimulator
 from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.registry import SIMULATORS
 from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.visible import Visible
 
 V = TypeVar("V", bound=Vendor)
 
@@ -55,6 +56,20 @@ class Simulated:
     def github(self) -> GitHubSimulator | None:
         """The simulated GitHub; None in a world without one."""
         return self._only(GitHubSimulator)
+
+    def whispers(self) -> Sequence[Visible]:
+        """Return the messages that only one person saw, oldest first. They are no part of the state."""
+        if self.slack is None:
+            return ()
+        whispers = self.slack.workspace.whispers
+        return [Visible("message", f"/slack/whispers/{one.only_for}/{one.ts}", one.text) for one in whispers]
+
+    def members(self, group: str) -> Sequence[str]:
+        """Return the people of a user group, by its id or by `@` and its handle."""
+        if self.slack is None:
+            return ()
+        groups = self.slack.workspace.groups.values()
+        return [user for one in groups if group in (one.id, f"@{one.handle}") for user in one.users]
 
     def subscribe(self, front: str) -> None:
         """Subscribe the receivers at `front` to the deliveries of every system."""

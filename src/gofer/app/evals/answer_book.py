@@ -18,6 +18,9 @@ class AnswerBook:
 
     folder: Path
     _answers: dict[str, AnswerFile] = field(default_factory=dict[str, AnswerFile])
+    _by_request: dict[str, Mapping[str, RecordedAnswer]] = field(
+        default_factory=dict[str, Mapping[str, RecordedAnswer]]
+    )
     _scripts: dict[str, Sequence[Script]] = field(default_factory=dict[str, Sequence[Script]])
     _new: dict[str, dict[str, Sequence[RecordedAnswer]]] = field(
         default_factory=dict[str, dict[str, Sequence[RecordedAnswer]]]
@@ -32,6 +35,12 @@ class AnswerBook:
             if text is not None:
                 self._answers[eval_name] = read_answers(text, str(path))
         return self._answers[eval_name]
+
+    def by_request(self, eval_name: str) -> Mapping[str, RecordedAnswer]:
+        """Return the recorded answers of an eval file by the hash of their request. Raises ConfigError."""
+        if eval_name not in self._by_request:
+            self._by_request[eval_name] = self.answers(eval_name).by_request()
+        return self._by_request[eval_name]
 
     def scripts(self, eval_name: str, case: str) -> Sequence[Script]:
         """Return the scripts of a case: those named after it (`<case>` or `<case>.<part>`), and else all of the file.

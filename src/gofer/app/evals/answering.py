@@ -178,7 +178,7 @@ def deciding(access: ModelAccess, history: Sequence[EarlierTurn], end: Callable[
 
 def _given_answer(turn: EarlierTurn, number: int) -> Answer:
     asks = tuple(
-        ToolAsk(f"call_{number}_{at}", call.tool, json.dumps(call.arguments, ensure_ascii=False))
+        ToolAsk(id=f"call_{number}_{at}", tool=call.tool, arguments=json.dumps(call.arguments, ensure_ascii=False))
         for at, call in enumerate(turn.calls)
     )
     finish = "stop"

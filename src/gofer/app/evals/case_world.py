@@ -24,7 +24,7 @@ from gofer_simulators.registry import SIMULATORS
 DEMO = "demo"
 """The name of the demo's world."""
 CREDENTIAL = "simulated"
-"""The credential of every simulated system. It opens nothing real."""
+"""The credential of every simulated system. It opens no real system."""
 _SOURCES = {spec.system: spec.source for spec in RECEIVERS if spec.source in SIMULATORS}
 """The simulated sources by the name that tools use for their system."""
 
@@ -58,7 +58,7 @@ class CaseWorld:
 
 
 def network(simulated: Simulated) -> SimulatedNetwork:
-    """Return the network that reaches these systems and nothing else."""
+    """Return the network that reaches only these systems."""
     return SimulatedNetwork({name: system.app for name, system in simulated.systems.items()})
 
 

@@ -18,7 +18,7 @@ _ANY_PERSON = "U0APPROVE"
 def decision(
     run: str, progress: Progress, approve: Mapping[str, bool], simulated: Simulated, key: Secret, at: float
 ) -> Click | None:
-    """Return the press of a button that decides the first open request of a run; None if the file decides nothing.
+    """Return the press of a button that decides the first open request of a run; None without a decision in the file.
 
     `key` is the installation key, which signed the buttons, and `at` the time of the press in unix seconds.
     """
@@ -42,7 +42,4 @@ def _approver(requested: ApprovalRequested, progress: Progress, simulated: Simul
 def _people(name: str, progress: Progress, simulated: Simulated) -> Sequence[str]:
     if name == "requester":
         return [event.actor.id for event in (progress.event,) if event is not None]
-    if simulated.slack is None or not name.startswith(("@", "S")):
-        return [name]
-    groups = simulated.slack.workspace.groups.values()
-    return [user for group in groups if name in (group.id, f"@{group.handle}") for user in group.users]
+    return simulated.members(name) or [name]

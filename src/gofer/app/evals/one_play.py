@@ -9,7 +9,6 @@ from gofer.app.embedded.simulated import Simulated
 from gofer.app.evals.answering import Asked
 from gofer.app.evals.decisions import decision
 from gofer.app.evals.repeatable import VirtualClock
-from gofer.app.evals.seen import seen_in
 from gofer.app.event_input import EventInput, event_input
 from gofer.engine.owned_run import Deadline
 from gofer.evals.plays import PlayedTurn, Seen
@@ -18,6 +17,7 @@ from gofer.journal.entries import RunParked
 from gofer.runtime.run_record import read_bundle
 from gofer.values.canonical_json import as_object
 from gofer.values.events import Event
+from gofer_simulators.visible import visible_in
 
 MOST_WAITS = 40
 """The most waits of one run; a run that waits longer stays parked."""
@@ -53,13 +53,14 @@ class OnePlay:
                 self.asked.next_turn()
             event = event_input(self.runner.catalog, self.workflow, given, self.runner.now())
             began = self._deliver(event, given, delivered)
-            whispered = self._whispers()
+            whispered = len(self.simulated.whispers())
             if before is None:
                 before = began
             run = await self._through(await self.runner.start(event, self.workflow))
             await self.simulated.settled()
             changes = difference(began, self.simulated.state())
-            seen = [*seen_in(changes), *self._whispers()[len(whispered) :]]
+            visible = [*visible_in(changes), *self.simulated.whispers()[whispered:]]
+            seen = [Seen(one.kind, one.place, one.text) for one in visible]
             if len(inputs) == 1:
                 self.turns.append(await self._turn(run, None, seen))
                 return changes
@@ -99,13 +100,6 @@ class OnePlay:
         key = self.runner.worker.services.installation_key
         click = decision(run, played.progress, self.approve, self.simulated, key, self.clock.now())
         return click is not None and await self.runner.ingress.press(click) is None
-
-    def _whispers(self) -> Sequence[Seen]:
-        """Return the messages that only one person saw, oldest first. They are no part of the world's state."""
-        if self.simulated.slack is None:
-            return ()
-        whispers = self.simulated.slack.workspace.whispers
-        return [Seen("message", f"/slack/whispers/{one.only_for}/{one.ts}", one.text) for one in whispers]
 
     async def _turn(self, run: Run, world: Mapping[str, object] | None, seen: Sequence[Seen]) -> PlayedTurn:
         stores = self.runner.worker.services.stores

@@ -1,6 +1,7 @@
 """The player: plays one case of an eval file once, with the worker, the engine and the journal of every run."""
 
 import contextlib
+import random
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, decidi
 from gofer.app.evals.case_world import CaseFiles, CaseWorld, Tools, event_input_of, network
 from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.one_play import OnePlay
-from gofer.app.evals.repeatable import Seed, VirtualClock
+from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts
@@ -38,7 +39,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.errors import ConfigError
-from gofer.values.outside import Http, SystemClock
+from gofer.values.outside import Http, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
 
 Answers = Literal["recorded", "live", "scripted"]
@@ -53,7 +54,7 @@ class Playing:
     record: bool = False
     """Whether the answers of a live model or of scripts become the recorded ones."""
     live_tools: bool = False
-    """Whether tools reach the real systems. It needs a live model, and records nothing."""
+    """Whether tools reach the real systems. It needs a live model, and cannot record."""
 
     def __post_init__(self) -> None:
         if self.live_tools and self.answers != "live":
@@ -100,9 +101,11 @@ class Player:
         if case.trigger is None:
             raise ConfigError(f"{loaded.name}/{case.name} has no trigger.")
         folder = loaded.path.parent
-        begin = loaded.eval.clock.timestamp()
         is_live = self.playing.answers == "live"
-        clock = VirtualClock(begin, really_waits=is_live)
+        clock = VirtualClock(loaded.eval.clock.timestamp(), really_waits=is_live)
+        if self.playing.live_tools:
+            clock = RealClock()
+        begin = clock.now()
         asked = Asked()
         deadline = Deadline(clock)
         seed = Seed(loaded.name, case.name)
@@ -133,7 +136,11 @@ class Player:
                 await system.close()
         if self.playing.record and number == 1:
             self.book.keep(loaded.name, case.name, asked.answers)
-        return self._played(one, changes, asked, round((clock.now() - begin + asked.seconds) * 1000))
+        seconds = clock.now() - begin
+        if not self.playing.live_tools:
+            # This clock stands still while a model answers.
+            seconds += asked.seconds
+        return self._played(one, changes, asked, round(seconds * 1000))
 
     def _played(self, one: OnePlay, changes: Mapping[str, object], asked: Asked, latency_ms: int) -> Play:
         no_evidence = ""
@@ -161,9 +168,8 @@ class Player:
                 script = ScriptedModel(self.book.scripts(loaded.name, case.name))
                 return only(PlayedScript(script, asked))
             case "recorded":
-                known = self.book.answers(loaded.name)
-                of_case = known.cases.get(case.name, ())
-                return only(RecordedModel(known.by_request(), of_case, asked, clock))
+                of_case = self.book.answers(loaded.name).cases.get(case.name, ())
+                return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
 
     async def _open(
         self, world: CaseWorld, seed: Seed, clock: VirtualClock, models: ModelAccess, history: Sequence[EarlierTurn]
@@ -181,7 +187,13 @@ class Player:
             return with_history(tools, history)
 
         stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), MemoryQueue(clock)), seed.installation_key())
-        runner = common.over(stores, models, seed.outside(reach, clock), Patience(sleep=clock.sleep), equip)
+        outside = seed.outside(reach, clock)
+        if self.playing.live_tools:
+            # A real system would take calls with the ids of an earlier play for calls that it has seen. And the
+            # contents of a real private run are deleted at its end.
+            stores = memory_stores(clock)
+            outside = Outside(reach, clock, random_id, random.SystemRandom(), random_key)
+        runner = common.over(stores, models, outside, Patience(sleep=clock.sleep), equip)
         return simulated, runner
 
     async def _common_runner(self, world: CaseWorld, simulated: Simulated, reach: Http) -> Runner:

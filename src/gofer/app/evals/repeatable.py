@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from gofer.values.outside import Clock, Http, Outside
+from gofer.values.outside import Clock, Http, Outside, SystemClock
 from gofer.values.secret import Secret
 
 
@@ -50,6 +50,22 @@ class VirtualClock(Clock):
             await asyncio.sleep(seconds)
         else:
             await asyncio.sleep(0)
+
+
+class RealClock(VirtualClock):
+    """The clock of a play that reaches real systems, whose times are real."""
+
+    def __init__(self) -> None:
+        self._system = SystemClock()
+        super().__init__(self._system.now(), really_waits=True)
+
+    @override
+    def now(self) -> float:
+        return self._system.now()
+
+    @override
+    def monotonic(self) -> float:
+        return self._system.monotonic()
 
 
 @dataclass(frozen=True, slots=True)

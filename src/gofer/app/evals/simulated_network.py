@@ -1,4 +1,4 @@
-"""The network of a play: the simulated systems, each called within the process, and nothing else.
+"""The network of a play: only the simulated systems, each called within the process.
 
 The addresses of the systems are fixed, because links to them are part of what a model reads.
 """

@@ -270,6 +270,16 @@ async def test_provider_that_does_not_answer_is_a_failure_of_infrastructure(fold
     assert play.no_evidence == ""
 
 
+async def test_live_tools_have_new_ids_and_the_real_time_in_each_play(folder: Folder) -> None:
+    script = load_scripts("- {name: any, steps: [{text: Restarted.}]}", "a test")
+    async with serve(offline_model(script)) as url:
+        folder.settings = {"OPENAI_BASE_URL": f"{url}/v1", "SLACK_API_URL": f"{url}/api", "SLACK_BOT_TOKEN": "xoxb-x"}
+        plays = [await folder.play(Playing("live", live_tools=True)) for _ in range(2)]
+    assert all(play.live_tools for play in plays)
+    assert len({turn.run for play in plays for turn in play.turns}) == 2
+    assert all(turn.progress.accepted_at > 1_772_442_000_000 for play in plays for turn in play.turns)
+
+
 async def test_live_tools_and_recording_need_a_live_model() -> None:
     with pytest.raises(ConfigError, match="--live"):
         Playing(live_tools=True)

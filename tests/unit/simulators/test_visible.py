@@ -1,5 +1,4 @@
-from gofer.app.evals.seen import seen_in
-from gofer.evals.plays import Seen
+from gofer_simulators.visible import Visible, visible_in
 
 DEPLOYS = "/slack/channels/deploys/messages/1.0"
 BUTTONS = {"type": "actions", "elements": [{"type": "button", "text": {"type": "plain_text", "text": "Approve"}}]}
@@ -7,7 +6,7 @@ BUTTONS = {"type": "actions", "elements": [{"type": "button", "text": {"type": "
 
 def test_new_message_is_seen_with_its_files_buttons_and_reactions() -> None:
     message = {"text": "Hi", "files": [{"name": "a.csv"}], "blocks": [BUTTONS], "reactions": {"eyes": ["U1"]}}
-    kinds = [(seen.kind, seen.text) for seen in seen_in({"added": {DEPLOYS: message}})]
+    kinds = [(seen.kind, seen.text) for seen in visible_in({"added": {DEPLOYS: message}})]
     assert kinds == [("message", "Hi"), ("file", "a.csv"), ("button", "Approve"), ("reaction", "eyes")]
 
 
@@ -19,10 +18,10 @@ def test_changes_of_messages_are_seen_as_edits_buttons_and_reactions() -> None:
             f"{DEPLOYS}/edited_ts": {"before": "1", "after": "2"},
         },
     }
-    assert seen_in(changes) == [
-        Seen("reaction", DEPLOYS, "tada"),
-        Seen("button", DEPLOYS, "Approve"),
-        Seen("edit", DEPLOYS, "b"),
+    assert visible_in(changes) == [
+        Visible("reaction", DEPLOYS, "tada"),
+        Visible("button", DEPLOYS, "Approve"),
+        Visible("edit", DEPLOYS, "b"),
     ]
 
 
@@ -36,7 +35,7 @@ def test_issues_comments_and_pages_are_seen_by_their_texts() -> None:
         "/github/repositories/acme~1shop/pulls/4/comments/5": {"body": "Nice."},
         "/jira/PAY-1/labels/0": "urgent",
     }
-    assert [(seen.kind, seen.text) for seen in seen_in({"added": added})] == [
+    assert [(seen.kind, seen.text) for seen in visible_in({"added": added})] == [
         ("issue", "Refund twice"),
         ("comment", "Yes."),
         ("page", "RFC"),

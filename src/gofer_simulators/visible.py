@@ -3,9 +3,23 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from gofer.evals.plays import Seen
 from gofer.values.canonical_json import as_list, as_object, as_text
+
+Kind = Literal["message", "edit", "button", "reaction", "file", "comment", "issue", "page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A part of the changes that a person sees."""
+
+    kind: Kind
+    place: str
+    """The path of the object in the world."""
+    text: str
+
 
 _MESSAGE = re.compile(r"/slack/channels/[^/]+/messages/[^/]+")
 _EDIT = re.compile(r"(/slack/channels/[^/]+/messages/[^/]+)/text")
@@ -16,41 +30,43 @@ _COMMENT = re.compile(r"/(?:jira|notion|github)/.*/(?:comments|reviews|discussio
 _PAGE = re.compile(r"/notion/[^/]+")
 
 
-def seen_in(changes: Mapping[str, object]) -> Sequence[Seen]:
+def visible_in(changes: Mapping[str, object]) -> Sequence[Visible]:
     """Return what people saw of the changes to a world, in the order of the changes."""
     added = as_object(changes.get("added"))
     changed = as_object(changes.get("changed"))
-    found = [seen for path, value in added.items() for seen in _added(path, value)]
-    found += [seen for path, value in changed.items() for seen in _changed(path, as_object(value).get("after"))]
+    found = [one for path, value in added.items() for one in _added(path, value)]
+    found += [one for path, value in changed.items() for one in _changed(path, as_object(value).get("after"))]
     return found
 
 
-def _added(path: str, value: object) -> Iterator[Seen]:
+def _added(path: str, value: object) -> Iterator[Visible]:
     fields = as_object(value)
     if _MESSAGE.fullmatch(path):
-        yield Seen("message", path, as_text(fields.get("text")))
-        yield from (Seen("file", path, as_text(as_object(file).get("name"))) for file in as_list(fields.get("files")))
-        yield from (Seen("button", path, label) for label in _buttons(fields.get("blocks")))
-        yield from (Seen("reaction", path, name) for name in as_object(fields.get("reactions")))
+        yield Visible("message", path, as_text(fields.get("text")))
+        yield from (
+            Visible("file", path, as_text(as_object(file).get("name"))) for file in as_list(fields.get("files"))
+        )
+        yield from (Visible("button", path, label) for label in _buttons(fields.get("blocks")))
+        yield from (Visible("reaction", path, name) for name in as_object(fields.get("reactions")))
     elif reaction := _REACTION.fullmatch(path):
-        yield Seen("reaction", reaction[1], reaction[2])
+        yield Visible("reaction", reaction[1], reaction[2])
     elif blocks := _BLOCKS.fullmatch(path):
-        yield from (Seen("button", blocks[1], label) for label in _buttons(value))
+        yield from (Visible("button", blocks[1], label) for label in _buttons(value))
     elif _ISSUE.fullmatch(path):
-        yield Seen("issue", path, as_text(fields.get("summary")) or as_text(fields.get("title")))
+        yield Visible("issue", path, as_text(fields.get("summary")) or as_text(fields.get("title")))
     elif _COMMENT.fullmatch(path):
-        yield Seen("comment", path, _text_of(value))
+        yield Visible("comment", path, _text_of(value))
     elif _PAGE.fullmatch(path):
-        yield Seen("page", path, as_text(fields.get("title")))
+        yield Visible("page", path, as_text(fields.get("title")))
 
 
-def _changed(path: str, after: object) -> Iterator[Seen]:
+def _changed(path: str, after: object) -> Iterator[Visible]:
     if edit := _EDIT.fullmatch(path):
-        yield Seen("edit", edit[1], as_text(after))
+        yield Visible("edit", edit[1], as_text(after))
     elif reaction := _REACTION.fullmatch(path):
-        yield Seen("reaction", reaction[1], reaction[2])
+        yield Visible("reaction", reaction[1], reaction[2])
     elif blocks := _BLOCKS.fullmatch(path):
-        yield from (Seen("button", blocks[1], label) for label in _buttons(after))
+        yield from (Visible("button", blocks[1], label) for label in _buttons(after))
 
 
 def _text_of(value: object) -> str:
