@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from gofer.app.operations import Operations
+from gofer.app.replay_services import open_replaying
 from gofer.cli.arguments import nonempty, operations, place_options
 from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
@@ -111,7 +112,8 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         at=arguments.at,
         words=arguments.redact,
     )
-    return golden_of(turns, wish, secrets.token_bytes(_SALT), opened.clock.now())
+    with open_replaying(Path.cwd()) as replaying:
+        return await golden_of(turns, wish, replaying, secrets.token_bytes(_SALT), opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:

@@ -80,7 +80,7 @@ def _names(texts: Iterable[str]) -> Iterator[Sensitive]:
         for name in text.split(", "):
             plain = name.strip().lstrip("@")
             if len(plain) >= _LEAST and plain.lower() not in _NOT_NAMES and _WORD.search(plain):
-                yield Sensitive(plain, "name", "code")
+                yield Sensitive(plain, _form(plain), "code")
 
 
 def actor_of(event: Mapping[str, object]) -> Iterator[Sensitive]:
@@ -97,7 +97,8 @@ def actor_of(event: Mapping[str, object]) -> Iterator[Sensitive]:
 
 
 def _form(actor: str) -> Form:
-    if _ID.fullmatch(actor) and any(char.isdigit() for char in actor):
+    """Return `code` for an id, and `name` for the name or the handle of a person."""
+    if _ID.fullmatch(actor) and actor.upper() == actor:
         return "code"
     return "name"
 

@@ -61,7 +61,7 @@ def redacted(turns: Sequence[GoldenRun], salt: bytes, given: Iterable[str] = ())
     contents = [_redacted_contents(turn, redaction) for turn in turns]
     for before, after in zip(turns, contents, strict=True):
         names.learn(before, after)
-    renamed = [_renamed(turn, names) for turn in contents]
+    renamed = [names.run(turn) for turn in contents]
     rebuilt = [_with_hashes(before, after, names) for before, after in zip(turns, renamed, strict=True)]
     return Redacted(rebuilt, len(redaction.words), redaction, names)
 
@@ -213,26 +213,6 @@ def _body(content: bytes, media_type: str, redaction: Redaction) -> bytes:
     if text is None:
         return placeholder(media_type)
     return redaction.text(text).encode()
-
-
-def _renamed(turn: GoldenRun, names: DerivedNames) -> GoldenRun:
-    def lines(journal: Lines) -> Lines:
-        return [{**line, "entry": names.value(line["entry"])} for line in journal]
-
-    return GoldenRun(
-        names.text(turn.run),
-        {names.text(run): lines(journal) for run, journal in turn.journals.items()},
-        {names.text(run): as_object(names.value(bundle)) for run, bundle in turn.bundles.items()},
-        {names.text(name): _renamed_body(content, names) for name, content in turn.bodies.items()},
-        {names.text(run): lines(journal) for run, journal in turn.earlier.items()},
-    )
-
-
-def _renamed_body(content: bytes, names: DerivedNames) -> bytes:
-    text = _text(content)
-    if text is None:
-        return content
-    return names.text(text).encode()
 
 
 def _with_hashes(before: GoldenRun, after: GoldenRun, names: DerivedNames) -> GoldenRun:

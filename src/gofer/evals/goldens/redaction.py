@@ -23,6 +23,7 @@ _DEPTH = 3
 """How often a text may be encoded within another one."""
 _LEFT: Mapping[Bounds, str] = {"word": r"(?<!\w)", "code": r"(?<![^\W_])", "any": ""}
 _RIGHT: Mapping[Bounds, str] = {"word": r"(?!\w)", "code": r"(?![^\W_])", "any": ""}
+_WIDTHS: Sequence[Bounds] = ("word", "code", "any")
 _GAP = r"[\s._+-]{0,2}"
 """What stands between the words of a name, such as in `Ada Lovelace` and `ada.lovelace`."""
 _SPACED = re.compile(r"[\s._+-]+")
@@ -59,9 +60,7 @@ class Redaction:
         self._words: dict[str, Sensitive] = {}
         for word in words:
             key = lower(word.word)
-            known = self._words.get(key)
-            if known is None or _width(word.bounds) > _width(known.bounds):
-                self._words[key] = word
+            self._words[key] = _wider(self._words.get(key, word), word)
         self._decoders: list[tuple[Callable[[str], str], Callable[[str], str], Sensitive]] = []
         self._pattern = self._compiled()
 
@@ -144,8 +143,15 @@ class Redaction:
         return _encoded(replaced, token)
 
 
-def _width(bounds: Bounds) -> int:
-    return ("word", "code", "any").index(bounds)
+def _wider(one: Sensitive, other: Sensitive) -> Sensitive:
+    """Return a word that was found twice, with the wider bounds, and as a code if one of the two is a code."""
+    form = one.form
+    if other.form == "code":
+        form = "code"
+    bounds = one.bounds
+    if _WIDTHS.index(other.bounds) > _WIDTHS.index(bounds):
+        bounds = other.bounds
+    return Sensitive(one.word, form, bounds)
 
 
 def _pattern_of(spelled: str, word: Sensitive, *, plain: bool) -> str:

@@ -67,18 +67,19 @@ def golden_run(recorded: RecordedRun) -> GoldenRun:
     """Return a recorded run as plain JSON."""
     return GoldenRun(
         recorded.run,
-        {run: _lines(entries) for run, entries in recorded.journals.items()},
+        {run: lines_of(entries) for run, entries in recorded.journals.items()},
         {run: as_object(json.loads(encode_bundle(bundle))) for run, bundle in recorded.bundles.items()},
         recorded.bodies,
-        {run: _lines(entries) for run, entries in recorded.earlier.items()},
+        {run: lines_of(entries) for run, entries in recorded.earlier.items()},
     )
 
 
-def _lines(entries: Sequence[Recorded]) -> Lines:
-    return [line_of(recorded) for recorded in entries]
+def lines_of(entries: Sequence[Recorded]) -> Lines:
+    """Return a journal as JSON."""
+    return [_line(recorded) for recorded in entries]
 
 
-def line_of(recorded: Recorded) -> Mapping[str, object]:
+def _line(recorded: Recorded) -> Mapping[str, object]:
     """Return an entry with its address, time and owner as JSON."""
     # Written and read once, so that tuples are lists as in a file.
     entry: object = json.loads(encode(to_json(recorded.entry)))
