@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal
@@ -10,7 +10,7 @@ from typing import Literal
 from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
 from gofer.evals.goldens.decision_points import decision_before
 from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn
-from gofer.evals.goldens.redacted_runs import Redacted, redacted
+from gofer.evals.goldens.redacted_runs import redacted
 from gofer.evals.goldens.redaction import VERSION
 from gofer.evals.goldens.replayed_case import Replaying, refuse_unreplayable, replayed_turns
 from gofer.evals.goldens.run_file import GoldenRun, recording_bytes
@@ -67,6 +67,7 @@ async def golden_of(
         )
     await refuse_unreplayable(turns, replaying)
     case = redacted(turns, salt, wish.words)
+    wish = replace(wish, not_contains=[case.text(text) for text in wish.not_contains], judge=case.text(wish.judge))
     played = await replayed_turns(case.turns, replaying)
     recording = recording_bytes(played)
     last = played[-1]
@@ -79,8 +80,8 @@ async def golden_of(
         workflow=_progress(last).workflow,
         purpose=wish.purpose,
         turns=tuple(_turn(facts, wish, last=facts is last) for facts in played),
-        not_contains=tuple(case.text(text) for text in wish.not_contains),
-        judge=_criteria(case, wish),
+        not_contains=tuple(wish.not_contains),
+        judge=_criteria(wish),
         decision=decision,
         next=tuple(following),
         recording_sha256=hashlib.sha256(recording).hexdigest(),
@@ -121,10 +122,10 @@ def _expectations(turn: GoldenTurn, status: str, wish: Wish, *, last: bool) -> E
     return Expectations(status=(status,), tools=ToolExpectations(required=tuple(tools)))
 
 
-def _criteria(case: Redacted, wish: Wish) -> tuple[Criterion, ...]:
+def _criteria(wish: Wish) -> tuple[Criterion, ...]:
     if not wish.judge:
         return ()
-    return (Criterion(id="regression", ask=case.text(wish.judge), least_score=0.8),)
+    return (Criterion(id="regression", ask=wish.judge, least_score=0.8),)
 
 
 def _source(before: GoldenRun, after: GoldenRun, now: float) -> GoldenSource:
