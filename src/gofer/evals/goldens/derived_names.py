@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
+from gofer.evals.goldens.base64_texts import within_base64
 from gofer.evals.goldens.run_file import GoldenRun, Lines
 from gofer.journal.codec import from_json
 from gofer.journal.lineage import child_of
@@ -39,6 +40,9 @@ class DerivedNames:
         """Return a text with the new names."""
         if not self.renamed:
             return text
+        return within_base64(self._renamed(text), self._renamed)
+
+    def _renamed(self, text: str) -> str:
         if self._pattern is None:
             longest_first = sorted(self.renamed, key=lambda name: -len(name))
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))

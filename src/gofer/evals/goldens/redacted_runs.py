@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from gofer.evals.goldens.derived_names import DerivedNames
-from gofer.evals.goldens.known_names import actor_of, known_names, ordinary_words, parts_of
+from gofer.evals.goldens.known_names import known_names, named_in_entry, ordinary_words, parts_of
 from gofer.evals.goldens.placeholders import placeholder
 from gofer.evals.goldens.pseudonyms import Pseudonyms, lower
 from gofer.evals.goldens.redaction import Redaction, customer_words, sensitive_in, texts_in
@@ -81,7 +81,7 @@ def _text(content: bytes) -> str | None:
 def _words(bodies: Sequence[object], turns: Sequence[GoldenRun], protected: str) -> Iterator[Sensitive]:
     ordinary = ordinary_words(_company_texts(turns))
     names = [name for body in bodies for name in known_names(body)]
-    names += [name for turn in turns for event in _events(turn) for name in actor_of(event)]
+    names += [name for turn in turns for entry in _entries(turn) for name in named_in_entry(entry)]
     by_form = [word for body in bodies for word in sensitive_in(body)]
     runs = {run for turn in turns for run in (*turn.journals, *turn.earlier)}
     for word in (*names, *parts_of([*names, *by_form], ordinary), *by_form):
@@ -103,12 +103,8 @@ def _company_texts(turns: Sequence[GoldenRun]) -> Iterator[str]:
                 yield as_text(as_object(as_object(schema).get("function")).get("description"))
 
 
-def _events(turn: GoldenRun) -> Iterator[Mapping[str, object]]:
-    for journal in _journals(turn):
-        for line in journal:
-            entry = as_object(line["entry"])
-            if entry["kind"] == "run.accepted":
-                yield as_object(entry.get("event"))
+def _entries(turn: GoldenRun) -> Iterator[Mapping[str, object]]:
+    return (as_object(line["entry"]) for journal in _journals(turn) for line in journal)
 
 
 def _journals(turn: GoldenRun) -> Sequence[Lines]:
