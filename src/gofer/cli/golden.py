@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import re
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from gofer.runtime.retention import keep
 from gofer.runtime.run_reader import RunReader, listed_run
 from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError, Gone
+from gofer.values.outside import random_key
 
 _EXAMPLES = f"""examples:
   gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
@@ -35,8 +35,6 @@ addresses, numbers and tokens of people get pseudonyms. Read both files before y
 word that is secret. Private runs, damaged runs and runs that have not ended are refused. The run itself is kept from
 deletion; `gofer keep RUN --no` ends that.
 """
-_SALT = 32
-"""The bytes of the salt of a case, which is not kept."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +136,7 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         words=arguments.redact,
     )
     with open_replaying(Path.cwd()) as replaying:
-        return await golden_of(turns, wish, replaying, secrets.token_bytes(_SALT), opened.clock.now())
+        return await golden_of(turns, wish, replaying, random_key(), opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:

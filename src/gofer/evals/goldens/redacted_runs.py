@@ -167,7 +167,7 @@ def _redacted_contents(turn: GoldenRun, redaction: Redaction) -> GoldenRun:
 
 
 def _owners(turn: GoldenRun) -> Mapping[str, str]:
-    """Return a plain name for each process that worked on the run, whose own name may be that of a machine."""
+    """Return a plain name for each process that worked on the run, because its own name may be that of a machine."""
     found = [as_text(line["owner"]) for journal in _journals(turn) for line in journal]
     return {owner: f"owner-{number}" for number, owner in enumerate(dict.fromkeys(found), 1)}
 

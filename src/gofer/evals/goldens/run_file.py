@@ -76,10 +76,10 @@ def golden_run(recorded: RecordedRun) -> GoldenRun:
 
 def lines_of(entries: Sequence[Recorded]) -> Lines:
     """Return a journal as JSON."""
-    return [_line(recorded) for recorded in entries]
+    return [line_of(recorded) for recorded in entries]
 
 
-def _line(recorded: Recorded) -> Mapping[str, object]:
+def line_of(recorded: Recorded) -> Mapping[str, object]:
     """Return an entry with its address, time and owner as JSON."""
     # Written and read once, so that tuples are lists as in a file.
     entry: object = json.loads(encode(to_json(recorded.entry)))
@@ -87,10 +87,13 @@ def _line(recorded: Recorded) -> Mapping[str, object]:
 
 
 def _recorded(line: Mapping[str, object]) -> Recorded:
-    n = cast(int, line["n"])
-    i = cast(int, line["i"])
-    at = cast(int, line["at"])
-    return Recorded(n, i, at, as_text(line.get("owner")), from_json(line["entry"]))
+    return Recorded(
+        n=cast(int, line["n"]),
+        i=cast(int, line["i"]),
+        at=cast(int, line["at"]),
+        owner=as_text(line.get("owner")),
+        entry=from_json(line["entry"]),
+    )
 
 
 def recording_bytes(turns: Sequence[GoldenRun]) -> bytes:

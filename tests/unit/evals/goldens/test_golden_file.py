@@ -19,7 +19,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_golden_is_written_as_it_was_read(path: Path) -> None:
+def test_shipped_golden_is_written_unchanged(path: Path) -> None:
     read = read_golden(path)
     assert golden_text(read.golden) == path.read_text()
     assert [turn.run for turn in read.turns] == [turn.run for turn in read.golden.turns]
@@ -57,7 +57,7 @@ def test_golden_with_the_name_of_another_file_is_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": 2}', '{"format": 1, "runs": []}', '{"format": 1, "runs": [{}]}'])
-def test_recording_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_file_in_another_format_is_no_recording(tmp_path: Path, text: str) -> None:
     path = copied(tmp_path)
     recording_path(path).write_text(text)
     with pytest.raises(ConfigError, match=r"run\.json: "):

@@ -150,6 +150,6 @@ def test_numbers_in_json_are_replaced_as_numbers() -> None:
     assert redacted["count"] == 12
 
 
-def test_word_that_is_too_short_is_refused() -> None:
+def test_too_short_word_is_refused() -> None:
     with pytest.raises(ConfigError, match="three characters"):
         redaction("ab")

@@ -24,7 +24,7 @@ def test_other_cells_stay() -> None:
     assert harmless_cell("PAY-18: 1 = 1") == "PAY-18: 1 = 1"
 
 
-def test_each_turn_is_a_row_with_what_people_saw() -> None:
+def test_each_turn_is_a_row_with_the_objects_seen() -> None:
     golden = read_golden_file(GOLDEN)
     turn = golden.turns[0].model_copy(update={"input": '=cmd|"/c calc"!A0, "quoted"\nsecond line'})
     rows = list(csv.reader(io.StringIO(csv_text(golden.model_copy(update={"turns": (turn, *golden.turns)})))))
