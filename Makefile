@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ reliability: .venv/.dev ## write the tables of docs/reliability.md again
 
 outages: .venv/.dev ## print what people and operators see of each outage, and make its table in docs/reliability.md anew
 	@PYTHONPATH=tests $(BIN)/python -m generators.outages
+
+replays: .venv/.dev ## replay each run that unit tests and journeys produce; a difference is an error
+	PYTHONPATH=tests $(RUN) pytest -p support.replay.replayed_runs tests/unit/engine tests/unit/runtime tests/journeys $(ARGS)
 
 healthy: .venv/.dev ## play 1,000 healthy runs, and print the false alarms of each check and which planted faults are found
 	@PYTHONPATH=tests $(BIN)/python -m generators.healthy_runs

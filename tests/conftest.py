@@ -41,6 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--benchmarks", action="store_true", help="run tests/benchmarks, which print ratios")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker of tests that `make replays` leaves out; see support/replay/replayed_runs.py."""
+    config.addinivalue_line("markers", "not_replayed(reason): the runs of this test are not replayed")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Benchmarks run only when asked for; they are deselected, not skipped, so that a skip always means trouble."""
     if config.getoption("--benchmarks"):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,8 @@ from pydantic import BaseModel
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.cli.main import COMMANDS, main
+from gofer.evals import eval_file
+from gofer.evals.matching import OPERATORS
 from gofer.journal.entries import KINDS
 from gofer.sources.github import receiver
 from gofer.sources.github.refusals import REFUSALS as GITHUB_REFUSALS
@@ -21,6 +24,7 @@ from gofer.sources.refusals import Refusals
 from gofer.sources.registry import SOURCES
 from gofer.sources.slack.refusals import REFUSALS as SLACK_REFUSALS
 from gofer.sources.triggers import TRIGGER_KINDS
+from gofer.tools.mocks import Override
 from gofer.workflows.field_descriptions import description_of
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import RULES, Rule
@@ -180,6 +184,7 @@ def test_documented_check_rules_equal_the_rules_of_the_check() -> None:
         ((), "agents/workflow.schema.json"),
         (("--defaults",), "agents/defaults.schema.json"),
         (("--subagent",), "subagents/subagent.schema.json"),
+        (("--eval",), "evals/eval.schema.json"),
     ],
 )
 def test_editor_schema_equals_the_schema_of_the_form(
@@ -189,9 +194,10 @@ def test_editor_schema_equals_the_schema_of_the_form(
     assert (ROOT / file).read_text() == capsys.readouterr().out
 
 
-def test_workflow_and_subagent_files_name_their_schema() -> None:
-    for path in (*(ROOT / "agents").glob("*.yaml"), *(ROOT / "subagents").glob("*.yaml")):
-        room = {"agents": "workflow", "subagents": "subagent"}[path.parent.name]
+def test_workflow_subagent_and_eval_files_name_their_schema() -> None:
+    rooms = {"agents": "workflow", "subagents": "subagent", "evals": "eval"}
+    for path in (path for room in rooms for path in (ROOT / room).glob("*.yaml")):
+        room = rooms[path.parent.name]
         name = "defaults" if path.stem == "defaults" else room
         assert path.read_text().splitlines()[0] == f"# yaml-language-server: $schema={name}.schema.json"
 
@@ -199,6 +205,47 @@ def test_workflow_and_subagent_files_name_their_schema() -> None:
 @pytest.mark.parametrize("form", [Workflow, ModelChoice, Limits, Defaults, Subagent, SubagentLimits])
 def test_each_workflow_key_has_a_description(form: type[Strict]) -> None:
     assert [name for name in form.model_fields if not description_of(form, name)] == []
+
+
+FORMS_OF_EVALS: Mapping[str, type[Strict]] = {
+    "### The file": eval_file.Eval,
+    "### A case": eval_file.Case,
+    "### `trigger`": eval_file.Trigger,
+    "### `then`": eval_file.Turn,
+    "### `decision`": eval_file.DecisionPoint,
+    "### An item of `history`": eval_file.EarlierTurn,
+    "### An item of `calls`": eval_file.EarlierCall,
+    "### `mocks`": Override,
+    "### `expect`": eval_file.Expectations,
+    "### `tools`": eval_file.ToolExpectations,
+    "### A call in `tools` and `next`": eval_file.CallExpectation,
+    "### `world` of `expect`": eval_file.WorldExpectations,
+    "### `output`": eval_file.OutputExpectations,
+    "### `rubric`": eval_file.Rubric,
+    "### `judge`": eval_file.Criterion,
+    "### `tolerance`": eval_file.Tolerance,
+    "### `runs`": eval_file.Runs,
+    "### `quarantine`": eval_file.Quarantine,
+}
+"""The forms of eval files by the headings of their tables in docs/evals.md."""
+
+
+@pytest.mark.parametrize(("heading", "form"), FORMS_OF_EVALS.items())
+def test_documented_keys_of_evals_equal_the_form_and_its_descriptions(heading: str, form: type[Strict]) -> None:
+    text = (ROOT / "docs/evals.md").read_text().split(f"\n{heading}\n", 1)[1].split("\n### ", 1)[0]
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    fields = [(field.alias or name, description_of(form, name)) for name, field in form.model_fields.items()]
+    assert rows == [f"| `{key}` | {' '.join(description.split())} |" for key, description in fields]
+
+
+def test_documented_forms_of_evals_are_all_forms_of_the_module() -> None:
+    forms = {part for part in vars(eval_file).values() if isinstance(part, type) and issubclass(part, Strict)}
+    assert forms - {Strict} == {*FORMS_OF_EVALS.values()}
+
+
+def test_documented_operators_of_matchers_equal_the_operators() -> None:
+    table = (ROOT / "docs/evals.md").read_text().split("| operator | holds if |", 1)[1].split("\n\n", 1)[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [*OPERATORS]
 
 
 def listed_commands() -> dict[str, set[str]]:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "gofer"
 PLAIN = {
+    "evals/judging/labels.py": "tells whether labels changed since a measurement",
+    "evals/judging/question.py": "names the judge's prompt and a criterion in grades and measurements",
     "app/backup/copied_files.py": "checks files of a backup",
     "app/backup/backup_manifest.py": "checks files of a backup",
     "journal/blob_store.py": "names bodies by their sealed bytes, and bundles by their text",

@@ -141,9 +141,10 @@ def test_only_values_outside_reads_clocks_and_random_numbers() -> None:
     assert found(names, "values/outside.py") == ["app/embedded/state.py"]
 
 
-def test_only_the_owned_run_and_the_claim_append_to_a_journal() -> None:
+def test_only_the_owned_run_the_claim_and_the_copy_write_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
-    assert found(appending, "nowhere", calls) == ["engine/owned_run.py", "journal/log.py"]
+    assert found(appending, "nowhere", calls) == ["engine/owned_run.py", "journal/copied_journal.py", "journal/log.py"]
+    assert found({"write_copy"}, "nowhere", calls) == ["app/embedded/eval_state.py"]
     assert found({"claim"}, "nowhere", calls) == ["engine/subagent_owner.py", "runtime/receive.py"]
 
 

@@ -30,33 +30,57 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "http": ["gofer.app.functions.aws_http"],
     "httpx2": ["gofer.app", "gofer.models.chat_completions"],
     "jq": ["gofer.files.jq_child"],
-    "jsonschema": ["gofer.evals", "gofer.workflows.output", "gofer.workflows.output_schema"],
+    "jsonschema": ["gofer.workflows.output", "gofer.workflows.output_schema"],
     "jwt": ["gofer.sources.webhook.jwt_bearer"],
     "lxml": ["gofer.files.extract.xml_package"],
     "markdown_it": ["gofer.sources"],
     "olefile": ["gofer.files.extract.outlook"],
     "openai": ["gofer.app.model_endpoints", "gofer.models.chat_completions"],
     "opentelemetry": ["gofer.runtime.telemetry"],
-    "pydantic": ["gofer.app.backup", "gofer.check", "gofer.evals", "gofer.sources", "gofer.tool", "gofer.tools", "gofer.workflows"],
+    "pydantic": [
+        "gofer.app.backup",
+        "gofer.check",
+        "gofer.evals",
+        "gofer.sources",
+        "gofer.tool",
+        "gofer.tools",
+        "gofer.workflows",
+    ],
     "pydantic_core": ["gofer.tools", "gofer.workflows"],
+    "pytest": ["gofer_pytest"],
     "pydantic_monty": ["gofer.files.sandbox"],
     "pypdfium2": ["gofer.files.extract"],
     "python_calamine": ["gofer.files.extract.sheets"],
-    "re2": ["gofer.files"],
+    "re2": ["gofer.evals.patterns", "gofer.files"],
     "selectolax": ["gofer.files.extract.html"],
     "slack_bolt": ["gofer.sources.slack.socket_mode"],
     "slack_sdk": ["gofer.sources.slack.socket_mode"],
     "socket": ["gofer.app.embedded.server", "gofer.app.http", "gofer.files"],
     "ssl": ["gofer.app.functions.aws_http", "gofer.app.http"],
     "starlette": ["gofer.app"],
-    "subprocess": ["gofer.files.child"],
-    "typing_extensions": ["gofer"],
+    "subprocess": ["gofer.app.evals.repository", "gofer.files.child"],
+    "typing_extensions": ["gofer", "gofer_pytest"],
     "uvicorn": ["gofer.app.embedded"],
-    "yaml": ["gofer.cli", "gofer.evals", "gofer.tools.mocks", "gofer.values.model_script", "gofer.workflows"],
+    "yaml": [
+        "gofer.app.evals",
+        "gofer.cli",
+        "gofer.evals",
+        "gofer.tools.mocks",
+        "gofer.values.model_script",
+        "gofer.workflows",
+    ],
 }
 """Each library, and each module of the standard library that reaches outside the process, with its importers."""
 PARTS: Mapping[str, Sequence[str]] = {
-    "gofer_simulators": ["gofer.app.demo", "gofer.app.evals", "gofer.app.embedded", "gofer.cli.demo", "gofer.cli.run", "gofer_simulators"],
+    "gofer_pytest": [],
+    "gofer_simulators": [
+        "gofer.app.demo",
+        "gofer.app.evals",
+        "gofer.app.embedded",
+        "gofer.cli.demo",
+        "gofer.cli.run",
+        "gofer_simulators",
+    ],
     "gofer.models.chat_completions": ["gofer.app"],
     "gofer.models.price_library": ["gofer.app.catalog"],
     "gofer.files.extract": ["gofer.files"],
@@ -70,7 +94,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],
     "gofer.cli": ["gofer.cli"],
     "gofer.embed": [],
-    "gofer.app": ["gofer.app", "gofer.cli", "gofer.embed", "handlers"],
+    "gofer.app": ["gofer.app", "gofer.cli", "gofer.embed", "gofer_pytest", "handlers"],
 }
 """Parts of Gofer with those that may import them."""
 WHOLE: Mapping[str, Sequence[str]] = {
@@ -104,7 +128,7 @@ def imports(path: Path) -> Iterator[str]:
 def sources() -> Iterator[tuple[str, set[str]]]:
     """Yield each module of the project with what it imports."""
     for base in ("src", "."):
-        packages = ("gofer", "gofer_simulators") if base == "src" else ("handlers",)
+        packages = ("gofer", "gofer_pytest", "gofer_simulators") if base == "src" else ("handlers",)
         for path in (file for package in packages for file in sorted((ROOT / base / package).rglob("*.py"))):
             name = ".".join(path.relative_to(ROOT / base).with_suffix("").parts).removesuffix(".__init__")
             yield name, set(imports(path))
@@ -121,7 +145,7 @@ def within(name: str, parts: Sequence[str] | set[str]) -> bool:
 def outside_library(name: str) -> str:
     """Return the library of an import, or an empty text for our own modules and for those without outside effects."""
     top = name.partition(".")[0]
-    if top in ("gofer", "gofer_simulators", "handlers"):
+    if top in ("gofer", "gofer_pytest", "gofer_simulators", "handlers"):
         return ""
     if top in sys.stdlib_module_names:
         return top if within(name, NETWORK | PROCESSES) else ""

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from gofer.journal import inbox
-from gofer.journal.entries import MessageReceived, Recorded, RunCancelled, RunConcluded, RunFinished, RunRetried
+from gofer.journal.entries import (
+    MessageReceived,
+    Recorded,
+    RunCancelled,
+    RunConcluded,
+    RunFinished,
+    RunGraded,
+    RunRetried,
+)
+from gofer.journal.grade_entries import Grade
 from gofer.models.language_model import Answer
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.declare import bind_all
@@ -28,6 +37,14 @@ from support.models.served import served
 REPORT = NewFile("report.txt", "text/plain", None, "Slack", 9_000, {"tool": "fetch", "arguments": {"text": "F1"}})
 SKILLS = {"tables": Skill("tables", "How tables look.", "Three columns at most.", {"wide.md": b"Turn them."})}
 PLAN = [{"id": "1", "description": "read"}, {"id": "2", "description": "say"}]
+
+
+GRADES = (
+    Grade("status", passed=True),
+    Grade("tools.forbidden", passed=False, expected="no call of post", happened="post was called", step="4.1"),
+    Grade("judge.short", passed=False, blocks=False, score=0.5, explanation="two of four votes"),
+)
+GRADED = RunGraded("window/full", 1, "failed", "scripted", "b" * 64, GRADES)
 
 
 def todo(status: str, **more: str) -> tuple[str, dict[str, object]]:
@@ -85,6 +102,8 @@ async def played() -> WindowStory:
     await inbox.put(made.store, "run1", "2-retried", RunRetried("an operator"))
     ending = await coordinate(step, _bundle(made), PROVENANCE)
     await _end(made, step, RunConcluded(ending.status, ending.reason, ending.answer))
+    step.note(GRADED)
+    await step.commit()
     return WindowStory(await made.journal(), model.questions)
 
 

@@ -133,6 +133,12 @@ class ModelAccess:
     reach: Callable[[Endpoint], Model] = refuse_all
     """Returns the models behind an endpoint of defaults.yaml. Raises Refused."""
 
+    def of(self, endpoint: Endpoint) -> Model:
+        """Return the models behind any endpoint. Raises Refused."""
+        if endpoint.is_default:
+            return self.default
+        return self.reach(endpoint)
+
 
 def models_of(settings: Settings, http: httpx2.AsyncClient, keys: Keys | None = None) -> ModelAccess:
     """Return the models that the settings allow. `keys` replaces the keys in the settings.

@@ -114,7 +114,7 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
     for argument in call.arguments:
         if argument.text not in fields:
             message = f"`{tool.name}` has no argument `{argument.text[:80]}`."
-            hint = _argument_hint(argument.text, fields)
+            hint = argument_hint(argument.text, fields)
             yield Mistake(page.file, argument.place, "unknown-argument", message, hint)
     for argument, text in call.strings:
         match tool.name, argument:
@@ -126,7 +126,8 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
                 pass
 
 
-def _argument_hint(argument: str, fields: Sequence[str]) -> str:
+def argument_hint(argument: str, fields: Sequence[str]) -> str:
+    """Return the hint for an argument that a tool does not have. `fields` are its arguments."""
     if meant := close_match(argument, fields, 0.6):
         return f"Write `{meant}`."
     if fields:

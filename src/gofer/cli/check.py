@@ -6,10 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.app.catalog import mistakes, models
+from gofer.app.catalog import mistakes as workflow_mistakes
+from gofer.app.catalog import models
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.check.sarif import sarif
+from gofer.evals.load import FOLDER as EVALS
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.values.errors import ConfigError
+from gofer.values.outside import SystemClock
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake, in_order
 from gofer.workflows.script_source import FOLDER as SCRIPTS
@@ -17,11 +21,12 @@ from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 
 _EXAMPLES = """examples:
-  gofer check                            all files of the workflows in agents/
+  gofer check                            all files of the workflows in agents/, and all files of evals/
   gofer check agents/answer-here.yaml    only this file and answer-here.md
   gofer check coordinators/mark.py       only this script
   gofer check tools/oncall.py            only this tool
   gofer check skills/citing-sources      only this skill and its scripts
+  gofer check evals/file-ticket.yaml     only this eval file
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
   gofer check --models                   a table of the models: endpoint, key, price, window, reads
   gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
@@ -36,7 +41,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="a folder of workflows, the folder of a skill, or single files (default agents)",
+        help="a folder of workflows, of a skill or of evals, or single files (default agents and evals)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON list on stdout")
@@ -69,23 +74,28 @@ def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
         raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in such a folder.")
     if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
-        return [found for found in mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
+        return [found for found in workflow_mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
+    if EVALS in (path.name, path.parent.name):
+        found = eval_mistakes(_folder(path), SystemClock())
+        return [mistake for mistake in found if mistake.file.is_relative_to(path)]
     folder = _folder(path)
     # The parent of agents/ may contain other YAML files, such as the template of a deployment.
     if (folder / "agents").is_dir() or not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
-        return mistakes(folder)
+        return [*workflow_mistakes(folder), *eval_mistakes(folder, SystemClock())]
     chosen = {path}
     if path.suffix == ".yaml":
         chosen.add(path.with_suffix(".md"))
-    return [mistake for mistake in mistakes(folder) if mistake.file in chosen]
+    return [mistake for mistake in workflow_mistakes(folder) if mistake.file in chosen]
 
 
 def _folder(path: Path) -> Path:
     """Return the folder of the workflows that a path belongs to."""
     inner = path / "agents"
-    if path.parent.name in (SCRIPTS, SUBAGENTS, TOOLS):
+    if path.name == EVALS:
+        return path.parent / "agents"
+    if path.parent.name in (EVALS, SCRIPTS, SUBAGENTS, TOOLS):
         return path.parent.parent / "agents"
     if inner.is_dir():
         return inner

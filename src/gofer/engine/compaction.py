@@ -223,7 +223,9 @@ def summary_entry(call: str, answer: Answer) -> SubagentFinished:
     elif written_call(text, ()) is not None:
         code = "call_as_text"
     status = "error" if code else "ok"
-    return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
+    used = answer.usage
+    fingerprint = answer.fingerprint
+    return SubagentFinished(call, status, text, answer.model, used, None, 0, code, fingerprint=fingerprint)
 
 
 def _history(leaving: LeavingMessages, cut: Cut) -> NewFile:

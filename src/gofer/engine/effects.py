@@ -51,6 +51,8 @@ class Patience:
     """First pause before a failed attempt is repeated; each further pause is four times as long."""
     pause: float = 60.0
     """First wait of a run when no model answers or a system is down. Each further wait for models is twice as long."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for seconds between two attempts. An eval moves its clock instead."""
 
 
 LOST = "it was in progress when its worker stopped"
@@ -269,7 +271,7 @@ async def _with_look_up(
         first = await _attempt(tool, call, arguments)
         if not isinstance(first, NoAnswer):
             return first
-        await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
+        await permit.patience.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
     if found := await _look_up(tool, call, arguments, permit.patience):
         return found
     # An owner that takes over from here on has to wait again before it looks.
@@ -277,7 +279,7 @@ async def _with_look_up(
     again = await _attempt(tool, call, arguments)
     if not isinstance(again, NoAnswer):
         return again
-    await asyncio.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
+    await permit.patience.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
     if found := await _look_up(tool, call, arguments, permit.patience):
         return found
     if again.is_outage:
@@ -333,7 +335,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T | NoAnswer]], clock: Clock
         wait = max(pause, outcome.retry_after)
         if number == ATTEMPTS or clock.monotonic() - began + wait > ATTEMPTS_WITHIN:
             return outcome
-        await asyncio.sleep(wait)
+        await patience.sleep(wait)
         pause *= 4
     raise AssertionError("the last attempt returns")
 

@@ -5,7 +5,6 @@ Then each other model of the role is asked, at its own endpoint. If none answere
 run is deferred. `models/failures.py` says what follows each class of failures.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,6 +82,7 @@ class TimedAnswer:
             duration_ms=self.took_ms,
             extra=answer.extra,
             thoughts=answer.thoughts,
+            fingerprint=answer.fingerprint,
         )
 
 
@@ -128,7 +128,7 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
             if attempt == ATTEMPTS or wait > LONGEST_PAUSE or late:
                 raise
             _log.warning("the model did not answer, attempt %d: %s", attempt, error)
-        await asyncio.sleep(wait)
+        await services.patience.sleep(wait)
         pause *= 4
     raise AssertionError("the last attempt returns or raises")
 

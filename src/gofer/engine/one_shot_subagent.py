@@ -49,7 +49,9 @@ def answer_entry(call: str, subagent: LoadedSubagent, answer: Answer) -> Subagen
     """Return the journal entry of an answer, without its cost: its text, or the reason why it is useless."""
     code, text = _judge(subagent, answer)
     status = "error" if code else "ok"
-    return SubagentFinished(call, status, text, answer.model, answer.usage, None, 0, code)
+    used = answer.usage
+    fingerprint = answer.fingerprint
+    return SubagentFinished(call, status, text, answer.model, used, None, 0, code, fingerprint=fingerprint)
 
 
 def _judge(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:

@@ -120,17 +120,29 @@ class Services:
 
         Tools that only Gofer itself calls are left out.
         """
-        kinds = _kinds(workflow, skills or {})
-        base = [tool for kind in kinds for tool in self.tools.values() if tool.base == kind]
-        listed = [self.tools[name] for name in workflow.tool_names if name in self.tools]
-        # The tools that most runs share come first, so that the requests of all workflows begin with the same bytes.
-        return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
+        return granted_tools(self.tools, workflow, skills or {})
 
     def offered(self, loaded: Loaded) -> Sequence[AnyTool]:
         """Return the tools in the prompt of a run. If a workflow lists too many, the run has to search for them."""
-        granted = self.granted(loaded.workflow, loaded.skills).values()
-        searched = tools_are_searched(loaded.workflow)
-        return [tool for tool in granted if tool.base or not searched]
+        return offered_tools(self.tools, loaded)
+
+
+def granted_tools(
+    tools: Mapping[str, AnyTool], workflow: Workflow, skills: Mapping[str, Skill]
+) -> Mapping[str, AnyTool]:
+    """Return those of all tools that the runs of a workflow may call, as `Services.granted` does."""
+    kinds = _kinds(workflow, skills)
+    base = [tool for kind in kinds for tool in tools.values() if tool.base == kind]
+    listed = [tools[name] for name in workflow.tool_names if name in tools]
+    # The tools that most runs share come first, so that the requests of all workflows begin with the same bytes.
+    return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
+
+
+def offered_tools(tools: Mapping[str, AnyTool], loaded: Loaded) -> Sequence[AnyTool]:
+    """Return those of all tools that are in the prompt of a run, as `Services.offered` does."""
+    granted = granted_tools(tools, loaded.workflow, loaded.skills).values()
+    searched = tools_are_searched(loaded.workflow)
+    return [tool for tool in granted if tool.base or not searched]
 
 
 def _kinds(workflow: Workflow, skills: Mapping[str, Skill]) -> Sequence[str]:

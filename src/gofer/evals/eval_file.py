@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from gofer.tools.mocks import Override
-from gofer.workflows.form_parts import Name, Names, Number, Strict, Whole, listed
+from gofer.values.canonical_json import as_object
+from gofer.workflows.form_parts import Name, Names, Number, Strict, Whole, listed, mistake
 
 JsonObject = Mapping[str, object]
 Share = Annotated[float, Field(ge=0, le=1)]
+Texts = str | tuple[str, ...]
+TextList = Annotated[tuple[Name, ...], BeforeValidator(listed, json_schema_input_type=Texts)]
+"""Texts; a single text is a list with one item."""
 
 
 def _one_or_more(value: object) -> object:
@@ -20,42 +24,74 @@ def _one_or_more(value: object) -> object:
     return value
 
 
-Mocks = Mapping[Name, Annotated[tuple[Override, ...], BeforeValidator(_one_or_more)]]
+def _one_call_or_more(value: object) -> object:
+    """Return one call, a name or a mapping, as a list with it."""
+    return _one_or_more(listed(value))
+
+
+def _form_of(value: object) -> str:
+    """Return the alternative that a value has: a mapping, or else a text."""
+    if isinstance(value, Mapping):
+        return "mapping"
+    return "text"
+
+
+FileOrData = Annotated[
+    Annotated[str, Tag("text")] | Annotated[JsonObject, Tag("mapping")],
+    Discriminator(_form_of),
+]
+"""A file, as a path relative to the eval file, or the data itself."""
+
+Mocks = Mapping[
+    Name,
+    Annotated[
+        tuple[Override, ...],
+        BeforeValidator(_one_or_more, json_schema_input_type=Override | tuple[Override, ...]),
+    ],
+]
 """The results of mocked tools, by tool; the first entry with matching arguments applies."""
 
 
 class Trigger(Strict):
     """The delivery that starts a run: a payload as its sender sends it, as `gofer run --event` takes it."""
 
-    payload: str | JsonObject | None = None
-    """A file beside the eval file, or the payload itself. A schedule needs none."""
+    payload: FileOrData | None = None
+    """The payload itself, or the path of its file from the folder of the eval file. A schedule needs none."""
     source: str = ""
-    """The sender, if the workflow has triggers of several sources."""
+    """The sender, if the workflow has triggers of several sources: the name before the point of a trigger."""
     hook: str = ""
+    """The webhook that is called, if the workflow has several."""
     headers: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """The headers of the delivery, such as the one that names the kind of event."""
 
 
 class EarlierCall(Strict):
     """A call in the history of a decision point, with its result."""
 
     tool: Name
+    """The tool that was called."""
     arguments: JsonObject = Field(default_factory=dict[str, object])
+    """The arguments of the call."""
     text: str = ""
     """The result as the model reads it."""
     status: Literal["ok", "error", "refused"] = "ok"
+    """The outcome of the call."""
 
 
 class EarlierTurn(Strict):
     """One answer of the model in the history of a decision point."""
 
     text: str = ""
+    """The words of the model."""
     calls: tuple[EarlierCall, ...] = ()
+    """The calls of the model, in order."""
 
 
 class DecisionPoint(Strict):
     """The middle of a run: the case asks the model only for its next step after this history."""
 
     history: tuple[EarlierTurn, ...] = ()
+    """The answers of the model so far, with the results of their calls."""
     plan: tuple[Mapping[str, str], ...] = ()
     """The steps of the plan: `id`, `description`, `status`, and `needs`."""
 
@@ -64,26 +100,36 @@ class CallExpectation(Strict):
     """The calls of one tool that a run must make."""
 
     arguments: JsonObject = Field(default_factory=dict[str, object])
-    """A matcher for each argument; see `matching.py`."""
+    """A matcher for each argument."""
     times: Whole | None = Field(default=None, ge=0)
     """The exact number of matching calls; by default one or more."""
     status: Literal["ok", "error", "refused", "unknown"] | None = "ok"
     """The outcome of the calls; null accepts every outcome."""
 
 
-RequiredCall = Name | Mapping[Name, CallExpectation]
+RequiredCall = Annotated[
+    Annotated[Name, Tag("text")] | Annotated[Mapping[Name, CallExpectation], Tag("mapping")],
+    Discriminator(_form_of),
+]
 """A tool by its name, or `{tool: expectation}`."""
+
+RequiredCalls = Annotated[
+    tuple[RequiredCall, ...],
+    BeforeValidator(_one_call_or_more, json_schema_input_type=RequiredCall | tuple[RequiredCall, ...]),
+]
+"""Calls in order; a single call is a list with one item."""
 
 
 class ToolExpectations(Strict):
     """The calls that a run must make and must not make."""
 
-    required: tuple[RequiredCall, ...] = ()
-    forbidden: tuple[RequiredCall, ...] = ()
+    required: RequiredCalls = ()
+    """Tools, or calls with certain arguments, that the run must make, in any order."""
+    forbidden: RequiredCalls = ()
     """Tools, or calls with certain arguments, that the run must not make. A refused attempt counts as made."""
-    in_order: tuple[RequiredCall, ...] = ()
+    in_order: RequiredCalls = ()
     """Calls that must happen in this order; other calls may happen between them."""
-    only: tuple[Name, ...] | None = None
+    only: Annotated[tuple[Name, ...], BeforeValidator(listed, json_schema_input_type=Texts)] | None = None
     """The only tools that may be called, besides the tools that every run has; by default all."""
 
 
@@ -97,8 +143,9 @@ class WorldExpectations(Strict):
     """A matcher for each path of which at least one matching value must be added."""
     changed: JsonObject = Field(default_factory=dict[str, object])
     """A matcher for the new value of each path that must change."""
-    removed: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
-    unchanged: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    removed: TextList = ()
+    """Paths that must be removed."""
+    unchanged: TextList = ()
     """Systems or paths that must not change."""
     counts: Mapping[str, Whole] = Field(default_factory=dict[str, int])
     """The exact number of added values for each path."""
@@ -116,10 +163,15 @@ def _and_of_ors(value: object) -> object:
 class OutputExpectations(Strict):
     """The answer that people get. Texts are compared without regard to case and white space."""
 
-    contains_any: Annotated[tuple[Names, ...], BeforeValidator(_and_of_ors)] = ()
+    contains_any: Annotated[
+        tuple[Names, ...],
+        BeforeValidator(_and_of_ors, json_schema_input_type=str | tuple[str, ...] | tuple[Names, ...]),
+    ] = ()
     """An OR of texts, or an AND of ORs: of each inner list, the answer must contain one text."""
-    contains_all: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
-    not_contains: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    contains_all: TextList = ()
+    """Texts that the answer must contain."""
+    not_contains: TextList = ()
+    """Texts that the answer must not contain."""
     json_fields: JsonObject = Field(default_factory=dict[str, object], alias="json")
     """A matcher for each field of the answer of a workflow with `output`; a dotted name leads into objects."""
 
@@ -127,33 +179,52 @@ class OutputExpectations(Strict):
 class Rubric(Strict):
     """Fixed criteria of a run. A criterion that is not written is not graded."""
 
-    expected_status: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    expected_status: TextList = ()
+    """The statuses with which the run may end, as a grade of the rubric."""
     min_confidence: Number | None = Field(default=None, ge=0, le=1)
     """The lowest `confidence` of an answer with `output`."""
-    require_actions: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    require_actions: TextList = ()
     """Tools that must have been called with success."""
     require_runbook_evidence: bool = False
     """Whether the answer must name a skill or a file that the run has read."""
-    forbidden_phrases: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    forbidden_phrases: TextList = ()
+    """Texts that the answer must not contain."""
     max_latency_ms: Whole | None = Field(default=None, ge=0)
+    """The most milliseconds of the run."""
     output_schema: object = Field(default=None, alias="schema")
     """A JSON Schema of the answer, beyond that of the workflow."""
     max_cost_usd: Number | None = Field(default=None, ge=0)
+    """The most US dollars of the run."""
     max_llm_calls: Whole | None = Field(default=None, ge=0)
+    """The most calls to models."""
     max_tool_calls: Whole | None = Field(default=None, ge=0)
+    """The most calls of tools."""
+
+
+def _checks(value: object) -> object:
+    """Return the name of one check as a list with it; `all` and `none` are no names."""
+    if value in ("all", "none"):
+        return value
+    return listed(value)
 
 
 class Expectations(Strict):
     """What must be true of one run."""
 
-    status: Annotated[tuple[str, ...], BeforeValidator(listed)] = ("done",)
+    status: TextList = ("done",)
     """The statuses with which the run may end; `parked` for a run that must wait."""
     tools: ToolExpectations = ToolExpectations()
+    """The calls that the run must make and must not make."""
     world: WorldExpectations = WorldExpectations()
+    """The changes of the simulated world."""
     output: OutputExpectations = OutputExpectations()
-    checks: Annotated[tuple[str, ...] | Literal["all", "none"], BeforeValidator(listed)] = "all"
-    """The checks of the run that must pass; see docs/health.md."""
-    next: tuple[RequiredCall, ...] | None = None
+    """The answer that people get."""
+    checks: Annotated[
+        tuple[str, ...] | Literal["all", "none"],
+        BeforeValidator(_checks, json_schema_input_type=str | tuple[str, ...]),
+    ] = "all"
+    """The checks of the run that must pass: `all`, `none`, or names of docs/health.md."""
+    next: RequiredCalls | None = None
     """For a decision point: the calls that the next answer must contain, in any order; empty for an answer in words."""
 
 
@@ -161,16 +232,20 @@ class Turn(Strict):
     """A later message of the person, in the conversation of the first run. The next run continues that run."""
 
     trigger: Trigger
+    """The delivery of the message."""
     expect: Expectations = Expectations()
+    """What must be true of the run of this message."""
 
 
 class Tolerance(Strict):
     """The differences that a judge must not count as errors."""
 
     wording: Literal["free", "exact"] = "free"
+    """Whether other words with the same meaning are allowed."""
     numbers: Literal["exact", "rounded", "free"] = "exact"
     """`rounded` permits other units and rounding."""
     order: Literal["free", "exact"] = "free"
+    """Whether steps and items may have another order."""
     tool_only_turns: Literal["free", "exact"] = "free"
     """Whether turns that only call tools may be split, joined or repeated."""
     instances: Literal["exact", "alike"] = "exact"
@@ -183,15 +258,18 @@ class Criterion(Strict):
     """One question to the judge about a run."""
 
     id: Name
+    """The name of the criterion in reports."""
     ask: str = Field(min_length=1)
     """A question that is answered by yes for a good run."""
     tolerance: Tolerance = Tolerance()
+    """The differences that the judge must not count as errors."""
     votes: Whole = Field(default=1, ge=1, le=9)
     """The number of times that the judge is asked; the majority decides."""
     least_score: Share = 0.8
     """The share of the votes that must say yes."""
     labels: str = ""
-    """A file beside the eval file with examples that people labelled (JSON lines: `text`, `label`)."""
+    """A file with examples that people labelled (JSON lines: `text`, `label`), as a path from the folder of the eval
+    file."""
     least_agreement: Share = 0.8
     """The agreement with the labels from which on a failed criterion may block."""
 
@@ -200,59 +278,111 @@ class Runs(Strict):
     """How often a case is played, and how many runs must pass."""
 
     n: Whole = Field(default=1, ge=1, le=100)
-    require: str = Field(default="all", pattern=r"^(all|any|\d+/\d+)$")
-    """`all`, `any`, or `k/n`."""
+    """The number of runs; by default the second number of `require`, or else 1."""
+    require: str = Field(default="all", pattern=r"^(all|any|[0-9]{1,3}/[0-9]{1,3})$")
+    """The runs that must pass: `all`, `any`, or for example `2/3`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _number_of_require(cls, value: object) -> object:
+        fields = as_object(value)
+        _, slash, runs = str(fields.get("require", "")).partition("/")
+        if slash and runs.isdecimal() and "n" not in fields:
+            return {**fields, "n": int(runs)}
+        return value
+
+    @model_validator(mode="after")
+    def _no_more_than_runs(self) -> "Runs":
+        required, slash, runs = self.require.partition("/")
+        if slash and not 1 <= int(required) <= int(runs) == self.n:
+            raise mistake(f"`{self.require}` does not fit to {self.n} runs.", f"Write 1/{self.n} to {self.n}/{self.n}.")
+        return self
 
 
 class Quarantine(Strict):
     """A case that fails now and then, with its measurement. It is shown, and does not block before `until`."""
 
     until: date
+    """The day on which the quarantine ends, such as `2026-03-31`; at most 90 days ahead."""
     reason: str = Field(min_length=1)
+    """Why the case fails now and then."""
     runs: Whole = Field(ge=5)
     """The runs of the measurement on the main branch."""
     passed: Whole = Field(ge=0)
+    """The runs of the measurement that passed."""
+
+    @model_validator(mode="after")
+    def _no_more_than_runs(self) -> "Quarantine":
+        if self.passed > self.runs:
+            raise mistake(f"{self.passed} of {self.runs} runs passed.", "Write the numbers of the measurement.")
+        return self
 
 
 class Case(Strict):
     """One case of an eval."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,79}$")
+    """The name of the case in its file: a-z, 0-9 and `-`."""
     description: str = ""
-    tags: Annotated[tuple[Name, ...], BeforeValidator(listed)] = ()
+    """What the case is about, for people."""
+    tags: TextList = ()
+    """Words by which cases are chosen; `smoke`: the case is played for every change."""
     trigger: Trigger | None = None
-    """None only with a golden, which has the trigger."""
+    """The delivery that starts the run. Only a case with a `golden` needs none, because the golden has it."""
     then: tuple[Turn, ...] = ()
     """Later messages of the same conversation."""
     decision: DecisionPoint | None = None
+    """The middle of a run. The case asks only for the next step, which `expect: next` describes."""
     golden: str = ""
     """A recorded case of `evals/goldens/`, by name, which sets the trigger and the recorded turns."""
-    world: str | JsonObject | None = None
+    world: FileOrData | None = None
+    """The simulated systems of the case; by default those of the file."""
     mocks: Mocks = Field(default_factory=dict[str, tuple[Override, ...]])
+    """The results of tools; an entry replaces that of the file for the same tool."""
+    approve: Mapping[Name, bool] = Field(default_factory=dict[str, bool])
+    """How people decide about calls that wait for them, by tool. Without a decision the run stays parked."""
     expect: Expectations = Expectations()
+    """What must be true of the run."""
     rubric: Rubric = Rubric()
+    """Fixed criteria of the run."""
     judge: tuple[Criterion, ...] = ()
+    """Questions to the judge about the run."""
     runs: Runs | None = None
+    """How often the case is played; by default as the file says."""
     quarantine: Quarantine | None = None
+    """The measurement of a case that fails now and then, which does not block until a day."""
+
+
+def _with_time_zone(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise mistake("The time of `clock` has no time zone.", f"Write `{value.isoformat()}Z` for UTC.")
+    return value
 
 
 class Eval(Strict):
     """An eval file: cases for one workflow, and the settings that they share."""
 
+    MANUAL: ClassVar[str] = "docs/evals.md"
+    HOLDS_DATA: ClassVar[bool] = True
+
     workflow: Name
+    """The workflow, by the name of its file without the suffix."""
     description: str = ""
-    tags: Annotated[tuple[Name, ...], BeforeValidator(listed)] = ()
-    """`smoke`: the cases are played for every change."""
-    world: str | JsonObject | None = None
-    """The simulated systems: a YAML file beside the eval file, the data itself, or `demo` for the data of the demo.
-    Without a world every tool answers with its mock."""
-    clock: datetime = datetime.fromisoformat("2026-03-02T09:00:00+00:00")
-    """The time at which every run of the file begins."""
+    """What the cases have in common, for people."""
+    tags: TextList = ()
+    """Words by which cases are chosen; `smoke`: the cases are played for every change."""
+    world: FileOrData | None = None
+    """The simulated systems: the data itself, the path of a YAML file from the folder of the eval file, or `demo` for
+    the data of the demo. Without a world every tool answers with its mock."""
+    clock: Annotated[datetime, AfterValidator(_with_time_zone)] = datetime.fromisoformat("2026-03-02T09:00:00+00:00")
+    """The time at which every run of the file begins, such as `2026-03-02T09:00:00Z`."""
     mocks: Mocks = Field(default_factory=dict[str, tuple[Override, ...]])
-    """The results of tools that answer with mocks although there is a world; see docs/write-a-tool.md."""
+    """The results of tools that answer with mocks although there is a world, by tool."""
     runs: Runs = Runs()
+    """How often each case is played, and how many runs must pass."""
     retries: Whole = Field(default=2, ge=0, le=5)
     """How often a run is played again after a failure of infrastructure, such as a provider that does not answer."""
     budget_usd: Number | None = Field(default=None, gt=0)
     """The most US dollars for one play of all cases of the file."""
     cases: tuple[Case, ...] = Field(min_length=1)
+    """The cases, one or more."""

@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gofer.journal.entries import Recorded
+from gofer.journal.grade_entries import Evidence
 from gofer.projections.progress import Progress
 from gofer.workflows.bundle import Bundle
-
-Evidence = Literal["live", "recorded", "scripted"]
-"""Where the answers of the model came from: a model now, a model earlier (found by the hash of the request), or a
-script. Answers of a script test the harness and say nothing about a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +30,12 @@ class PlayedTurn:
     bundle: Bundle | None
     """The workflow, prompt and tools of the run; None for a run that did not start."""
     seen: Sequence[Seen] = ()
+    subagents: Mapping[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
+    """The journals of its subagent runs, by run."""
+    given_answers: int = 0
+    """The answers of the model at the begin of the journal that the history of a decision point gave."""
+    world: Mapping[str, object] | None = None
+    """The changes to the world in this turn, as in `Play.world`; None in a play of one turn."""
 
 
 @dataclass(frozen=True, slots=True)

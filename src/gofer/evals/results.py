@@ -5,31 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from gofer.evals.plays import Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """The verdict about one dimension of a run."""
-
-    dimension: str
-    """What was graded, such as `status`, `tools.required`, `world.added`, `output.not_contains`, `check.no-tool-loops`,
-    `rubric.max_latency_ms` or `judge.faithful`."""
-    passed: bool
-    expected: str = ""
-    """One line for people; empty for a grade that passed."""
-    happened: str = ""
-    """One line for people; empty for a grade that passed."""
-    step: str = ""
-    """The call or the address of the entry where the run first differs from the expectation; empty if it has none."""
-    blocks: bool = True
-    """Whether a failure fails the run; a judge without measured agreement does not block."""
-    score: float | None = None
-    """0 to 1, for grades that have a score."""
-    explanation: str = ""
-
-
-RunOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget"]
+from gofer.journal.grade_entries import Evidence, Grade, RunOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +39,12 @@ class CaseRun:
     @property
     def failures(self) -> Sequence[Grade]:
         """The grades that failed and block."""
-        return [grade for grade in self.grades if grade.blocks and not grade.passed]
+        return [grade for grade in self.grades if grade.blocks and not grade.passed and not grade.missing]
+
+    @property
+    def missing(self) -> Sequence[Grade]:
+        """The grades that would block and have no verdict."""
+        return [grade for grade in self.grades if grade.blocks and grade.missing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +55,22 @@ class Interval:
     high: float
 
 
+Verdict = Literal["regressed", "not_regressed", "not_enough_evidence"]
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A case compared with its baseline."""
+    """A case or a suite compared with its baseline."""
 
-    verdict: Literal["regressed", "not_regressed", "not_enough_evidence"]
+    verdict: Verdict
     passed_before: int
     runs_before: int
     p_value: float | None
-    """The probability of such a difference by chance; None without enough runs."""
+    """The probability of such a drop or a larger one by chance; None for recorded answers, which leave no chance."""
+    detectable: float | None = None
+    """The smallest drop of the pass rate, 0 to 1, that the test finds in four of five times; None if it finds none."""
+    more_runs: int | None = None
+    """About how many more runs tell, here and in the baseline, if the pass rates stay; None if the verdict is clear."""
 
 
 CaseOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget", "quarantined", "not_played"]
@@ -110,6 +98,8 @@ class CaseResult:
     quarantined_until: date | None = None
     tags: Sequence[str] = ()
     coordinator: Literal["llm", "script"] = "llm"
+    notes: Sequence[str] = ()
+    """Sentences for people beside the grades, such as the end of a quarantine."""
 
     @property
     def passed(self) -> int:
@@ -146,20 +136,26 @@ class SuiteResult:
     interrupted: bool = False
     agent_versions: Mapping[str, str] = field(default_factory=dict[str, str])
     """The hash of the bundle of each workflow."""
+    comparison: Comparison | None = None
+    """All cases that the baseline has, compared with it; None without a baseline."""
 
     @property
     def exit_code(self) -> int:
         """The exit code of the command: the worst outcome of a case."""
         outcomes = {case.outcome for case in self.cases}
-        regressed = any(case.comparison is not None and case.comparison.verdict == "regressed" for case in self.cases)
+        verdicts = {case.comparison.verdict for case in self.cases if case.comparison is not None}
+        if self.comparison is not None:
+            verdicts.add(self.comparison.verdict)
         if self.interrupted:
             return INTERRUPTED
-        if "failed" in outcomes or regressed:
+        if "failed" in outcomes or "regressed" in verdicts:
             return REGRESSED
         if "over_budget" in outcomes:
             return OVER_BUDGET
         if "infrastructure" in outcomes:
             return INFRASTRUCTURE
         if "no_evidence" in outcomes or "not_played" in outcomes:
+            return NO_EVIDENCE
+        if self.comparison is not None and self.comparison.verdict == "not_enough_evidence":
             return NO_EVIDENCE
         return PASSED

@@ -10,6 +10,7 @@ from typing import Literal
 
 from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.check_entries import RunChecked
+from gofer.journal.grade_entries import RunGraded
 from gofer.journal.subagent_entries import SubagentFinished, SubagentStarted
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
 from gofer.values.errors import Cause
@@ -115,6 +116,8 @@ class LlmResponse:
     """A JSON object that the provider requires again in later requests, or empty."""
     thoughts: str = ""
     """The model's reasoning before its answer if `extra` does not hold it, with its tags if it was part of the text."""
+    fingerprint: str = ""
+    """The provider's `system_fingerprint`: an answer to the same request may differ if it differs; or empty."""
 
     @property
     def known_usd(self) -> float:
@@ -312,6 +315,7 @@ Entry = (
     | RunConcluded
     | RunFinished
     | RunChecked
+    | RunGraded
 )
 
 KINDS: Mapping[str, type[Entry]] = {
@@ -344,6 +348,7 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.concluded": RunConcluded,
     "run.finished": RunFinished,
     "run.checked": RunChecked,
+    "run.graded": RunGraded,
 }
 """Every class of entries by its kind in a journal."""
 

@@ -1,6 +1,7 @@
 """The journal of one run: readers read it, and only the owner of the run appends to it.
 
-`Journal.commit` is the only code that writes a frame after the first; `engine/owned_run.py` is its only caller.
+`Journal.commit` is the only code that adds a frame to a run; `engine/owned_run.py` is its only caller.
+(`copied_journal.py` writes copies of whole journals, which never had an owner.)
 """
 
 import asyncio

@@ -81,6 +81,8 @@ class SubagentFinished:
     """For an agent, the part of its cost that is known; None for a question, whose cost is `cost_usd`."""
     failed_checks: tuple[str, ...] = ()
     """For an agent, the names of the checks that its run failed, including those of its own subagents."""
+    fingerprint: str = ""
+    """For a question, the `system_fingerprint` of the provider; empty if it sent none."""
 
     @property
     def known_usd(self) -> float:

@@ -31,7 +31,7 @@ MOST_CALLS = 128
 EXTRA_LIMIT = 400_000
 """Largest extra fields that are kept for the provider, in characters of JSON."""
 _NAME_LIMIT = 200
-"""Characters that are kept of a name: of a model, a finish reason, an id or a tool."""
+"""Characters that are kept of a name: of a model, its configuration, a finish reason, an id or a tool."""
 _MOST_TOKENS = 10**9
 # Some providers refuse a history in which a tool call lacks its thoughts or their signature.
 _THOUGHTS = ("reasoning_content", "reasoning_details")
@@ -77,6 +77,7 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
         usage=_usage(as_object(body.get("usage"))),
         extra=extra,
         thoughts=thoughts[:TEXT_LIMIT],
+        fingerprint=as_text(body.get("system_fingerprint"))[:_NAME_LIMIT],
     )
 
 

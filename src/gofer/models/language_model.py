@@ -69,6 +69,8 @@ class Answer:
     """Fields that the provider needs back with this answer, as a JSON object; empty if there are none."""
     thoughts: str = ""
     """The model's thoughts unless `extra` holds them; with their tags if they were part of the text."""
+    fingerprint: str = ""
+    """The provider's `system_fingerprint`, which changes with its configuration of the model; empty if it sent none."""
 
 
 class Model(Protocol):

@@ -94,6 +94,7 @@ class _Whole:
     """The position in `calls` of the last call with each index of the provider."""
     deprecated: _Call | None = None
     model: str = ""
+    fingerprint: str = ""
     finish: str = ""
     usage: Mapping[str, object] = field(default_factory=dict[str, object])
     ended: bool = False
@@ -101,6 +102,7 @@ class _Whole:
     def take(self, chunk: Mapping[str, object]) -> None:
         """Add one chunk."""
         self.model = self.model or as_text(chunk.get("model"))
+        self.fingerprint = as_text(chunk.get("system_fingerprint")) or self.fingerprint
         self.usage = as_object(chunk.get("usage")) or self.usage
         for choice in map(as_object, as_list(chunk.get("choices"))):
             if choice.get("index") in (None, 0):
@@ -146,4 +148,9 @@ class _Whole:
         if self.deprecated is not None:
             message["function_call"] = self.deprecated.body()["function"]
         choice = {"message": message, "finish_reason": self.finish}
-        return {"model": self.model, "choices": [choice], "usage": self.usage}
+        return {
+            "model": self.model,
+            "choices": [choice],
+            "usage": self.usage,
+            "system_fingerprint": self.fingerprint,
+        }

@@ -165,7 +165,7 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
             | e.RunRetried()
         ):
             pass
-        case e.RunConcluded() | e.RunFinished() | e.RunChecked():
+        case e.RunConcluded() | e.RunFinished() | e.RunChecked() | e.RunGraded():
             pass
         case e.ApprovalRequested() | e.ApprovalClicked() | e.ApprovalDecided():
             pass

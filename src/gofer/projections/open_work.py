@@ -82,6 +82,7 @@ class OpenWork:
     concluded: bool = False
     finished: bool = False
     checked: bool = False
+    graded: bool = False
     owner: str = ""
     """The present or last owner; empty before the first one."""
     left: e.RunParked | e.RunHandedOver | None = None
@@ -194,6 +195,8 @@ def fold(work: OpenWork, recorded: e.Recorded) -> None:
             work.finished = True
         case e.RunChecked():
             work.checked = True
+        case e.RunGraded():
+            work.graded = True
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() | e.PermitRenewed():
             pass
         case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():

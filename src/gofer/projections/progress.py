@@ -27,6 +27,8 @@ class Progress:
     concluded: e.RunConcluded | None = None
     finished: e.RunFinished | None = None
     checked: e.RunChecked | None = None
+    graded: e.RunGraded | None = None
+    """The grades of a run that an eval started. They are no part of the run, so they change no time of it."""
     llm_calls: int = 0
     tool_calls: int = 0
     """The permitted calls of the model or script; calls of the run itself do not count."""
@@ -190,6 +192,9 @@ def project(entries: Iterable[e.Recorded]) -> Progress:
 def fold(state: Progress, recorded: e.Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
+        case e.RunGraded() as graded:
+            state.graded = graded
+            return
         case e.RunAccepted() as accepted:
             _accept(state, recorded.at, accepted)
         case e.RunOwned() | e.RunParked() | e.RunHandedOver() as change:

@@ -80,6 +80,7 @@ def fields_of(entry: e.Entry) -> tuple[Meaning, Meaning]:
             | e.RunCancelled()
             | e.RunRetried()
             | e.RunChecked()
+            | e.RunGraded()
             | ApprovalClicked()
         ):
             return {}, {}

@@ -32,5 +32,9 @@ class OwnerEnded(BaseException):
     """The recorded owner did nothing more at this point: its process crashed, or the recording ends here."""
 
 
+class ReplayStopped(BaseException):
+    """The replay came to the call before which it was to end."""
+
+
 class ReplayEnded(BaseException):
     """The replay cannot or should not go on: the message says why."""

@@ -70,6 +70,7 @@ def key_of(entry: e.Entry) -> Key:
             | e.RunConcluded()
             | e.RunFinished()
             | e.RunChecked()
+            | e.RunGraded()
             | ApprovalClicked()
             | PlanUpdated()
             | ContextCompacted()

@@ -13,6 +13,7 @@ from gofer.models.language_model import Answer, Model
 from gofer.replay.divergence import ReplayEnded
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, Outside, random_id
@@ -49,21 +50,26 @@ class NoModel(Model):
         raise ReplayEnded("A replay asks no model.")
 
 
-def isolated(services: Services, rows: RecordedRows, now_ms: Callable[[], int]) -> Services:
-    """Return services that reach nothing outside; tools, prices and links stay."""
+def isolated(services: Services, rows: RecordedRows, now_ms: Callable[[], int], *, live: bool) -> Services:
+    """Return services that reach nothing outside but, if `live`, the models; tools, prices and links stay."""
     clock = RecordedClock(now_ms)
     # Only the ids of drafts come from here; the recording has every value that counts.
     outside = Outside(NoNetwork(), clock, random_id, random.Random(0), _no_key)  # noqa: S311
     stores = Stores(rows, MemoryBlobs(), MemoryQueue(clock))
+    if not live:
+        services = replace(services, model=NoModel(), reach=refuse_all)
     return replace(
         services,
         stores=stores,
-        model=NoModel(),
-        reach=refuse_all,
         outside=outside,
         exports_spans=False,
         report_drift=_ignore_drift,
     )
+
+
+def no_stores(clock: Clock) -> Stores:
+    """Return stores that nothing outlives, for services that only replay."""
+    return Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
 
 
 def _ignore_drift(drift: Drift) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gofer.journal.entries import Recorded, RunStarted
+from gofer.journal.entries import Recorded, RunStarted, ToolCall
 from gofer.journal.log import read_body, read_journal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.runtime.run_record import RunRecord
@@ -30,6 +30,13 @@ class RecordedRun:
     def entries(self) -> Sequence[Recorded]:
         """The entries of the run itself."""
         return self.journals[self.run]
+
+    @property
+    def calls(self) -> Sequence[str]:
+        """The ids of the calls that the run itself made, in their order."""
+        return list(
+            dict.fromkeys(recorded.entry.call for recorded in self.entries if isinstance(recorded.entry, ToolCall))
+        )
 
 
 async def recorded_run(record: RunRecord, stores: Stores) -> RecordedRun:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import FileAdded, FileRead, PlanUpdated, SkillLoaded
-from gofer.replay.comparison import difference
+from gofer.replay.causes import cause_of
+from gofer.replay.comparison import Difference, difference
 from gofer.replay.divergence import Cause, Divergence, OwnerEnded
 from gofer.replay.entry_keys import (
     Key,
@@ -32,6 +33,10 @@ class Progress:
 
     repeated: int = 0
     divergences: list[Divergence] = field(default_factory=list[Divergence])
+    input_changed: bool = False
+    """Whether an input of the replay, such as the prompt, differs from the recorded one."""
+    inconclusive: str = ""
+    """Why the replay says little about the run: the first call with a made-up outcome; empty if there is none."""
 
     @property
     def has_diverged(self) -> bool:
@@ -49,6 +54,8 @@ class Recording:
         """The number of owners so far."""
         self.replayed: list[e.Recorded] = []
         """The entries of the replay so far."""
+        self.overridden: set[str] = set()
+        """The calls whose recorded outcome the replay replaced."""
         self._entries = entries
         self._taken = bytearray(len(entries))
         self._frontier = 0
@@ -145,8 +152,11 @@ class Recording:
             while renewed and renewed[0] < index:
                 yield self._entries[renewed[0]].entry
 
-    def items(self) -> Sequence[e.Entry]:
-        """Return the items of the inbox that were journaled before the next step of the current owner."""
+    def items(self, until: int | None = None) -> Sequence[e.Entry]:
+        """Return the items of the inbox that were journaled before the next step of the current owner.
+
+        `until` leaves out later ones, in unix milliseconds.
+        """
         limit = len(self._entries)
         if self.next_recorded is not None:
             limit = self._frontier
@@ -212,7 +222,7 @@ class Recording:
             if self._taken[index]:
                 continue
             entry = self._entries[index].entry
-            if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked):
+            if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked | e.RunGraded):
                 self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, "version"))
             self.adopt(index)
 
@@ -222,13 +232,25 @@ class Recording:
         if found is None or _follows_from_time(entry):
             return self.adopt(index)
         self._mark(index)
-        cause: Cause = ""
-        if found.kind == "different":
-            cause = "version"
-        self._note(Divergence(found.kind, *self._place(index), found.field, found.original, found.replayed, cause))
+        self._note(self._divergence(index, entry, found))
         kept = replace(recorded, entry=entry)
         self.replayed.append(kept)
         return kept
+
+    def _divergence(self, index: int, entry: e.Entry, found: Difference) -> Divergence:
+        kind = found.kind
+        match entry:
+            case e.ToolResult(call=call) if call in self.overridden:
+                kind = "different"
+                self.progress.input_changed = True
+            case e.LlmRequest() if self.progress.input_changed:
+                kind = "different"
+            case _:
+                pass
+        cause: Cause = ""
+        if kind == "different":
+            cause = cause_of(self._entries[index].entry, entry, input_changed=self.progress.input_changed)
+        return Divergence(kind, *self._place(index), found.field, found.original, found.replayed, cause)
 
     def _add(self, entry: e.Entry) -> e.Recorded:
         """Record an entry that the recording lacks."""

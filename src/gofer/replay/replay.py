@@ -1,20 +1,25 @@
 """The replay of a recorded run: the same engine works it again, owner by owner, from its own journal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gofer.engine.services import Services
 from gofer.journal.entries import Recorded, RunFinished
 from gofer.projections.requests.sent_requests import missing_text, sent_requests
-from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded
+from gofer.replay.changes import Changes
+from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.isolation import isolated
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Recording
 from gofer.replay.replayed_run import ReplayedRun, Stage
+from gofer.replay.request_differences import readable
 from gofer.runtime.owner import Owner
+from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
+
+UNCHANGED = Changes()
 
 Outcome = Literal["identical", "reworded", "diverged", "inconclusive", "incomplete", "other_gofer"]
 """How a replay compares with its recording: every step is equal; only words of Gofer differ; a step differs; a step
@@ -30,6 +35,8 @@ class Replay:
     divergences: Sequence[Divergence]
     journals: Mapping[str, Sequence[Recorded]]
     """The replayed entries of the run and its subagent runs."""
+    bundles: Mapping[str, Bundle] = field(default_factory=dict[str, Bundle])
+    """The bundle that each run was replayed with."""
     reason: str = ""
     """Why the replay ended before its run, or why the recording could not be replayed."""
 
@@ -39,21 +46,26 @@ class Replay:
         return next((one for one in self.divergences if one.kind != "reworded"), None)
 
 
-async def replay(recorded: RecordedRun, services: Services, catalog: Catalog) -> Replay:
-    """Replay a recorded run; nothing outside is reached.
+async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, changes: Changes = UNCHANGED) -> Replay:
+    """Replay a recorded run; nothing outside is reached, except a model if the changes say so.
 
     `services` and `catalog` are those of a process that could work the run. The workflow of a run that started is the
     recorded one.
     """
     if problem := _not_rebuilt(recorded):
-        return Replay("other_gofer", (), {}, problem)
-    stage = Stage(recorded, RecordedRows(recorded.entries))
+        return Replay("other_gofer", (), {}, reason=problem)
+    stage = Stage(recorded, RecordedRows(recorded.entries), changes)
     root = stage.root
-    reason = await _work(stage, root, isolated(services, stage.rows, lambda: root.now), catalog)
-    for recording in stage.recordings.values():
-        recording.end_segment()
+    isolated_services = isolated(services, stage.rows, lambda: root.now, live=changes.live)
+    reason = await _work(stage, root, isolated_services, catalog)
+    if not stage.was_stopped and not reason:
+        for recording in stage.recordings.values():
+            recording.end_segment()
     journals = {run: recording.replayed for run, recording in stage.recordings.items()}
-    return Replay(_outcome(stage, root, reason), stage.progress.divergences, journals, reason)
+    bundles = {run: bundle for run in journals if (bundle := stage.bundle(run)) is not None}
+    reason = reason or stage.progress.inconclusive
+    divergences = readable(stage.progress.divergences, recorded, journals, bundles)
+    return Replay(_outcome(stage, root, reason), divergences, journals, bundles, reason)
 
 
 async def _work(stage: Stage, root: Recording, services: Services, catalog: Catalog) -> str:
@@ -67,6 +79,9 @@ async def _work(stage: Stage, root: Recording, services: Services, catalog: Cata
             left = await owner.work(ReplayedRun(stage, root, owner.services), again=False)
         except OwnerEnded:
             continue
+        except ReplayStopped:
+            stage.was_stopped = True
+            return ""
         except ReplayEnded as ended:
             return str(ended)
         if isinstance(left, RunFinished):
@@ -96,9 +111,11 @@ def _not_rebuilt(recorded: RecordedRun) -> str:
 
 
 def _outcome(stage: Stage, root: Recording, reason: str) -> Outcome:
+    if stage.progress.inconclusive or (reason and stage.progress.has_diverged):
+        return "inconclusive"
     if stage.progress.has_diverged or reason:
         return "diverged"
-    if not root.is_finished:
+    if not root.is_finished or stage.was_stopped:
         return "incomplete"
     if stage.progress.divergences:
         return "reworded"

@@ -1,7 +1,9 @@
 """A run whose owner lives again: what came from outside is taken from its recording, and the engine does the rest."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from typing_extensions import override
 
@@ -17,18 +19,27 @@ from gofer.engine.usage_limits import NotNow
 from gofer.journal import entries as e
 from gofer.journal.approval_entries import ApprovalRequested
 from gofer.journal.log import Journal, Pen
+from gofer.journal.purposes import is_own
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.served_model import ServedModel
 from gofer.projections.states import NOT_MADE
-from gofer.replay.divergence import OwnerEnded, ReplayEnded
+from gofer.replay.changes import Changes
+from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Progress, Recording
+from gofer.replay.signatures import RecordedOutcomes, not_recorded, simulated
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
+from gofer.tools.definition import AnyTool
+from gofer.tools.mocks import mocked
 from gofer.values.errors import Gone, OutOfTime
+from gofer.workflows.bundle import Bundle
+
+_LONGEST_DELAY = 12
+"""The most turns of the event loop by which another order delays a call."""
 
 
 class ReplayedJournal(Journal):
@@ -79,8 +90,14 @@ class Stage:
 
     recorded: RecordedRun
     rows: RecordedRows
+    changes: Changes = field(default_factory=Changes)
     progress: Progress = field(default_factory=Progress)
     recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
+
+    was_stopped: bool = False
+    """Whether the replay ended before its call `until`."""
+    _delays: Random | None = None
+    _outcomes: dict[str, RecordedOutcomes] = field(default_factory=dict[str, RecordedOutcomes])
 
     @property
     def root(self) -> Recording:
@@ -89,6 +106,37 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.recordings[self.recorded.run] = Recording(self.recorded.run, self.recorded.entries, self.progress)
+        self.progress.input_changed = self.changes.prompt is not None
+        self._delays = self.changes.delays()
+
+    def bundle(self, run: str) -> Bundle | None:
+        """Return the bundle of a run; that of the run itself with the prompt of the replay."""
+        bundle = self.recorded.bundles.get(run)
+        if bundle is None or self.changes.prompt is None or run != self.recorded.run:
+            return bundle
+        return replace(bundle, loaded=bundle.loaded.with_prompt(self.changes.prompt))
+
+    def outcomes(self, run: str, tools: Mapping[str, AnyTool]) -> RecordedOutcomes:
+        """Return the recorded outcomes of the calls of a run, by what was asked."""
+        if run not in self._outcomes:
+            self._outcomes[run] = RecordedOutcomes(self.recorded.journals.get(run, ()), tools)
+        return self._outcomes[run]
+
+    async def delay(self) -> None:
+        """Let other branches go first, if the replay tries another order."""
+        if self._delays is not None:
+            for _ in range(self._delays.randrange(_LONGEST_DELAY)):
+                await asyncio.sleep(0)
+
+    def note_made_up(self, item: Permitted) -> None:
+        """Note that the outcome of a call is made up."""
+        self.progress.inconclusive = self.progress.inconclusive or f"{item.tool.name} ({item.call}) was not recorded"
+
+    def begin(self, run: str, claim: e.RunAccepted, at: int) -> Recording:
+        """Return a recording of a subagent run that the recorded run did not have."""
+        first = e.Recorded(n=1, i=0, at=at, owner=self.root.owner, entry=claim)
+        self.recordings[run] = Recording(run, [first], self.progress)
+        return self.recordings[run]
 
     def recording(self, run: str) -> Recording | None:
         """Return the recording of a run; None for a run without one."""
@@ -105,7 +153,7 @@ class ReplayedRun(OwnStep):
     ) -> None:
         journal = ReplayedJournal(recording, services)
         super().__init__(journal, services, recording.replayed, Deadline(services.outside.clock), above)
-        self.bundle = stage.recorded.bundles.get(recording.run)
+        self.bundle = stage.bundle(recording.run)
         self.files = ReplayedFiles(journal, services, self, stage.recorded.bodies)
         self._stage = stage
         self._recording = recording
@@ -114,6 +162,8 @@ class ReplayedRun(OwnStep):
     def note(self, entry: e.Entry) -> e.Recorded:
         if isinstance(entry, e.RunOwned) and self.above is not None and not self._is_continued_here():
             raise OwnerEnded
+        if isinstance(entry, e.ToolCall) and self.above is None and entry.call == self._stage.changes.until:
+            raise ReplayStopped
         self._stop_as_recorded(entry)
         for renewed in self._recording.incidental_before(entry):
             super().note(renewed)
@@ -196,35 +246,61 @@ class ReplayedRun(OwnStep):
 
     @override
     async def take_inbox(self) -> None:
-        if self.above is not None:
-            await self.above.take_inbox()
-        for item in self._recording.items():
+        if isinstance(self.above, ReplayedRun):
+            self.above.take_items(self.now_ms())
+        self.take_items()
+
+    def take_items(self, until: int | None = None) -> None:
+        """Note the items of the inbox that come next; with `until`, those of that time or earlier, in unix ms."""
+        if isinstance(self.above, ReplayedRun):
+            self.above.take_items(until)
+        for item in self._recording.items(until):
             self.note(item)
 
     @override
     async def attempt(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
+        await self._stage.delay()
+        if self._stage.progress.has_diverged:
+            return await self._off_the_path(item, doubt, context)
         found = self._recording.outcome(item.call)
         if found is None:
             await settle(self._stage.progress)
-            return self._without_outcome(item)
-        first, entries = found
-        if item.for_script:
-            await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
-        return entries
-
-    def _without_outcome(self, item: Permitted) -> Sequence[e.Entry]:
-        """Return the entries of a call that the recording lacks. Raises OwnerEnded for a call that a crash cut off."""
-        if not self._stage.progress.has_diverged:
             raise OwnerEnded
+        first, entries = found
+        if item.for_script and self._stage.changes.order is None:
+            await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
+        text = self._stage.changes.overrides.get(item.call)
+        if text is None or self.above is not None:
+            return entries
+        self._recording.overridden.add(item.call)
+        return [_with_text(entry, text) for entry in entries]
+
+    async def _off_the_path(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
+        """Return the outcome of a call after the replay left the recorded path; nothing outside is reached."""
+        if is_own(item.call):
+            found = self._recording.outcome(item.call)
+            if found is not None:
+                return found[1]
+        elif (known := self._stage.outcomes(self.run, self.services.tools).next(item)) is not None:
+            return [known]
+        if item.tool.base:
+            # These tools reach the run's own files, plan and skills only.
+            return await super().attempt(item, doubt, context)
+        if not is_own(item.call):
+            self._stage.note_made_up(item)
         if item.tool.effect == "read":
-            text = f"not_recorded: the recorded run did not call {item.tool.name} with these arguments."
-            return [e.ToolResult(item.call, "error", text, details={"code": "not_recorded"})]
-        text = f"simulated: a replay writes nothing, so {item.tool.name} was not called."
-        return [e.ToolResult(item.call, "ok", text, details={NOT_MADE: "simulated"})]
+            return [not_recorded(item)]
+        if item.tool.mock is None:
+            return [simulated(item)]
+        (tool,) = mocked({item.tool.name: item.tool}, {}).values()
+        return await super().attempt(replace(item, tool=tool), doubt, context)
 
     @override
     async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
-        if self._stage.progress.has_diverged:
+        diverged = self._stage.progress.has_diverged
+        if self._stage.changes.asks_from_the_start or (self._stage.changes.live and diverged):
+            return await super().ask(model, body, timeout, request)
+        if diverged:
             raise ReplayEnded("No model answered this request, because the recorded run did not send it.")
         answer = self._recording.answer(request.entry)
         match answer:
@@ -271,8 +347,10 @@ class ReplayedRun(OwnStep):
         if child := self.children.get(started.run):
             return child
         recording = self._stage.recording(started.run)
-        if recording is None:
+        if recording is None and not self._stage.progress.has_diverged:
             raise OwnerEnded
+        if recording is None:
+            recording = self._stage.begin(started.run, self.claim_of_child(), self.now_ms())
         if recording.replayed:
             recording.end_segment()
         else:
@@ -287,6 +365,13 @@ class ReplayedRun(OwnStep):
         if earlier is None:
             raise Gone(f"Run {run} is not part of the recording.")
         return earlier
+
+
+def _with_text(entry: e.Entry, text: str) -> e.Entry:
+    """Return an entry of an outcome with another text for the model."""
+    if isinstance(entry, e.ToolResult):
+        return replace(entry, text=text, value=None)
+    return entry
 
 
 def decided_by_rows(outcome: e.Entry) -> bool:

@@ -1,6 +1,5 @@
 """The form of workflow files with the triggers of all sources, and the reading of folders and bundles of them."""
 
-import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import cast
@@ -8,8 +7,7 @@ from typing import cast
 from gofer.models.served_model import LookUp
 from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE_NAME
 from gofer.workflows.bundle import Bundle, read_bundle
-from gofer.workflows.field_descriptions import DescribedSchema
-from gofer.workflows.form_parts import Strict
+from gofer.workflows.field_descriptions import described_schema, schema_text
 from gofer.workflows.load import Catalog, read_folder
 from gofer.workflows.schema import Subagent, defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
@@ -33,38 +31,26 @@ def decode_bundle(raw: bytes) -> Bundle:
     return read_bundle(raw, WorkflowForm)
 
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
-
 def workflow_schema(tools: Collection[str]) -> str:
     """Return the JSON Schema of a workflow file as text. `tools` are the names that the file may list."""
-    schema = _schema(WorkflowForm)
+    schema = described_schema(WorkflowForm)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     names: Mapping[str, object] = {"enum": sorted(tools)}
     alone, optioned = cast(list[dict[str, object]], cast(Mapping[str, object], properties["tools"]["items"])["anyOf"])
     optioned |= {"propertyNames": names, "minProperties": 1, "maxProperties": 1}
     properties["tools"] |= {"items": {"anyOf": [alone | names, optioned]}, "uniqueItems": True}
-    return _text("A workflow of Gofer", schema)
+    return schema_text("A workflow of Gofer", schema)
 
 
 def subagent_schema(tools: Collection[str]) -> str:
     """Return the JSON Schema of a file in `subagents/` as text. `tools` are the names that the file may list."""
-    schema = _schema(Subagent)
+    schema = described_schema(Subagent)
     properties = cast(dict[str, dict[str, object]], schema["properties"])
     listed = cast(list[dict[str, object]], properties["tools"]["anyOf"])[0]
     listed |= {"items": {"type": "string", "enum": sorted(tools)}, "uniqueItems": True}
-    return _text("A subagent of Gofer", schema)
+    return schema_text("A subagent of Gofer", schema)
 
 
 def defaults_schema() -> str:
     """Return the JSON Schema of defaults.yaml, as text."""
-    return _text("Defaults of every workflow of Gofer", _schema(defaults_form(WORKPLACE_NAME)))
-
-
-def _schema(form: type[Strict]) -> dict[str, object]:
-    return form.model_json_schema(mode="validation", schema_generator=DescribedSchema)
-
-
-def _text(title: str, schema: Mapping[str, object]) -> str:
-    whole = {"$schema": DRAFT, **schema, "title": title}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return schema_text("Defaults of every workflow of Gofer", described_schema(defaults_form(WORKPLACE_NAME)))

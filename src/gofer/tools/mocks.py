@@ -18,26 +18,28 @@ from functools import partial
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 from typing_extensions import override
 
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import Http, HttpRequest, HttpResponse
+from gofer.workflows.form_parts import Strict
 from gofer.workflows.routes import fits
 
 
-class Override(BaseModel):
+class Override(Strict):
     """A result or a refusal that replaces that of a tool's mock."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    arguments: dict[str, object] = {}
+    arguments: dict[str, object] = Field(default_factory=dict[str, object])
     """The arguments that a call must have; `*` in a text matches anything."""
     text: str | None = None
+    """The result as the model reads it."""
     details: dict[str, object] | None = None
+    """Details for the code of the run; each key replaces that of the tool's mock."""
     value: object = None
+    """The result as a script reads it, instead of text and details."""
     refusal: str | None = None
     """The sentence of the refusal."""
     code: str = ""

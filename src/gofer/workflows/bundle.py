@@ -36,6 +36,7 @@ def encode_bundle(bundle: Bundle) -> bytes:
             "workflow": loaded.workflow.model_dump(mode="json"),
             "system": loaded.system,
             "prompt_file": loaded.prompt_file,
+            "prompt_span": loaded.prompt_span,
             "models": [model.to_json() for model in loaded.models],
             "search_models": [model.to_json() for model in loaded.search_models],
             "limits_per_person": loaded.limits_per_person.model_dump(mode="json"),
@@ -55,6 +56,7 @@ def read_bundle(raw: bytes, form: type[Workflow]) -> Bundle:
         workflow=form.model_validate(value["workflow"]),
         system=str(value["system"]),
         prompt_file=str(value["prompt_file"]),
+        prompt_span=_span(value.get("prompt_span")),
         models=tuple(map(model_from_json, as_list(value["models"]))),
         search_models=tuple(map(model_from_json, as_list(value.get("search_models")))),
         limits_per_person=Allowance.model_validate(value["limits_per_person"]),
@@ -65,3 +67,11 @@ def read_bundle(raw: bytes, form: type[Workflow]) -> Bundle:
         skills={name: skill_from_json(name, as_object(part)) for name, part in as_object(value.get("skills")).items()},
     )
     return Bundle(loaded, cast(Sequence[Mapping[str, object]], value["tools"]))
+
+
+def _span(value: object) -> tuple[int, int] | None:
+    """Return the place of the prompt in the system prompt; None in the bundle of an earlier version."""
+    if not isinstance(value, list):
+        return None
+    start, stop = cast(list[int], value)
+    return start, stop

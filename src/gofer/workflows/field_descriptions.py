@@ -6,6 +6,7 @@ source of every form at every start.
 
 import ast
 import inspect
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -16,6 +17,8 @@ from pydantic_core import core_schema
 from typing_extensions import override
 
 from gofer.workflows.form_parts import Strict
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class DescribedSchema(GenerateJsonSchema):
@@ -31,6 +34,17 @@ class DescribedSchema(GenerateJsonSchema):
             if description := description_of(form, name):
                 described["properties"][field.alias or name].setdefault("description", description)
         return described
+
+
+def described_schema(form: type[Strict]) -> dict[str, object]:
+    """Return the JSON Schema of a form, with the description of each key."""
+    return form.model_json_schema(mode="validation", schema_generator=DescribedSchema)
+
+
+def schema_text(title: str, schema: Mapping[str, object]) -> str:
+    """Return a JSON Schema as the text of a file for editors."""
+    whole = {"$schema": DRAFT, **schema, "title": title}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def description_of(form: type[Strict], name: str) -> str:

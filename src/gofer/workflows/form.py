@@ -60,14 +60,16 @@ F = TypeVar("F", bound=Strict)
 
 def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     """Return the validated file, or None if it is invalid, and every mistake in it."""
-    mistakes = [*source.mistakes, *_templates(source)]
+    mistakes = [*source.mistakes]
+    if not form.HOLDS_DATA:
+        mistakes += _templates(source)
     if source.value is None and not mistakes:
-        hint = "Write the keys that docs/workflow-file.md describes, or delete the file."
+        hint = f"Write the keys that {form.MANUAL} describes, or delete the file."
         return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
     if source.value is None:
         return None, mistakes
     if not source.is_mapping:
-        hint = "Write one `key: value` per line, as docs/workflow-file.md shows."
+        hint = f"Write one `key: value` per line, as {form.MANUAL} shows."
         return None, [*mistakes, Mistake(source.file, START, "not-a-mapping", "The file is not a list of keys.", hint)]
     try:
         filled = form.model_validate(source.value)
@@ -97,6 +99,8 @@ def _templates(source: Source) -> Iterator[Mistake]:
 def _unset(source: Source, form: type[Strict], reported: Collection[Loc]) -> Iterator[Mistake]:
     """Yield a mistake for each key without a value, unless another mistake was found there."""
     for loc in unset(source, source.value):
+        if form.HOLDS_DATA and source.words[loc]:
+            continue
         if not any(loc[: len(other)] == other for other in reported):
             yield _at(source, loc, "wrong-type", *no_value(source, form, loc))
 
@@ -122,16 +126,19 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
         case kind if kind in WANTED:
             return _at(source, loc, "wrong-type", *wrong_type(source, form, loc, WANTED[kind]))
         case kind:
-            return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context))
+            return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context, form.MANUAL))
 
 
 def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
-    """Return the error with its path in the file. Pydantic adds a position 0 when a role has a single model."""
-    match error["loc"]:
-        case ("models", role, 0, *inner) if not isinstance(value_at(source, ("models", role)), list):
-            return {**error, "loc": ("models", role, *inner)}
-        case _:
-            return error
+    """Return the error with its path in the file.
+
+    Pydantic adds a position 0 when a list is written as its only item, and the names of alternatives.
+    """
+    path: Loc = ()
+    for part in error["loc"][:-1]:
+        if (*path, part) in source.values:
+            path = (*path, part)
+    return {**error, "loc": (*path, *error["loc"][-1:])}
 
 
 def _follows(source: Source, error: ErrorDetails) -> bool:

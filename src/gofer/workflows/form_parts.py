@@ -18,6 +18,10 @@ class Strict(BaseModel):
     """A hint that says where the keys are documented, when a sentence cannot list them all."""
     FOREIGN: ClassVar[Mapping[str, str]] = {}
     """Hints for keys of other systems: what to write instead."""
+    MANUAL: ClassVar[str] = "docs/workflow-file.md"
+    """The page that describes the keys of the file."""
+    HOLDS_DATA: ClassVar[bool] = False
+    """Whether the file holds data such as payloads: a written `null` is a value, and template marks are text."""
     ADDED: ClassVar[Mapping[str, str]] = {}
     """Hints for required keys: how to add the key, where its description alone does not say it."""
 

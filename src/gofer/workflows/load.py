@@ -1,7 +1,7 @@
 """The loader: turns the files of `agents/` into workflows that can run."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -55,6 +55,19 @@ class Loaded:
     """The models that select tools and skills in a search. Without them, the search compares words only."""
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     """The required skills and those that the model may load, by name."""
+    prompt_span: tuple[int, int] | None = None
+    """The begin and the end of the prompt in the system prompt; None without a prompt, or if it is not known."""
+
+    def with_prompt(self, text: str) -> "Loaded":
+        """Return the workflow with another prompt. Raises ConfigError if the place of the prompt is not known."""
+        if self.prompt_span is None:
+            raise ConfigError(
+                f"The prompt of {self.name} cannot be replaced: it has none, or an earlier version of Gofer loaded it."
+            )
+        start, stop = self.prompt_span
+        prompt = text.strip()
+        system = f"{self.system[:start]}{prompt}{self.system[stop:]}"
+        return replace(self, system=system, prompt_span=(start, start + len(prompt)))
 
     @property
     def direct_subagents(self) -> Mapping[str, LoadedSubagent]:
@@ -191,6 +204,7 @@ def _load(
     workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": workflow_limits})
     output = cast(Schema | None, workflow.output)
     system = ""
+    prompt_span: tuple[int, int] | None = None
     prompt_file = workflow.coordinator_script
     skills = dict[str, Skill]()
     if workflow.coordinator == "llm":
@@ -203,8 +217,11 @@ def _load(
         # The parts that most workflows share come first, so that providers can cache a longer common beginning of
         # requests.
         shared = [preamble, planning(workflow.plan)]
-        parts = [*shared, _text(prompt, "prompt"), *required, form, skills_and_tools(workflow, skills)]
-        system = "\n\n".join(part.strip() for part in parts if part.strip())
+        before = _joined(shared)
+        text = _joined([_text(prompt, "prompt")])
+        system = _joined([before, text, *required, form, skills_and_tools(workflow, skills)])
+        prompt_start = len(_joined([before, "."])) - 1
+        prompt_span = (prompt_start, prompt_start + len(text))
         prompt_file = f"{path.parent.name}/{prompt.name}"
     return Loaded(
         name=path.stem,
@@ -215,7 +232,13 @@ def _load(
         limits_per_person=defaults.limits_per_person,
         search_models=roles.playing(SEARCH_ROLE),
         skills=skills,
+        prompt_span=prompt_span,
     )
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Return the parts of a prompt as one text, without the empty ones."""
+    return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
 def _script(path: Path, file: str, code: Path | None) -> Script | None:

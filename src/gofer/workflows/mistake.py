@@ -14,6 +14,7 @@ Rule = Literal[
     "byte-order-mark",
     "check-never-fails",
     "control-character",
+    "duplicate-case",
     "duplicate-key",
     "duplicate-tool",
     "duplicate-trigger",
@@ -21,20 +22,26 @@ Rule = Literal[
     "empty-prompt",
     "file-name",
     "ignored-file",
+    "incomplete-case",
+    "invalid-matcher",
     "invalid-schema",
     "invalid-skill",
+    "judge-of-itself",
     "missing-destination",
     "missing-file",
+    "missing-judge",
     "missing-key",
     "missing-prompt",
     "missing-schema",
     "missing-skill",
     "missing-script",
+    "mock-form",
     "not-a-mapping",
     "not-json",
     "not-utf-8",
     "not-yaml",
     "out-of-range",
+    "payload-starts-nothing",
     "prompt-elsewhere",
     "schema-elsewhere",
     "script-await",
@@ -65,12 +72,17 @@ Rule = Literal[
     "unknown-subagent",
     "unknown-tool",
     "unknown-value",
+    "unknown-workflow",
+    "unlabelled-criterion",
     "unlisted-destination",
+    "unmeasured-criterion",
     "unmentioned-tool",
     "unpriced-model",
     "unreadable-file",
+    "unusable-golden",
     "unused-prompt",
     "unused-schema",
+    "wrong-labels",
     "wrong-type",
 ]
 
@@ -79,6 +91,7 @@ RULES: Mapping[Rule, str] = {
     "byte-order-mark": "The file begins with an invisible byte order mark.",
     "check-never-fails": "A check of runs has a limit that no run of the workflow can exceed.",
     "control-character": "The file holds a character that YAML does not allow.",
+    "duplicate-case": "Two cases of an eval file have the same name.",
     "duplicate-key": "A mapping has the same key twice, so one of the values would be lost.",
     "duplicate-tool": "A tool is listed twice.",
     "duplicate-trigger": (
@@ -88,20 +101,26 @@ RULES: Mapping[Rule, str] = {
     "empty-prompt": "A prompt or the preamble is empty.",
     "file-name": "The file name of a workflow or a subagent has characters other than a-z, 0-9 and `-`.",
     "ignored-file": "The file looks like a workflow or a subagent, but Gofer reads only `*.yaml`.",
-    "invalid-schema": "An `output` is not a JSON Schema that Gofer accepts.",
+    "incomplete-case": "A key of an eval's case needs another one, such as `decision` without `expect: {next: …}`.",
+    "invalid-matcher": "A matcher of an eval has an unknown operator, or a pattern that is not valid.",
+    "invalid-schema": "An `output`, or the `schema` of an eval, is not a JSON Schema that Gofer accepts.",
     "invalid-skill": "A skill does not have the format of skills.",
+    "judge-of-itself": "The model of the role `judge` may also answer the runs that it judges.",
     "missing-destination": "No run may call a tool of the workflow, because `writes` lists no place for it.",
-    "missing-file": "A prompt or a skill names a file that does not exist in this repository or in the skill's folder.",
+    "missing-file": "A prompt, a skill or an eval names a file that does not exist in its folder.",
+    "missing-judge": "An eval has criteria for a judge, and `defaults.yaml` has no role `judge`.",
     "missing-key": "A required key is missing.",
     "missing-prompt": "The named prompt or preamble does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",
     "missing-skill": "The named skill does not exist.",
     "missing-script": "The named script, or a module of `coordinators/` that it imports, does not exist.",
+    "mock-form": "A mock of an eval has not the form of the results of its tool.",
     "not-a-mapping": "The file is YAML, but not a mapping of `key: value`.",
     "not-json": "The file is not JSON.",
     "not-utf-8": "The file is not UTF-8 text.",
     "not-yaml": "The file is not YAML.",
     "out-of-range": "A value is too small, too large, too short or too long.",
+    "payload-starts-nothing": "The trigger of an eval does not start its workflow.",
     "prompt-elsewhere": "A prompt or the preamble is in another folder than the file that names it.",
     "schema-elsewhere": "The schema file that `output` names is in another folder than the workflow file.",
     "subagent-circle": "Subagents ask one another in a circle.",
@@ -124,27 +143,34 @@ RULES: Mapping[Rule, str] = {
     "tool-declaration": "A tool of `tools/` lacks a required part, or has the name of another tool.",
     "tool-import": "A module of `tools/` imports a module that tools may not use, or cannot be imported.",
     "tool-syntax": "A module of `tools/` is not valid Python.",
-    "tool-not-granted": "A prompt or a script names a tool, a subagent or a skill that its file does not grant.",
-    "unknown-argument": "A prompt or a skill calls a tool with an argument that the tool does not have.",
+    "tool-not-granted": "A prompt, a script or an eval names a tool, a subagent or a skill that its runs do not have.",
+    "unknown-argument": "A prompt, a skill or an eval names an argument that the tool does not have.",
     "unknown-field": "A `reply_template` names a field that `output` does not have.",
     "unknown-key": "A key does not exist.",
     "unknown-role": "A workflow names the role of a model that `defaults.yaml` does not have.",
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
-    "unknown-tool": "A workflow, a prompt, a skill or a script names a tool that does not exist.",
+    "unknown-tool": "A workflow, a prompt, a skill, a script or an eval names a tool that does not exist.",
     "unknown-value": "The key does not allow this value.",
+    "unknown-workflow": "An eval names a workflow that does not exist.",
+    "unlabelled-criterion": "A hint: a criterion of an eval has no labelled examples, so the judge never blocks by it.",
     "unlisted-destination": (
         "A hint: a text names a place in a system that its workflow writes to, and `writes` does not list it."
     ),
+    "unmeasured-criterion": "A hint: the agreement of the judge with the labels of a criterion is not measured or low.",
     "unmentioned-tool": "A hint: a prompt names some of its tools, but not this one.",
     "unpriced-model": "A hint: the price of a model is unknown, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",
+    "unusable-golden": "A golden does not fit to its recording, or its recording cannot be read.",
     "unused-prompt": "No workflow and no subagent uses the Markdown file.",
     "unused-schema": "No workflow uses the JSON file.",
+    "wrong-labels": "A file with labels holds a line that is no labelled example.",
     "wrong-type": "A value has the wrong type, such as a number where text belongs.",
 }
 
 
-HINTS: Collection[Rule] = frozenset(("unlisted-destination", "unmentioned-tool", "unpriced-model"))
+HINTS: Collection[Rule] = frozenset(
+    ("unlabelled-criterion", "unlisted-destination", "unmeasured-criterion", "unmentioned-tool", "unpriced-model")
+)
 """Rules that a file may break for a good reason. Gofer reports such a mistake and still runs the workflow."""
 
 
@@ -205,11 +231,11 @@ def in_order(mistakes: Iterable[Mistake]) -> list[Mistake]:
     return sorted(once, key=lambda m: (str(m.file), m.place.line, m.place.column, m.rule, m.message))
 
 
-def refuse(mistakes: Sequence[Mistake]) -> None:
-    """Raise ConfigError with every mistake, one per line. Hints are not mistakes and raise nothing."""
+def refuse(mistakes: Sequence[Mistake], files: str = "workflow files") -> None:
+    """Raise ConfigError with every mistake in these files, one per line. Hints are not mistakes and raise nothing."""
     mistakes = [mistake for mistake in mistakes if not mistake.is_hint]
     if len(mistakes) == 1:
         raise ConfigError(str(mistakes[0]))
     if mistakes:
         lines = "\n".join(f"  {mistake}" for mistake in mistakes)
-        raise ConfigError(f"{len(mistakes)} mistakes are in the workflow files; correct each of them.\n{lines}")
+        raise ConfigError(f"{len(mistakes)} mistakes are in the {files}; correct each of them.\n{lines}")

@@ -58,6 +58,9 @@ def _named(loc: Loc) -> str:
             return f"`{str(kind)[:80]}`"
         case ("when" | "tools", int(), kind, *keys):
             return f"`{_dotted(keys)}` of `{str(kind)[:80]}`"
+        case ("cases", int(), *_):
+            after = max(at for at, part in enumerate(loc) if isinstance(part, int))
+            return f"`{_dotted(loc[after + 1 :])}`"
         case _:
             return f"`{_dotted(loc)}`"
 
@@ -290,8 +293,13 @@ _BOUNDS = {
 }
 
 
-def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, object]) -> tuple[str, str]:
-    """Return the message about a value out of range, and the hint. `kind` and `context` come from pydantic's error."""
+def out_of_range(
+    source: Source, loc: Loc, kind: str, context: Mapping[str, object], manual: str = Strict.MANUAL
+) -> tuple[str, str]:
+    """Return the message about a value out of range, and the hint.
+
+    `kind` and `context` come from pydantic's error, and `manual` is the page that describes the values.
+    """
     name = _named(loc)
     word = source.words.get(loc, "")[:80]
     match kind:
@@ -327,8 +335,11 @@ def out_of_range(source: Source, loc: Loc, kind: str, context: Mapping[str, obje
                 f"{name} is `{word}`, which is not a person or a group.",
                 f"Write {_listed(GROUPS)}, an @handle or a user id.",
             )
+        case "value_error":
+            sentence = str(context.get("error", ""))
+            return f"{name} does not fit.", f"{sentence[:1].upper()}{sentence[1:]}."
         case _:
-            return f"{name} does not fit.", "docs/workflow-file.md describes the allowed values."
+            return f"{name} does not fit.", f"{manual} describes the allowed values."
 
 
 def _described(value: object, word: str) -> str:

@@ -54,6 +54,7 @@ def subagent_workflow(caller: Loaded, name: str, loaded: LoadedSubagent, limits:
         name=name,
         workflow=own,
         system="\n\n".join(filter(None, [loaded.system, skills_and_tools(own, known)])),
+        prompt_span=None,
         models=loaded.models,
         script_sha256="",
         skills=known,

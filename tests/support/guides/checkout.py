@@ -13,7 +13,15 @@ from support.app.company import ROOT
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A block of a guide: its language, the file that it is written to, and its text."""
-CHECKED_OUT = ("AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "template.yaml")
+CHECKED_OUT = (
+    "AGENTS.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "pyproject.toml",
+    "template.yaml",
+    "evals/eval.schema.json",
+)
 CHECKED_OUT += ("agents", "coordinators", "deploy", "docs", "handlers", "locks", "skills", "src", "subagents", "tests")
 UNREAD = ("broken", "frozen", "unit", "decisions")
 """Folders that no command of a guide reads."""
@@ -101,7 +109,8 @@ def checkout(folder: Path) -> Terminal:
     folder.mkdir()
     for name in CHECKED_OUT:
         if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, folder)
+            (folder / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
         else:
             # With bytecode, like a checkout in use: otherwise each command would compile everything again.
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))

@@ -11,6 +11,7 @@ from gofer.journal import workspace_entries as w
 from gofer.journal.approval_entries import About, Decision
 from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import Entry, Recorded
+from gofer.journal.grade_entries import Grade
 from gofer.projections import conversation
 from gofer.values.messages import Media, ToolAsk, Usage
 from support.stand_ins import mention
@@ -40,6 +41,9 @@ class GeneratedJournal:
         self.call("answer/1", "lookup")
         self.entries.append(e.RunFinished(self.draw(st.sampled_from(get_args(e.Status)))))
         self.entries.append(e.RunChecked((Verdict("no-tool-loops", self.draw(st.booleans())),)))
+        if self.maybe():
+            grade = Grade("tools.required", self.draw(st.booleans()), "look is called", "not called", "1.0")
+            self.entries.append(e.RunGraded("answers/basic", 1, "failed", "recorded", "b", (grade,)))
         return self.entries
 
     def compact(self) -> None:

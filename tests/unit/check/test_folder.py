@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.app.catalog import checked_catalog, known_tools, mistakes
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.check.folder import check_folder
 from gofer.models.price_library import look_up
 from gofer.sources.workflow_files import load_catalog
@@ -16,6 +17,7 @@ from gofer.values.errors import ConfigError
 from gofer.workflows.file_text import SIZE_LIMIT
 from gofer.workflows.mistake import RULES, Mistake
 from gofer.workflows.yaml_source import read_source
+from support.stand_ins import SetClock
 
 ROOT = Path(__file__).parents[3]
 BROKEN = sorted((ROOT / "tests" / "broken").iterdir())
@@ -25,6 +27,11 @@ MINIMAL = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n'
 def agents_of(folder: Path) -> Path:
     """Return the folder of the workflow files: `agents/` where a broken folder has more than workflows."""
     return folder / "agents" if (folder / "agents").is_dir() else folder
+
+
+def with_evals(agents: Path) -> list[Mistake]:
+    """Return the mistakes of the workflows and of the evals beside them."""
+    return [*mistakes(agents), *eval_mistakes(agents, SetClock())]
 
 
 def expected(folder: Path) -> list[tuple[str, str, str]]:
@@ -39,7 +46,7 @@ def placed(mistake: Mistake) -> str:
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
 def test_broken_folder_has_exactly_the_expected_mistakes(folder: Path) -> None:
-    found = mistakes(agents_of(folder))
+    found = with_evals(agents_of(folder))
     wanted = sorted(expected(folder))
     assert sorted((placed(m), m.rule) for m in found) == [(place, rule) for place, rule, _ in wanted]
     for place, rule, part in wanted:
@@ -48,7 +55,7 @@ def test_broken_folder_has_exactly_the_expected_mistakes(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda folder: folder.name)
 def test_mistake_of_a_broken_folder_is_one_line_of_plain_sentences(folder: Path) -> None:
-    for mistake in mistakes(agents_of(folder)):
+    for mistake in with_evals(agents_of(folder)):
         assert str(mistake).isprintable()
         assert mistake.message[0] in "`" + mistake.message[0].upper()
         assert mistake.message.endswith(".")

@@ -37,6 +37,13 @@ async def test_answer_without_calls_ends_the_run() -> None:
     assert await made.kinds() == [["RunOwned", "RunStarted", "MessageReceived", "LlmRequest"], ["LlmResponse"]]
 
 
+async def test_answer_is_recorded_with_the_system_fingerprint_of_the_provider() -> None:
+    made = memory_run(replace(says("The answer."), fingerprint="fp_44709d6fcb"))
+    await run(made)
+    (response,) = [one.entry for one in await made.journal() if isinstance(one.entry, LlmResponse)]
+    assert response.fingerprint == "fp_44709d6fcb"
+
+
 async def test_turn_runs_reads_together_and_then_each_write_in_order() -> None:
     made = with_tools(
         says("", ("post", {"text": "1"}), ("look", {"text": "2"}), ("post", {"text": "3"}), ("look", {"text": "4"})),

@@ -1,6 +1,7 @@
 """One-shot subagents of a script: their requests, answers and limits."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,13 @@ async def test_one_shot_subagent_is_asked_with_a_separate_prompt_and_the_answer_
     made.model.requests.clear()
     assert await made.run_script("another") == Ending("done", "a bug")
     assert made.model.requests == []
+
+
+async def test_one_shot_subagent_records_the_system_fingerprint_of_its_answer() -> None:
+    made = asking(ASK, replace(says("a bug"), fingerprint="fp_1"))
+    await made.run_script()
+    (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
+    assert finished.fingerprint == "fp_1"
 
 
 async def test_one_shot_subagent_counts_in_calls_tokens_and_cost_of_the_run() -> None:

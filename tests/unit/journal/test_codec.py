@@ -9,6 +9,7 @@ from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, Decision
 from gofer.journal.check_entries import Verdict
 from gofer.journal.codec import from_json, item_bytes, item_from_bytes, to_json
+from gofer.journal.grade_entries import Evidence, Grade, RunOutcome
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, OtherVersion
 from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
@@ -38,6 +39,7 @@ ENTRIES = st.one_of(
         COUNT,
         TEXT,
         TEXT,
+        TEXT,
     ),
     st.builds(e.ToolCall, TEXT, TEXT, st.sampled_from(get_args(e.Effect)), st.none() | PLAIN),
     st.builds(e.ToolResult, TEXT, st.sampled_from(["ok", "error", "refused"]), TEXT, TEXT, st.none() | PLAIN, COUNT),
@@ -52,6 +54,17 @@ ENTRIES = st.one_of(
     st.builds(e.RunRetried, TEXT, TEXT),
     st.builds(e.RunConcluded, st.sampled_from(get_args(e.Status)), TEXT, TEXT),
     st.builds(e.RunFinished, st.sampled_from(get_args(e.Status)), TEXT),
+    st.builds(
+        e.RunGraded,
+        TEXT,
+        COUNT,
+        st.sampled_from(get_args(RunOutcome)),
+        st.sampled_from(get_args(Evidence)),
+        TEXT,
+        st.lists(
+            st.builds(Grade, TEXT, st.booleans(), TEXT, TEXT, TEXT, st.booleans(), st.none() | st.floats(0, 1))
+        ).map(tuple),
+    ),
     st.builds(e.RunChecked, st.lists(st.builds(Verdict, TEXT, st.booleans(), summary=TEXT, detail=TEXT)).map(tuple)),
 )
 

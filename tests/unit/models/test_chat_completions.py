@@ -50,6 +50,17 @@ async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() ->
     assert answer.usage == Usage(10, 3, 4)
 
 
+def test_answer_keeps_the_system_fingerprint_of_the_provider_up_to_a_limit() -> None:
+    body = json.loads(ANSWER)
+    assert (
+        parse_answer(json.dumps({**body, "system_fingerprint": "fp_44709d6fcb"}).encode()).fingerprint
+        == "fp_44709d6fcb"
+    )
+    assert len(parse_answer(json.dumps({**body, "system_fingerprint": "f" * 9_000}).encode()).fingerprint) == 200
+    for absent in (None, 7, {}):
+        assert parse_answer(json.dumps({**body, "system_fingerprint": absent}).encode()).fingerprint == ""
+
+
 async def test_traceparent_is_a_header_beside_the_same_bytes_and_of_one_question_only() -> None:
     body = b'{"model":"m","messages":[{"content":"hello","role":"user"}]}'
     async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):

@@ -29,6 +29,16 @@ def test_streamed_text_is_joined_into_an_answer_with_usage() -> None:
     assert (answer.text, answer.finish, answer.model, answer.usage) == ("Hello.", "stop", "m", Usage(9, 2, 0))
 
 
+def test_streamed_answer_keeps_the_system_fingerprint_of_its_last_chunk_with_one() -> None:
+    raw = stream(
+        event({"content": "Yes"}, system_fingerprint="fp_1"),
+        event({}, "stop", system_fingerprint="fp_2"),
+        event({}, system_fingerprint=None),
+        "[DONE]",
+    )
+    assert parse_answer(raw).fingerprint == "fp_2"
+
+
 def test_streamed_tool_calls_are_joined_by_index() -> None:
     def piece(index: int, arguments: str, **more: object) -> dict[str, object]:
         name = {"name": more.pop("name")} if "name" in more else {}

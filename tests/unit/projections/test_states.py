@@ -132,7 +132,7 @@ DOUBLED = [
     (e.ToolCall, "call 1.0 is open already"),
     (e.ToolResult, "call 1.0 has an outcome"),
     (e.RunConcluded, "the run was concluded before"),
-    (e.RunFinished, "only checks follow the end of a run"),
+    (e.RunFinished, "only checks and grades follow the end of a run"),
 ]
 
 
@@ -303,6 +303,15 @@ async def test_only_checks_may_follow_the_end_of_a_run() -> None:
     assert violations([*journal, checked]) == []
     assert "the run was checked before" in violations([*journal, checked, checked])[0]
     assert "the run has not finished" in violations([*journal[:-1], checked])[0]
+
+
+async def test_grades_of_another_owner_may_follow_the_end_of_a_run_once() -> None:
+    journal = await played()
+    grades = e.RunGraded("answers/basic", 1, "passed", "live", "b", ())
+    graded = replace(journal[-1], owner="evals", entry=grades)
+    assert violations([*journal, graded]) == []
+    assert "the run was graded before" in violations([*journal, graded, graded])[0]
+    assert "the run has not finished" in violations([*journal[:-1], graded])[0]
 
 
 def test_turn_of_a_model_in_a_script_is_a_violation() -> None:

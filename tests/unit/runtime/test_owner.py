@@ -139,6 +139,7 @@ async def test_cancelled_run_says_that_the_outcome_of_its_write_cannot_be_determ
     assert [one.check for one in checked.verdicts if one.severity == "error" and not one.passed] == []
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_cancellation_wakes_a_parked_run() -> None:
     made = memory_worker()
     await made.accept("run1")

@@ -21,6 +21,7 @@ from support.stand_ins import NOON
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_call_in_doubt_parks_the_run_until_the_quiet_time_is_over() -> None:
     """A paused owner may still be sending for 60 seconds. A queue message in between has no effect."""
     made = memory_worker(says("unused"))
@@ -98,6 +99,7 @@ async def test_run_parked_by_a_wrong_clock_resumes_once_the_clock_is_right() -> 
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_quiet_time_set_by_a_wrong_clock_is_cut_to_the_normal_length() -> None:
     made = memory_worker(says("unused"))
 

@@ -66,6 +66,7 @@ async def test_script_resumes_after_a_crash_without_repeating_completed_calls() 
     assert (made.posted, await made.status("run1")) == (["done", "two"], "done")
 
 
+@pytest.mark.not_replayed("its script changes during the run")
 async def test_script_changed_during_a_run_stops_and_the_answer_shows_the_difference() -> None:
     made = give(memory_worker(), POST.format("secret one"), EDIT.format("two"), "return 'done'")
     made.crash_in.add("slack_update_message")

@@ -160,6 +160,7 @@ async def test_cancelled_run_starts_no_subagent_after_a_crash() -> None:
         assert not [one for one in later if isinstance(one, e.SubagentStarted) and not one.resumed], (at, after)
 
 
+@pytest.mark.not_replayed("its clock stands still")
 async def test_result_of_a_subagent_call_is_recorded_when_the_run_is_cancelled_meanwhile() -> None:
     made = with_a_clerk(approve=None)
     services, seen = made.memory_worker.worker.services, list[Call]()

@@ -137,6 +137,7 @@ async def test_crashes_during_the_run_report_do_not_fail_the_run() -> None:
     assert entries[-2] == RunFinished("done")
 
 
+@pytest.mark.not_replayed("a setting changes during the run")
 async def test_run_report_in_doubt_is_reposted_unchanged_to_the_same_channel() -> None:
     logged = Logged(memory_worker(says("Hello.")), Crashed)
     await logged.made.accept("run1")
@@ -215,6 +216,7 @@ async def test_failed_check_of_a_private_run_is_neither_logged_nor_measured(capl
     assert not [line for line in caplog.records if "checks" in line.getMessage()]
 
 
+@pytest.mark.not_replayed("no operator may read such a run")
 async def test_run_in_a_channel_made_private_while_at_work_is_neither_reported_nor_measured(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

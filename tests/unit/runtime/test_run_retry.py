@@ -156,6 +156,7 @@ async def test_retry_of_a_failed_run_explains_the_failure() -> None:
     assert (await again(made)).message == f"Run run1 ended and cannot be continued (Slack did not answer). {anew}"
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_retry_of_a_parked_run_makes_the_next_attempt_now() -> None:
     made = memory_worker(says("Hello."))
     await made.accept("run1")

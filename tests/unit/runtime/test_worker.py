@@ -137,6 +137,7 @@ async def test_queue_message_waits_while_no_workflow_is_available() -> None:
     assert made.posted == ["Hello."]
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_started_run_keeps_the_bundle_after_the_workflow_was_removed() -> None:
     made = memory_worker(says("Hello."))
     await made.accept("run1")
@@ -164,6 +165,7 @@ async def test_queue_message_of_an_ended_run_starts_the_next_run_of_the_conversa
     assert made.posted == ["second"]
 
 
+@pytest.mark.not_replayed("its journal is written by hand")
 async def test_concluded_run_calls_no_model_after_a_crash_in_delivery() -> None:
     """The answer may have been posted, so the next owner does no further work."""
     made = memory_worker(says("must not be asked"))

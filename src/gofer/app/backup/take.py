@@ -29,6 +29,8 @@ from gofer.app.backup.sealed_keys import WORK, Secrets, seal
 from gofer.app.embedded.integrity import BLOBS, DATABASE, KEY, KEYS, USED, WORLD, check_keys
 from gofer.app.embedded.state import read_state
 from gofer.app.embedded.state_files import refused
+from gofer.app.embedded.worlds import EVALS
+from gofer.evals.history import FOLDER as HISTORY
 from gofer.journal.blob_store import BUNDLES
 from gofer.sources.receivers import RECEIVERS
 from gofer.stores.sqlite.durable_files import sync_folder
@@ -115,6 +117,7 @@ def _write(data: Path, partial: Path, passphrase: Secret, clock: Clock, tell: Pr
     copy_database(data / DATABASE, partial / DATABASE)
     runs = runs_of(partial / DATABASE)
     files = {DATABASE: described(partial / DATABASE), **_copy_bodies(data, partial, runs, tell)}
+    files |= _copy_history(data, partial)
     sealed = seal(_secrets(data), passphrase, binding(at, files), os.urandom, work=work)
     write_file(partial / SEALED, sealed)
     manifest = Manifest(at=at, files=files, sealed=copied(sealed))
@@ -133,6 +136,13 @@ def _copy_bodies(data: Path, partial: Path, runs: frozenset[str], tell: Progress
             files[name] = copy_file(path, partial / name)
         tell(n, len(found))
     return files
+
+
+def _copy_history(data: Path, partial: Path) -> Mapping[str, CopiedFile]:
+    """Copy the scores of evals, which outlive their runs. A line that is being written is ignored when it is read."""
+    found = sorted((data / EVALS / HISTORY).glob("*.jsonl"))
+    names = [path.relative_to(data).as_posix() for path in found]
+    return {name: copy_file(data / name, partial / name) for name in names}
 
 
 def _secrets(data: Path) -> Secrets:

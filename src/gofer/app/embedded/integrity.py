@@ -52,9 +52,14 @@ def check_intact(data: Path, *, alone: bool) -> None:
         raise refused(Path(error.filename or data), error) from error
 
 
-def _check(data: Path) -> None:
+def check_no_restore(data: Path) -> None:
+    """Raise ConfigError for a folder into which a restore did not finish."""
     if (data / RESTORING).exists():
         raise ConfigError(f"A restore into {data} did not finish; run `gofer restore` with the backup again.")
+
+
+def _check(data: Path) -> None:
+    check_no_restore(data)
     used = _used(data)
     if used is not None:
         _check_there(data / DATABASE)

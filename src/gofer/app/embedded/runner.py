@@ -22,6 +22,7 @@ from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses, Installation, build_worker
+from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
 from gofer.engine.services import Links
 from gofer.files.child import Children
@@ -159,6 +160,23 @@ class Runner:
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary[str, asyncio.Lock])
     """One lock for each conversation, which the run that is being continued holds."""
 
+    def over(
+        self, stores: RunStores, models: ModelAccess, outside: Outside, patience: Patience, equip: Equip
+    ) -> "Runner":
+        """Return a runner with the same settings, workflows and tools over other stores. The caller closes it."""
+        services = replace(
+            self.worker.services,
+            stores=stores.stores,
+            model=models.default,
+            reach=models.reach,
+            outside=outside,
+            patience=patience,
+            installation_key=stores.key,
+            tools=equip(self.worker.services.tools),
+        )
+        worker = replace(self.worker, services=services, suspects=asyncio.Lock())
+        return Runner(self.catalog, worker, Ingress({}, read_routes({}), stores.stores, stores.key, outside))
+
     def now(self) -> float:
         """Return the wall clock, in unix seconds."""
         return self.worker.services.outside.clock.now()
@@ -174,16 +192,18 @@ class Runner:
         unique = replace(event, identity=(*event.identity, "by hand", self.worker.services.outside.new_id()))
         return await self.ingress.start(unique, workflow)
 
-    async def work(self, run: str) -> Run:
+    async def work(self, run: str, deadline: Deadline | None = None) -> Run:
         """Work on a run until it ends or has to wait, and return its state.
 
-        If the caller is cancelled, the run is handed over first. Raises ConfigError for an unknown run. Raises
-        TemporaryError if the store fails, or if the runner is closed and the hand-over takes too long.
+        `deadline.end` makes the run begin nothing new, so that it is handed over. If the caller is cancelled, the run
+        is handed over first. Raises ConfigError for an unknown run. Raises TemporaryError if the store fails, or if the
+        runner is closed and the hand-over takes too long.
         """
         head = await self.worker.services.stores.journals.head(run)
         if head is None:
             raise ConfigError(f"There is no run {run[:40]!r} in this store; use the id of a run that is in it.")
-        deadline = Deadline(self.worker.services.outside.clock)
+        if deadline is None:
+            deadline = Deadline(self.worker.services.outside.clock)
         task = asyncio.create_task(self._in_turn(head, deadline))
         self._busy[task] = deadline
         task.add_done_callback(self._busy.pop)
@@ -258,22 +278,38 @@ async def open_runner(
     settings = await with_own_accounts(settings, network)
     outside = Outside(network, clock, random_id, random.SystemRandom(), random_key)
     with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
-        worker = build_worker(
-            settings,
-            Installation(stores.stores, stores.key, Links(settings.public_url), outside, alone=True),
-            FixedCatalog(catalog),
-            models,
-            ChildProcesses(children, python),
-            limits=WorkerLimits(grace=GRACE),
-            company=company,
-        )
-        services = replace(worker.services, tools=equip(worker.services.tools))
-        ingress = Ingress({}, read_routes({}), stores.stores, stores.key, outside)
-        runner = Runner(catalog, replace(worker, services=services), ingress)
+        processes = ChildProcesses(children, python)
+        runner = build_runner(settings, catalog, stores, models, outside, processes, equip, company)
         try:
             yield runner
         finally:
             await runner.close()
+
+
+def build_runner(
+    settings: Settings,
+    catalog: Catalog,
+    stores: RunStores,
+    models: ModelAccess,
+    outside: Outside,
+    processes: ChildProcesses,
+    equip: Equip,
+    company: Sequence[CompanyTool] = (),
+) -> Runner:
+    """Return a runner over stores that no other process uses. The caller closes it."""
+    links = Links(settings.public_url)
+    worker = build_worker(
+        settings,
+        Installation(stores.stores, stores.key, links, outside, alone=True),
+        FixedCatalog(catalog),
+        models,
+        processes,
+        limits=WorkerLimits(grace=GRACE),
+        company=company,
+    )
+    services = replace(worker.services, tools=equip(worker.services.tools))
+    ingress = Ingress({}, read_routes({}), stores.stores, stores.key, outside)
+    return Runner(catalog, replace(worker, services=services), ingress)
 
 
 @contextlib.asynccontextmanager

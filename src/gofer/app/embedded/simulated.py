@@ -2,7 +2,7 @@
 
 import contextlib
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -88,26 +88,42 @@ async def simulate(
     stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
 ) -> tuple[Simulated, Settings]:
     """Start the systems of a world. Return them with settings that reach these systems and nothing real."""
-    simulated = Simulated()
-    sources = _receiving(settings.sources)
-    for name, start in SIMULATORS.items():
-        if name not in world:
-            continue
-        part = as_object(world[name])
-        system = start(part, clock=SystemClock().now, http=http, token=random_id(), secret=random_id())
+    systems = open_systems(world, SystemClock().now, http, random_id)
+    urls: dict[str, str] = {}
+    for name, system in systems.items():
         stack.push_async_callback(system.close)
-        url = await stack.enter_async_context(serve(system.app))
-        simulated.systems[name] = system
-        simulated.urls[name] = url
-        sources = _leading(sources, name, system.settings(url))
-    return simulated, replace(_without_credentials(settings), sources=sources)
+        urls[name] = await stack.enter_async_context(serve(system.app))
+    simulated = Simulated(systems, urls)
+    return simulated, reaching(simulated, settings, random_key())
 
 
-def _without_credentials(settings: Settings) -> Settings:
+def open_systems(
+    world: Mapping[str, object], now: Callable[[], float], http: httpx2.AsyncClient, new_id: Callable[[], str]
+) -> dict[str, Vendor]:
+    """Return the systems of a world by the name of their source. The caller closes them. Raises ConfigError.
+
+    `now` returns the time of the systems in unix seconds, and `new_id` makes their credentials.
+    """
+    return {
+        name: start(as_object(world[name]), clock=now, http=http, token=new_id(), secret=new_id())
+        for name, start in SIMULATORS.items()
+        if name in world
+    }
+
+
+def reaching(simulated: Simulated, settings: Settings, key: bytes) -> Settings:
+    """Return settings that reach the simulated systems and nothing real. `key` signs the calls of webhooks."""
+    sources = _receiving(settings.sources)
+    for name, system in simulated.systems.items():
+        sources = _leading(sources, name, system.settings(simulated.urls[name]))
+    return replace(_without_credentials(settings, key), sources=sources)
+
+
+def _without_credentials(settings: Settings, key: bytes) -> Settings:
     """Return settings that reach nothing real, with no credential of the environment."""
     return replace(
         settings,
-        webhook_secrets={"": (Secret(f"whsec_{b64encode(random_key()[:32]).decode()}"),)},
+        webhook_secrets={"": (Secret(f"whsec_{b64encode(key[:32]).decode()}"),)},
         public_url="",
         otlp=local_collector(settings.otlp),
         environment={},

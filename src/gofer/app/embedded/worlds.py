@@ -20,6 +20,8 @@ FOLDER = "simulated"
 """The subfolder with the state of simulated runs."""
 MOCKED = "mocked"
 """The subfolder with the state of runs with mocks."""
+EVALS = "evals"
+"""The subfolder with the state of the runs of evals, and with the history of their scores."""
 
 _log = logging.getLogger(__name__)
 
@@ -68,5 +70,5 @@ def _folders(data: Path) -> Iterator[Path]:
 
 def _state_of(data: Path) -> Iterator[Path]:
     for path in data.iterdir():
-        if path.name not in (LOCK, MOCKED) and not path.name.startswith(FOLDER):
+        if path.name not in (LOCK, MOCKED, EVALS) and not path.name.startswith(FOLDER):
             yield path

@@ -6,7 +6,7 @@ from typing import cast
 
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.tracing.whole_trace import whole_trace
-from gofer.projections.words.step_details import checks_of, usage_of
+from gofer.projections.words.step_details import checks_of, eval_of, grades_of, usage_of
 from gofer.projections.words.steps import AgentSetup, Step, cut
 from gofer.runtime.run_record import RunRecord
 from gofer.values.canonical_json import as_object
@@ -37,6 +37,8 @@ def run_json(record: RunRecord) -> Mapping[str, object]:
         "answer": "",
         "output": None,
         "checks": checks_of(progress),
+        "eval": eval_of(progress),
+        "grades": grades_of(progress),
         "usage": usage_of(progress, progress.last_at),
         "links": links(record),
     }

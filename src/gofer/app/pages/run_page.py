@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from gofer.app.pages.grade_table import grade_table
 from gofer.app.pages.run_api import links
 from gofer.journal.purposes import is_own
 from gofer.projections.tracing.trace import timestamp
@@ -105,7 +106,9 @@ def heading(record: RunRecord) -> str:
 
 def body(record: RunRecord) -> str:
     """Return the page of a run as HTML, without its frame."""
-    return "".join([_facts(record), _notes(record), _asked_and_answered(record), _switch(), _steps(record)])
+    return "".join(
+        [_facts(record), _notes(record), grade_table(record), _asked_and_answered(record), _switch(), _steps(record)]
+    )
 
 
 def _facts(record: RunRecord) -> str:
@@ -204,11 +207,15 @@ def _row(shown: ShownStep, beginning: int, space: _Space) -> Iterator[str]:
 
 def _class(step: Step) -> str:
     names = [_SPEAKERS.get(step.kind, "")]
-    if step.own_status in ("violation", "error", "refused", "unknown"):
+    if step.own_status in ("violation", "error", "refused", "unknown") or _failed_its_case(step):
         names.append("bad")
     elif step.kind in _QUIET or is_own(step.call):
         names.append("quiet")
     return " ".join(filter(None, names))
+
+
+def _failed_its_case(step: Step) -> bool:
+    return step.kind == "run.graded" and step.status == "failed"
 
 
 def _outcome(step: Step) -> str:

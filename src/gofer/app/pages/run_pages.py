@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gofer.app.pages import run_page
+from gofer.app.pages import grade_table, run_page
 from gofer.app.pages.page_frame import absent, for_program, html_page, refusal
 from gofer.app.pages.readers import LocalReaders, PlaceUnknown, Readers
 from gofer.app.pages.run_api import prompt_json, run_json, trace_json
@@ -83,7 +83,7 @@ class Pages:
         footer = self.readers.footer(request)
         # On a thread, because the steps of a long run take seconds, and receivers and runs continue meanwhile.
         body = await asyncio.to_thread(run_page.body, record)
-        return html_page(title, body, footer, heading=heading, style=run_page.STYLE)
+        return html_page(title, body, footer, heading=heading, style=run_page.STYLE + grade_table.STYLE)
 
     async def trace(self, request: Request) -> Response:
         """Return the steps and the spans of one run as JSON: `?full=1` adds all words, `?after=N` continues a list."""

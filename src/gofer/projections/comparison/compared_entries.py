@@ -178,7 +178,9 @@ def _meaning(entry: e.Entry) -> Mapping[str, object] | None:
             return {"status": status, "reason": reason, "text": text, "output": output}
         case e.RunFinished(status=status, reason=reason):
             return {"status": status, "reason": reason}
-        case e.RunOwned() | e.PermitRenewed() | e.RunParked() | e.RunHandedOver() | e.RunChecked() | ApprovalClicked():
+        case e.RunOwned() | e.PermitRenewed() | e.RunParked() | e.RunHandedOver() | ApprovalClicked():
+            return None
+        case e.RunChecked() | e.RunGraded():
             return None
         case _:
             assert_never(entry)

@@ -130,6 +130,7 @@ def _end_attempt(state: Trace, recorded: e.Recorded, finished: e.SubagentFinishe
 
 def _usage(answered: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
     return {
+        **without_empty({"openai.response.system_fingerprint": answered.fingerprint}),
         "gen_ai.response.model": answered.model,
         "gen_ai.usage.input_tokens": answered.usage.input_tokens,
         "gen_ai.usage.output_tokens": answered.usage.output_tokens,

@@ -1,6 +1,6 @@
 """The spans of a run and the state from which they are projected."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -13,6 +13,19 @@ read, the time in which the run was parked, a compaction, and an error that is n
 
 RUN = "run"
 """The id of the span of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """Something that belongs to a span and has no duration. `at` is in unix milliseconds."""
+
+    name: str
+    at: int
+    attributes: Mapping[str, object]
+
+    def to_json(self) -> dict[str, object]:
+        """Return `{name, at, attributes}` with the time as RFC 3339 in UTC."""
+        return {"name": self.name, "at": timestamp(self.at), "attributes": dict(self.attributes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +44,19 @@ class Span:
     """The address of the entry with its start."""
     ended_in: str = ""
     """The address of the entry with its end; empty before that."""
+    events: tuple[SpanEvent, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return `{id, parent, kind, name, status, start, end, attributes}` with times as RFC 3339 in UTC."""
+        """Return `{id, parent, kind, name, status, start, end, attributes}` with times as RFC 3339 in UTC.
+
+        A span with events also has `events`.
+        """
+        shown = self._to_json()
+        if self.events:
+            shown["events"] = [event.to_json() for event in self.events]
+        return shown
+
+    def _to_json(self) -> dict[str, object]:
         return {
             "id": self.id,
             "parent": self.parent,
@@ -124,6 +147,12 @@ class Trace:
         if ended is not None:
             span = replace(span, end=ended.at, ended_in=ended.address)
         self.spans[id] = span
+
+    def add_events(self, id: str, events: Iterable[SpanEvent]) -> None:  # noqa: A002 - as the field of a span
+        """Add events to a span if there is one with this id."""
+        span = self.spans.get(id)
+        if span is not None:
+            self.spans[id] = replace(span, events=(*span.events, *events))
 
     def add_error(self, recorded: Recorded, name: str, attributes: Mapping[str, object]) -> None:
         """Add an error that is no other span, at the time of its entry."""

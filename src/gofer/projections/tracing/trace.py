@@ -8,6 +8,7 @@ from typing import assert_never
 
 from gofer.journal import entries as e
 from gofer.projections.tracing import call_spans, model_spans
+from gofer.projections.tracing.evaluation_events import add_grades
 from gofer.projections.tracing.spans import RUN, Span, Trace, timestamp, without_empty
 
 _WAITS: Mapping[e.ParkReason, str] = {
@@ -65,6 +66,8 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
             call_spans.add_files(state, model_spans.compact(state, recorded, compacted))
         case e.RunFinished() as finished:
             _finish(state, recorded, finished)
+        case e.RunGraded() as graded:
+            add_grades(state, graded)
         case e.PermitRenewed() | e.RunConcluded() | e.ApprovalClicked() | e.ValueRecorded():
             pass
         case e.SkillLoaded() | e.PlanUpdated() | e.RunChecked():

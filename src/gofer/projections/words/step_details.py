@@ -36,6 +36,27 @@ def checks_of(progress: Progress) -> list[dict[str, object]]:
     return [asdict(verdict) for verdict in progress.checked.verdicts]
 
 
+def eval_of(progress: Progress) -> dict[str, object] | None:
+    """Return the case that a run played in an eval, with its outcome; None for every other run."""
+    graded = progress.graded
+    if graded is None:
+        return None
+    return {
+        "case": graded.case,
+        "number": graded.number,
+        "outcome": graded.outcome,
+        "evidence": graded.evidence,
+        "agent_version": graded.agent_version,
+    }
+
+
+def grades_of(progress: Progress) -> list[dict[str, object]]:
+    """Return the grades of a run that an eval started; empty for every other run."""
+    if progress.graded is None:
+        return []
+    return [asdict(grade) for grade in progress.graded.grades]
+
+
 def event_details(accepted: RunAccepted) -> dict[str, object]:
     """Return the workflow and the event of a run, without the text of the event."""
     event = asdict(accepted.event)

@@ -52,6 +52,8 @@ def _headline(step: Step, facts: Mapping[str, object]) -> str:
             return _owner(step, facts)
         case "run.concluded" | "agent.end":
             return _end(facts)
+        case "run.graded":
+            return _grades(facts)
         case "thought" | "permit.renewed" | "value.recorded" | "damage":
             return ""
         case _:
@@ -226,3 +228,17 @@ def _end(facts: Mapping[str, object]) -> str:
     if names:
         said.append(f"failed checks: {_names(names)}")
     return "; ".join(filter(None, said))
+
+
+def _grades(facts: Mapping[str, object]) -> str:
+    grades = [as_object(grade) for grade in as_list(facts.get("grades"))]
+    failed = [grade.get("dimension") for grade in grades if not grade.get("passed") and not grade.get("missing")]
+    missing = [grade.get("dimension") for grade in grades if grade.get("missing")]
+    played = f"case {_text(facts, 'case')}, run {_number(facts, 'number')}, {_text(facts, 'evidence')} answers"
+    passed = f"{sum(bool(grade.get('passed')) for grade in grades)} of {counted(len(grades), 'grade')} passed"
+    said = [played, passed]
+    if failed:
+        said.append(f"failed: {_names(failed)}")
+    if missing:
+        said.append(f"without verdict: {_names(missing)}")
+    return "; ".join(said)

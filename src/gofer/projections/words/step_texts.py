@@ -117,6 +117,8 @@ def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
             return [shown.answer(step.output), StepText("output", _json(step.details.get("output")))]
         case "agent.end":
             return _checks(step)
+        case "run.graded":
+            return _grades(step)
         case "message.received":
             return [StepText("message", step.input)]
         case "call.deferred":
@@ -178,6 +180,29 @@ def _checks(step: Step) -> Sequence[StepText]:
         label = f"{check.get('severity')} {check.get('check')}"
         texts.append(StepText(label, " ".join(filter(None, sentences)) or "failed"))
     return texts
+
+
+def _grades(step: Step) -> Sequence[StepText]:
+    """Return what was expected and what happened for each grade that did not pass."""
+    failed = [grade for grade in map(as_object, as_list(step.details.get("grades"))) if not grade.get("passed")]
+    return [StepText(_label_of(grade), _sentences_of(grade) or "failed") for grade in failed]
+
+
+def _label_of(grade: Mapping[str, object]) -> str:
+    label = as_text(grade.get("dimension"))
+    if grade.get("missing"):
+        label = f"{label} (no verdict)"
+    elif not grade.get("blocks"):
+        label = f"{label} (does not block)"
+    if place := as_text(grade.get("step")):
+        label = f"{label} at {place}"
+    return label
+
+
+def _sentences_of(grade: Mapping[str, object]) -> str:
+    parts = {"expected": "expected", "happened": "happened", "explanation": "why"}
+    said = {label: as_text(grade.get(name)) for name, label in parts.items()}
+    return "\n".join(f"{label}: {text}" for label, text in said.items() if text)
 
 
 def _json(value: object) -> str:

@@ -22,6 +22,7 @@ from gofer.projections.words.step_details import (
     arguments_text,
     checks_of,
     event_details,
+    grades_of,
     reasoning,
     todo_line,
     usage_of,
@@ -143,6 +144,8 @@ class _Writer:
                 yield self._end(recorded, finished)
             case e.RunChecked():
                 pass  # `agent.end` has the verdicts
+            case e.RunGraded() as graded:
+                yield self._graded(recorded, graded)
             case entry:
                 yield self._other(recorded, entry)
 
@@ -184,6 +187,10 @@ class _Writer:
         usage = usage_of(self.progress, recorded.at)
         details = {**plain.details, "checks": checks_of(self.progress), "usage": usage}
         return replace(plain, details=details, duration_ms=recorded.at - self.progress.accepted_at)
+
+    def _graded(self, recorded: e.Recorded, graded: e.RunGraded) -> Step:
+        plain = replace(self._plain(recorded, "outcome"), status=graded.outcome)
+        return replace(plain, details={**plain.details, "grades": grades_of(self.progress)})
 
     def _request(self, recorded: e.Recorded, entry: e.LlmRequest) -> Iterator[Step]:
         request = self.requests.get(recorded.address)

@@ -50,6 +50,7 @@ StepKind = Literal[
     "run.retried",
     "run.concluded",
     "agent.end",
+    "run.graded",
     "damage",
 ]
 SUMMARY = 300

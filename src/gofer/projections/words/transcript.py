@@ -16,7 +16,7 @@ _MARGIN = 22
 """The characters before the kind of a step: its number and its time."""
 _JOINERS = "\u200c\u200d"
 """Characters without a width that words and emoji need."""
-_FINE = frozenset({"", "ok", "open", "stop", "tool_calls", "done", "approved"})
+_FINE = frozenset({"", "ok", "open", "stop", "tool_calls", "done", "approved", "passed"})
 """The statuses that need no mark."""
 
 

@@ -27,7 +27,7 @@ from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections import progress
-from gofer.runtime.telemetry.spans import Exported, Value, exported
+from gofer.runtime.telemetry.spans import Exported, ExportedEvent, Value, exported
 from gofer.stores.one_place import Stores
 from gofer.values.canonical_json import as_list, as_object, clean
 from gofer.values.errors import ConfigError, TemporaryError
@@ -235,9 +235,15 @@ def _span(span: Exported) -> Span:
         start_time_unix_nano=span.start * _NANOSECONDS,
         end_time_unix_nano=span.end * _NANOSECONDS,
         attributes=_attributes(span.attributes),
+        events=[_event(event) for event in span.events],
         links=[Span.Link(trace_id=trace, span_id=linked) for trace, linked in span.linked],
         status=status,
     )
+
+
+def _event(event: ExportedEvent) -> Span.Event:
+    attributes = _attributes(event.attributes)
+    return Span.Event(time_unix_nano=event.at * _NANOSECONDS, name=event.name, attributes=attributes)
 
 
 def _attributes(values: Mapping[str, Value]) -> list[KeyValue]:

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from gofer.journal.entries import Recorded, RunAccepted
+from gofer.journal.entries import Recorded, RunAccepted, RunGraded
+from gofer.journal.grade_entries import Grade
 from gofer.journal.purposes import is_own
 from gofer.projections.script_replay import is_of_a_script
 from gofer.projections.tracing import trace
+from gofer.projections.tracing.evaluation_events import EXPLANATION, explanation
 from gofer.projections.tracing.span_ids import ROOT, session_id, span_id, subagent_chat_id, trace_id
 from gofer.projections.tracing.spans import RUN, Span
 from gofer.runtime.telemetry.contents import contents
@@ -34,6 +36,7 @@ _TYPED = (
     "gen_ai.request.seed",
     "gen_ai.request.max_tokens",
     "gen_ai.response.model",
+    "openai.response.system_fingerprint",
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.cache_read.input_tokens",
@@ -42,6 +45,10 @@ _TYPED = (
     "gofer.bundle",
     "gofer.cost_usd",
     "gofer.effect",
+    "gofer.eval.case",
+    "gofer.eval.evidence",
+    "gofer.eval.number",
+    "gofer.eval.outcome",
     "gofer.endpoint",
     "gofer.event.kind",
     "gofer.llm_calls",
@@ -87,6 +94,15 @@ _AGENT = ("gen_ai.agent.name", "gofer.subagent.run")
 
 
 @dataclass(frozen=True, slots=True)
+class ExportedEvent:
+    """One event on a span in the form of OpenTelemetry. `at` is in unix milliseconds."""
+
+    name: str
+    at: int
+    attributes: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
 class Exported:
     """One span in the form of OpenTelemetry. Times are unix milliseconds."""
 
@@ -104,6 +120,7 @@ class Exported:
     """The type or text of the error; empty if the span succeeded."""
     linked: Sequence[tuple[bytes, bytes]] = field(default_factory=tuple[tuple[bytes, bytes], ...])
     """The trace and span ids of the runs that this run continues."""
+    events: Sequence[ExportedEvent] = ()
 
 
 def exported(
@@ -143,11 +160,13 @@ class _Tree:
         spans = list[Exported]()
         # The id that stands for each span as a parent. A step stands below the caller of its model, as a sibling.
         parents: dict[str, bytes] = {}
+        # Grades are given after the end of a run, and open no span.
+        last = max(recorded.at for recorded in journal if not isinstance(recorded.entry, RunGraded))
         for span in trace.project(journal):
             parent = b""
             if span.parent is not None:
                 parent = parents[span.parent]
-            exported_span = replace(_span(run, span, journal[-1].at, common), trace=self.trace, parent=parent)
+            exported_span = replace(_span(run, span, last, common), trace=self.trace, parent=parent)
             match span.kind:
                 case "run" if above:
                     parents[span.id] = above
@@ -158,7 +177,11 @@ class _Tree:
                     parents[span.id] = exported_span.id
             if self.full:
                 texts_of_span = {**texts.get(span.began_in, {}), **_sentences(span)}
-                exported_span = replace(exported_span, attributes={**exported_span.attributes, **texts_of_span})
+                exported_span = replace(
+                    exported_span,
+                    attributes={**exported_span.attributes, **texts_of_span},
+                    events=_with_explanations(exported_span.events, journal),
+                )
             if child := str(span.attributes.get("gofer.subagent.run", "")):
                 spans += self._subagent(child, exported_span, common)
             else:
@@ -209,7 +232,28 @@ def _span(run: str, span: Span, last: int, common: Mapping[str, Value]) -> Expor
         client=client,
         attributes=attributes,
         error=error,
+        events=[ExportedEvent(event.name, event.at, _values(event.attributes)) for event in span.events],
     )
+
+
+def _values(attributes: Mapping[str, object]) -> Mapping[str, Value]:
+    return {name: value for name, value in attributes.items() if isinstance(value, str | int | float)}
+
+
+def _with_explanations(events: Sequence[ExportedEvent], journal: Sequence[Recorded]) -> Sequence[ExportedEvent]:
+    """Return the events of a run, which are one for each grade, with the texts of the grades."""
+    given = [grade for one in journal if isinstance(one.entry, RunGraded) for grade in one.entry.grades]
+    return [
+        replace(event, attributes={**event.attributes, **_explained(grade)})
+        for event, grade in zip(events, given, strict=False)
+    ]
+
+
+def _explained(grade: Grade) -> Mapping[str, Value]:
+    said = explanation(grade)
+    if not said:
+        return {}
+    return {EXPLANATION: said}
 
 
 def _id(run: str, span: Span) -> bytes:

@@ -21,6 +21,8 @@ from gofer.app.backup.take import BackedUp, take_backup
 from gofer.app.embedded.integrity import RESTORING, unclean_until_closed
 from gofer.app.embedded.state import State, installation_key, open_state, serving
 from gofer.app.embedded.state_files import LOCK, write_secret
+from gofer.app.embedded.worlds import EVALS
+from gofer.evals import history
 from gofer.journal.blob_store import blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted, RunFinished
@@ -30,6 +32,7 @@ from gofer.runtime.retention import delete
 from gofer.runtime.run_retry import retry
 from gofer.values.errors import ConfigError, Corrupt, Gone
 from gofer.values.secret import Secret
+from support.evals.past_runs import past
 from support.stand_ins import NOON, SetClock, make_outside, mention
 
 QUICK = 4
@@ -140,6 +143,22 @@ def test_restored_state_equals_the_backed_up_state(folder: Folder) -> None:
     assert folder.restore() == RestoredState(int(NOON * 1000), 0, 0, [])
     assert (folder.restored / "installation.key").read_text() == key
     assert folder.status("ended") == ("done", "")
+    assert folder.texts("ended") == [WORDS]
+
+
+def test_scores_of_evals_are_in_the_backup_and_their_runs_are_not(folder: Folder) -> None:
+    async def fill(state: State) -> None:
+        await folder.begin(state, "ended")
+        await folder.end(state, "ended")
+
+    folder.act(fill)
+    evals = folder.data / EVALS
+    folder.act(fill, evals)
+    history.append(evals, past())
+    assert folder.take().runs == 1
+    folder.restore()
+    assert history.read(folder.restored / EVALS, "answers/basic") == [past()]
+    assert [path.name for path in (folder.restored / EVALS).iterdir()] == [history.FOLDER]
     assert folder.texts("ended") == [WORDS]
 
 

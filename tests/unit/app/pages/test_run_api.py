@@ -9,7 +9,8 @@ import pytest
 
 from gofer.app.pages import run_api, run_page
 from gofer.journal.coordination import Head
-from gofer.journal.entries import RunConcluded, RunFinished
+from gofer.journal.entries import RunConcluded, RunFinished, RunGraded
+from gofer.journal.grade_entries import Grade
 from gofer.values.errors import Corrupt
 from gofer.workflows.schema import Limits
 from support.app.read_runs import pages_of, record_of
@@ -45,6 +46,40 @@ async def test_run_has_its_status_answer_checks_usage_and_links() -> None:
     }
     assert "steps" not in run
     assert "damage" not in run
+
+
+async def test_run_of_an_eval_has_its_case_and_each_grade() -> None:
+    made = await ended()
+    missing = Grade("tools.required", passed=False, expected="post is called", happened="not called", step="1.0")
+    grades = (Grade("judge.faithful", passed=True, score=0.75), missing)
+    step = await made.step("evals")
+    step.note(RunGraded("answers/basic", 2, "failed", "live", "b" * 64, grades))
+    await step.commit()
+    async with pages_of(made) as client:
+        run = (await client.get("/runs/run1", headers=JSON)).json()
+        trace = (await client.get("/runs/run1/trace")).json()
+    assert run["eval"] == {
+        "case": "answers/basic",
+        "number": 2,
+        "outcome": "failed",
+        "evidence": "live",
+        "agent_version": "b" * 64,
+    }
+    assert [(one["dimension"], one["passed"], one["score"], one["blocks"]) for one in run["grades"]] == [
+        ("judge.faithful", True, 0.75, True),
+        ("tools.required", False, None, True),
+    ]
+    assert (
+        run["grades"][1] | {"expected": "post is called", "happened": "not called", "step": "1.0"} == run["grades"][1]
+    )
+    assert trace["steps"][-1]["kind"] == "run.graded"
+    assert [event["name"] for event in trace["spans"][0]["events"]] == ["gen_ai.evaluation.result"] * 2
+
+
+async def test_run_outside_of_evals_has_no_grades() -> None:
+    async with pages_of(await ended()) as client:
+        run = (await client.get("/runs/run1", headers=JSON)).json()
+    assert (run["eval"], run["grades"]) == (None, [])
 
 
 async def test_trace_has_ordered_steps_and_spans() -> None:

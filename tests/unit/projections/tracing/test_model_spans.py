@@ -1,5 +1,7 @@
 """Spans of the attempts of a model, of one-shot subagents and of compactions."""
 
+from dataclasses import replace
+
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import Weights
 from gofer.projections.tracing import trace
@@ -31,6 +33,15 @@ def test_one_shot_subagent_is_an_agent_with_an_attempt_of_a_model_below() -> Non
     assert (agent.kind, agent.name, agent.parent, agent.status) == ("agent", "subagent classify", "run", "ok")
     assert (llm.kind, llm.name, llm.parent, llm.status) == ("llm", "chat m", agent.id, "ok")
     assert "gen_ai.usage.input_tokens" not in agent.attributes
+
+
+def test_attempts_of_models_name_the_system_fingerprint_if_the_provider_sent_one() -> None:
+    name = "openai.response.system_fingerprint"
+    asked = e.SubagentStarted("0:subagent.s:ab:1", "classify", "What is it?", {"model": "m"})
+    finished = e.SubagentFinished(asked.call, "ok", "a bug", "m", Usage(5, 2), 0.5, 90, fingerprint="fp_2")
+    spans = spans_of(request(), replace(answer(9), fingerprint="fp_1"), request(), answer(9), asked, finished)
+    found = [spans[span].attributes.get(name) for span in ("llm/1", "llm/2", f"{asked.call}/llm/1")]
+    assert found == ["fp_1", None, "fp_2"]
 
 
 def test_question_of_a_tool_call_is_below_the_call() -> None:

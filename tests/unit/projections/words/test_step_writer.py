@@ -10,6 +10,9 @@ from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Entry, Recorded
+from gofer.journal.grade_entries import Grade
+from gofer.projections.words.step_headlines import headline
+from gofer.projections.words.step_texts import shown_steps
 from gofer.projections.words.step_writer import steps
 from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
 from gofer.values.canonical_json import encode_text
@@ -140,6 +143,31 @@ def test_last_step_of_a_run_has_its_verdicts_and_its_usage() -> None:
     (check,) = cast(list[dict[str, object]], end.details["checks"])
     assert (end.status, end.duration_ms, check["check"], check["passed"]) == ("done", 2_000, "no-tool-loops", False)
     assert cast(dict[str, object], end.details["usage"])["input_tokens"] == 10
+
+
+def test_grades_of_a_run_are_a_step_with_all_verdicts_and_change_no_duration() -> None:
+    missing = Grade("tools.required", passed=False, expected="look is called", happened="not called", step="1.0")
+    passed = Grade("status", passed=True, score=1.0)
+    graded = e.RunGraded("answers/basic", 2, "failed", "recorded", "b" * 64, (passed, missing))
+    journal = recorded(e.RunAccepted(mention(), "w"), response(), e.RunFinished("done"), e.RunChecked(()), graded)
+    end, step = [step for step in steps(journal, {}) if step.kind in ("agent.end", "run.graded")]
+    assert (end.duration_ms, step.status, step.details["case"], step.details["number"]) == (
+        2_000,
+        "failed",
+        "answers/basic",
+        2,
+    )
+    assert step.details["agent_version"] == "b" * 64
+    first, second = cast(list[dict[str, object]], step.details["grades"])
+    assert (first["dimension"], first["passed"], first["score"], first["blocks"]) == ("status", True, 1.0, True)
+    assert (second["expected"], second["happened"], second["step"]) == ("look is called", "not called", "1.0")
+    assert headline(step) == (
+        "case answers/basic, run 2, recorded answers; 1 of 2 grades passed; failed: tools.required"
+    )
+    (shown,) = shown_steps([step])
+    assert [(text.label, text.text) for text in shown.texts] == [
+        ("tools.required at 1.0", "expected: look is called\nhappened: not called")
+    ]
 
 
 def test_damage_is_the_last_step() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
+from gofer.journal.grade_entries import Grade
 from gofer.projections.tracing.span_ids import session_id
 from gofer.runtime.telemetry.exporter import requests, to_json
 from gofer.runtime.telemetry.spans import Exported, exported
@@ -252,6 +253,68 @@ def test_exported_long_texts_lose_the_end_and_long_requests_the_beginning() -> N
     assert kept[0][:2] != "0 "
 
 
+def graded() -> list[e.Entry]:
+    missing = Grade("tools.required", passed=False, expected="look is called", happened="not called", step="1.0")
+    judged = Grade("judge.faithful", passed=True, score=0.75, blocks=False)
+    return [*RUN, e.RunGraded("answers/basic", 2, "failed", "live", "b" * 64, (missing, judged))]
+
+
+def test_grades_are_evaluation_events_on_the_span_of_the_run_at_its_end() -> None:
+    root, *others = exported("run1", record(graded()))
+    ungraded = exported("run1", record(RUN))
+    assert root.end == ungraded[0].end
+    assert [span.end for span in others] == [span.end for span in ungraded[1:]]
+    assert not any(span.events for span in others)
+    assert {name: root.attributes[name] for name in root.attributes if name.startswith("gofer.eval.")} == {
+        "gofer.eval.case": "answers/basic",
+        "gofer.eval.number": 2,
+        "gofer.eval.outcome": "failed",
+        "gofer.eval.evidence": "live",
+    }
+    assert [(event.name, event.at) for event in root.events] == [("gen_ai.evaluation.result", root.end)] * 2
+    assert [event.attributes for event in root.events] == [
+        {
+            "gen_ai.evaluation.name": "tools.required",
+            "gen_ai.evaluation.score.value": 0.0,
+            "gen_ai.evaluation.score.label": "fail",
+            "gofer.evaluation.blocks": True,
+        },
+        {
+            "gen_ai.evaluation.name": "judge.faithful",
+            "gen_ai.evaluation.score.value": 0.75,
+            "gen_ai.evaluation.score.label": "pass",
+            "gofer.evaluation.blocks": False,
+        },
+    ]
+
+
+def test_grade_without_a_verdict_is_an_event_with_an_error_and_no_score() -> None:
+    silent = Grade("judge.faithful", passed=False, missing="infrastructure")
+    entries = [*RUN, e.RunGraded("answers/basic", 1, "infrastructure", "live", "b", (silent,))]
+    (event,) = exported("run1", record(entries))[0].events
+    assert event.attributes == {
+        "gen_ai.evaluation.name": "judge.faithful",
+        "gofer.evaluation.blocks": True,
+        "error.type": "infrastructure",
+    }
+
+
+def test_explanation_of_a_grade_is_exported_only_with_texts() -> None:
+    explained = exported("run1", record(graded()), full=True)[0].events
+    assert [event.attributes.get("gen_ai.evaluation.explanation") for event in explained] == [
+        "Expected: look is called; Happened: not called",
+        None,
+    ]
+
+
+def test_evaluation_events_are_sent_with_their_span() -> None:
+    (sent,) = requests(exported("run1", record(graded())), {})
+    root = sent.resource_spans[0].scope_spans[0].spans[0]
+    assert [event.name for event in root.events] == ["gen_ai.evaluation.result"] * 2
+    assert {event.time_unix_nano for event in root.events} == {root.end_time_unix_nano}
+    assert values(root.events[1])["gen_ai.evaluation.score.value"] == 0.75
+
+
 def test_spans_are_exported_in_batches_in_order() -> None:
     many = [
         step for n in range(600) for step in (e.ToolCall(f"1.{n}", "look", "read"), e.ToolResult(f"1.{n}", "ok", ""))
@@ -283,6 +346,13 @@ KEPT |= {
     "prefix_sha256",
     "item",
     "arguments_sha256",
+    "fingerprint",
+    "case",
+    "dimension",
+    "outcome",
+    "missing",
+    "evidence",
+    "agent_version",
     "run",
 }
 """Fields of entries that hold names, ids and kinds."""

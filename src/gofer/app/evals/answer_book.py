@@ -1,0 +1,78 @@
+"""The recorded answers and the scripts of a folder of evals, read once for each eval file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gofer.evals.answers import FOLDER, AnswerFile, RecordedAnswer, read_answers
+from gofer.values.errors import ConfigError
+from gofer.values.model_script import Script, load_scripts
+
+SCRIPTS = "scripts"
+"""The subfolder of `evals/` with the scripts from which answers can be recorded."""
+
+
+@dataclass(slots=True)
+class AnswerBook:
+    """The recorded answers and the scripts of the evals in a folder."""
+
+    folder: Path
+    _answers: dict[str, AnswerFile] = field(default_factory=dict[str, AnswerFile])
+    _scripts: dict[str, Sequence[Script]] = field(default_factory=dict[str, Sequence[Script]])
+    _new: dict[str, dict[str, Sequence[RecordedAnswer]]] = field(
+        default_factory=dict[str, dict[str, Sequence[RecordedAnswer]]]
+    )
+
+    def answers(self, eval_name: str) -> AnswerFile:
+        """Return the recorded answers of an eval file; none without a file. Raises ConfigError."""
+        if eval_name not in self._answers:
+            path = self._path(eval_name)
+            text = _read(path)
+            self._answers[eval_name] = AnswerFile()
+            if text is not None:
+                self._answers[eval_name] = read_answers(text, str(path))
+        return self._answers[eval_name]
+
+    def scripts(self, eval_name: str, case: str) -> Sequence[Script]:
+        """Return the scripts of a case: those named after it (`<case>` or `<case>.<part>`), and else all of the file.
+
+        A workflow that asks no model needs no file. Raises ConfigError.
+        """
+        if eval_name not in self._scripts:
+            path = self.folder / SCRIPTS / f"{eval_name}.yaml"
+            text = _read(path)
+            self._scripts[eval_name] = ()
+            if text is not None:
+                self._scripts[eval_name] = load_scripts(text, str(path))
+        every = self._scripts[eval_name]
+        own = [script for script in every if script.name == case or script.name.startswith(f"{case}.")]
+        return own or every
+
+    def keep(self, eval_name: str, case: str, answers: Sequence[RecordedAnswer]) -> None:
+        """Note the answers of one play of a case. They replace all earlier answers of the case."""
+        unique = {one.request: one for one in answers}
+        self._new.setdefault(eval_name, {})[case] = tuple(unique.values())
+
+    def write(self) -> None:
+        """Write the noted answers. The answers of other cases of the same file stay. Raises ConfigError."""
+        for eval_name, cases in self._new.items():
+            kept: Mapping[str, Sequence[RecordedAnswer]] = {**self.answers(eval_name).cases, **cases}
+            path = self._path(eval_name)
+            text = AnswerFile(cases={case: tuple(answers) for case, answers in kept.items()}).to_text()
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise ConfigError(f"{path} cannot be written ({error.strerror}); make it writable.") from error
+
+    def _path(self, eval_name: str) -> Path:
+        return self.folder / FOLDER / f"{eval_name}.json"
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as text; correct it or remove it.") from error

@@ -1,0 +1,116 @@
+"""The world of a case: the simulated systems, the mocks in their place, and the delivery that starts a run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import httpx2
+import yaml
+
+from gofer.app.embedded.simulated import Simulated, open_systems
+from gofer.app.evals.repeatable import VirtualClock
+from gofer.app.evals.simulated_network import SimulatedNetwork, address
+from gofer.app.event_input import EventInput
+from gofer.evals.eval_file import Case, Eval, JsonObject, Trigger
+from gofer.sources.receivers import RECEIVERS
+from gofer.tools.definition import AnyTool
+from gofer.tools.mocks import Overrides, mocked
+from gofer.values.errors import ConfigError
+from gofer_simulators.demo import demo_world
+from gofer_simulators.registry import SIMULATORS
+
+DEMO = "demo"
+"""The name of the demo's world."""
+CREDENTIAL = "simulated"
+"""The credential of every simulated system. It opens nothing real."""
+_SOURCES = {spec.system: spec.source for spec in RECEIVERS if spec.source in SIMULATORS}
+"""The simulated sources by the name that tools use for their system."""
+
+Tools = Mapping[str, AnyTool]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWorld:
+    """The initial contents of the simulated systems, and the results of mocked tools."""
+
+    contents: Mapping[str, object] | None
+    """None: every tool answers with its mock."""
+    mocks: Overrides
+
+    def open(self, clock: VirtualClock, http: httpx2.AsyncClient) -> Simulated:
+        """Return new systems with the initial contents. Raises ConfigError for a mistake in them."""
+        systems = open_systems(self.contents or {}, clock.now, http, lambda: CREDENTIAL)
+        return Simulated(systems, {name: address(name) for name in systems})
+
+    def equip(self, tools: Tools) -> Tools:
+        """Return the tools of a run: those with results in the file and those without a system answer with mocks."""
+        replaced = {name: tool for name, tool in tools.items() if name in self.mocks or self._lacks(tool)}
+        return {**tools, **mocked(replaced, self.mocks)}
+
+    def _lacks(self, tool: AnyTool) -> bool:
+        """Return whether the world has no system for a tool."""
+        if self.contents is None:
+            return True
+        source = _SOURCES.get(tool.target.system, "")
+        return bool(tool.target.system) and source not in self.contents
+
+
+def network(simulated: Simulated) -> SimulatedNetwork:
+    """Return the network that reaches these systems and nothing else."""
+    return SimulatedNetwork({name: system.app for name, system in simulated.systems.items()})
+
+
+@dataclass(slots=True)
+class CaseFiles:
+    """The files beside the eval files of one suite; each world is read once."""
+
+    _worlds: dict[Path, Mapping[str, object]]
+
+    def world(self, case: Case, of: Eval, folder: Path) -> CaseWorld:
+        """Return the world of a case, by the case and else by its eval. Raises ConfigError."""
+        given = case.world
+        if given is None:
+            given = of.world
+        return CaseWorld(self._contents(given, folder), {**of.mocks, **case.mocks})
+
+    def _contents(self, given: str | JsonObject | None, folder: Path) -> Mapping[str, object] | None:
+        if not isinstance(given, str):
+            return given
+        path = folder / given
+        if path not in self._worlds:
+            self._worlds[path] = _demo_or_file(given, path)
+        return self._worlds[path]
+
+
+def _demo_or_file(given: str, path: Path) -> Mapping[str, object]:
+    if given == DEMO:
+        return demo_world()
+    try:
+        contents: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f"{path} does not describe simulated systems; write a YAML file, or `world: demo`."
+        ) from error
+    if not isinstance(contents, dict):
+        raise ConfigError(f"{path} does not describe simulated systems; write one part for each system.")
+    return cast(Mapping[str, object], contents)
+
+
+def event_input_of(trigger: Trigger, folder: Path) -> EventInput:
+    """Return the delivery of a trigger, as `gofer run --event` takes it. Raises ConfigError."""
+    headers: Sequence[tuple[str, str]] = list(trigger.headers.items())
+    match trigger.payload:
+        case None:
+            return EventInput(source=trigger.source, headers=headers, hook=trigger.hook)
+        case str(name):
+            path = folder / name
+            try:
+                body = path.read_bytes()
+            except OSError as error:
+                raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
+        case payload:
+            name = "the payload"
+            body = json.dumps(payload, ensure_ascii=False).encode()
+    return EventInput(name, body, trigger.source, headers, trigger.hook)

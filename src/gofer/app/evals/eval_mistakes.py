@@ -1,0 +1,119 @@
+"""The mistakes of the eval files of a repository, with its tools, its receivers and the simulators."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import yaml
+
+from gofer.app.catalog import known_tools
+from gofer.app.evals.case_world import event_input_of
+from gofer.app.event_input import event_input
+from gofer.check.company_tools import check_company
+from gofer.check.eval_names import Repository
+from gofer.check.evals import check_evals
+from gofer.check.judges import check_judges
+from gofer.evals.eval_file import FileOrData, Trigger
+from gofer.evals.load import FOLDER
+from gofer.evals.references import DEMO
+from gofer.sources.near_miss import near_miss
+from gofer.sources.receivers import known
+from gofer.sources.workflow_files import load_catalog
+from gofer.tools.definition import AnyTool
+from gofer.values.canonical_json import as_object
+from gofer.values.errors import ConfigError
+from gofer.values.outside import Clock
+from gofer.workflows.load import Catalog
+from gofer.workflows.mistake import Mistake, in_order
+from gofer.workflows.routes import read_routes
+from gofer_simulators.registry import SIMULATORS
+
+
+def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
+    """Return every mistake and hint in `evals/` beside the folder of the workflow files; none without that folder."""
+    folder = agents.parent / FOLDER
+    if not folder.is_dir():
+        return []
+    tools: Mapping[str, AnyTool] = known_tools()
+    company = check_company(agents.parent, tools).tools
+    now = clock.now()
+    repository = Repository(
+        agents=agents,
+        tools={**tools, **company},
+        systems=tuple(SIMULATORS),
+        starts=_Deliveries(_catalog(agents), now).problem,
+        world_problem=_world_problem,
+        today=datetime.fromtimestamp(now, UTC).date(),
+    )
+    found = [*check_evals(folder, repository)]
+    catalog = _catalog(agents)
+    if catalog is not None:
+        found += check_judges(folder, catalog)
+    return in_order(found)
+
+
+def _catalog(agents: Path) -> Catalog | None:
+    """Return the workflows, or None if a file has a mistake, which the check of the workflows reports."""
+    try:
+        return load_catalog(agents)
+    except ConfigError:
+        return None
+
+
+class _Deliveries:
+    """The receivers and routes that deliveries of eval files pass."""
+
+    def __init__(self, catalog: Catalog | None, now: float) -> None:
+        self._catalog = catalog
+        self._now = now
+        if catalog is not None:
+            self._routes = read_routes(catalog.routes())
+
+    def problem(self, workflow: str, trigger: Trigger, folder: Path) -> str:
+        """Return why a trigger does not start a workflow; empty if it does, or if the workflows have mistakes."""
+        if self._catalog is None or workflow not in self._catalog.workflows:
+            return ""
+        try:
+            given = replace(event_input_of(trigger, folder), file="This payload")
+            event = event_input(self._catalog, workflow, given, self._now)
+        except ConfigError as error:
+            return str(error)
+        matching = self._routes.matching(event.kind, known(event))
+        if event.source == "schedule" or any(route.workflow == workflow for route in matching):
+            return ""
+        if matching:
+            others = " and ".join(sorted({f"`{route.workflow}`" for route in matching}))
+            return f"This delivery starts {others}, not `{workflow}`."
+        return f"This delivery starts nothing: {near_miss(self._routes, event).tell(found=True)}."
+
+
+def _world_problem(world: FileOrData, folder: Path, clock: float) -> str:
+    """Return what is wrong with the data of simulated systems; empty for correct data."""
+    if world == DEMO:
+        return ""
+    data: object = world
+    if isinstance(world, str):
+        try:
+            data = yaml.load((folder / world).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            return f"`{world[:80]}` is not a YAML file."
+    parts = as_object(data)
+    if not parts:
+        return "The world has no system; write one part for each system."
+    if unknown := [name for name in parts if name not in SIMULATORS]:
+        return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(SIMULATORS)}."
+    return _start(parts, clock)
+
+
+def _start(parts: Mapping[str, object], clock: float) -> str:
+    """Return the first mistake that a simulator finds in its part of a world; empty if there is none."""
+    http = httpx2.AsyncClient()
+    credential = "not-used"
+    try:
+        for name, part in parts.items():
+            SIMULATORS[name](as_object(part), clock=lambda: clock, http=http, token=credential, secret=credential)
+    except ConfigError as error:
+        return str(error)
+    return ""

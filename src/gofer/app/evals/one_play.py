@@ -1,0 +1,128 @@
+"""One play of a case: its runs, the waits between them, and the changes that they made to the world."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gofer.app.embedded.run_once import difference
+from gofer.app.embedded.runner import Run, Runner
+from gofer.app.embedded.simulated import Simulated
+from gofer.app.evals.answering import Asked
+from gofer.app.evals.decisions import decision
+from gofer.app.evals.repeatable import VirtualClock
+from gofer.app.evals.seen import seen_in
+from gofer.app.event_input import EventInput, event_input
+from gofer.engine.owned_run import Deadline
+from gofer.evals.plays import PlayedTurn, Seen
+from gofer.journal.child_runs import read_subagents
+from gofer.journal.entries import RunParked
+from gofer.runtime.run_record import read_bundle
+from gofer.values.canonical_json import as_object
+from gofer.values.events import Event
+
+MOST_WAITS = 40
+"""The most waits of one run; a run that waits longer stays parked."""
+BETWEEN_TURNS = 60.0
+"""Seconds between the end of a run and the next message of its conversation."""
+
+
+@dataclass(slots=True)
+class OnePlay:
+    """One play, with its runner and its world."""
+
+    workflow: str
+    runner: Runner
+    simulated: Simulated
+    clock: VirtualClock
+    asked: Asked
+    deadline: Deadline
+    """Ended when the play of a decision point has its answer."""
+    approve: Mapping[str, bool]
+    """The decisions of people about calls that wait, by tool."""
+    given_answers: int = 0
+    waits_for_model: bool = False
+    """Whether a run that waits for a live model stays parked."""
+    turns: list[PlayedTurn] = field(default_factory=list[PlayedTurn])
+
+    async def play(self, inputs: Sequence[EventInput]) -> Mapping[str, object]:
+        """Play every turn, and return the changes to the world. Raises ConfigError for a wrong payload."""
+        before: object = None
+        delivered: set[str] = set()
+        for number, given in enumerate(inputs):
+            if number:
+                self.clock.advance(BETWEEN_TURNS)
+                self.asked.next_turn()
+            event = event_input(self.runner.catalog, self.workflow, given, self.runner.now())
+            began = self._deliver(event, given, delivered)
+            whispered = self._whispers()
+            if before is None:
+                before = began
+            run = await self._through(await self.runner.start(event, self.workflow))
+            await self.simulated.settled()
+            changes = difference(began, self.simulated.state())
+            seen = [*seen_in(changes), *self._whispers()[len(whispered) :]]
+            if len(inputs) == 1:
+                self.turns.append(await self._turn(run, None, seen))
+                return changes
+            self.turns.append(await self._turn(run, changes, seen))
+            if self.asked.missing or self.asked.failure:
+                break
+        return _without(difference(before, self.simulated.state()), delivered)
+
+    def _deliver(self, event: Event, given: EventInput, delivered: set[str]) -> Mapping[str, object]:
+        """Add what a delivery names to the world, note its paths, and return the world as the run finds it."""
+        if not self.turns:
+            self.simulated.adopt(event, given.body or b"")
+            return self.simulated.state()
+        before = self.simulated.state()
+        self.simulated.adopt(event, given.body or b"")
+        state = self.simulated.state()
+        delivered.update(as_object(difference(before, state)["added"]))
+        return state
+
+    async def _through(self, run: str) -> Run:
+        """Work on a run, through its waits, until it ends or needs a person."""
+        played = await self.runner.work(run, self.deadline)
+        for _ in range(MOST_WAITS):
+            parked = played.progress.parked
+            if parked is None or played.progress.finished is not None or not await self._goes_on(run, played, parked):
+                break
+            played = await self.runner.work(run, self.deadline)
+        return played
+
+    async def _goes_on(self, run: str, played: Run, parked: RunParked) -> bool:
+        """Return whether a parked run continues: after its wait, or after the decision of a person."""
+        if self.deadline.over or (parked.reason == "model" and self.waits_for_model):
+            return False
+        if parked.reason != "approval":
+            self.clock.advance(parked.until / 1000 - self.clock.now())
+            return True
+        key = self.runner.worker.services.installation_key
+        click = decision(run, played.progress, self.approve, self.simulated, key, self.clock.now())
+        return click is not None and await self.runner.ingress.press(click) is None
+
+    def _whispers(self) -> Sequence[Seen]:
+        """Return the messages that only one person saw, oldest first. They are no part of the world's state."""
+        if self.simulated.slack is None:
+            return ()
+        whispers = self.simulated.slack.workspace.whispers
+        return [Seen("message", f"/slack/whispers/{one.only_for}/{one.ts}", one.text) for one in whispers]
+
+    async def _turn(self, run: Run, world: Mapping[str, object] | None, seen: Sequence[Seen]) -> PlayedTurn:
+        stores = self.runner.worker.services.stores
+        subagents = await read_subagents(run.journal, stores.journals, stores.blobs)
+        return PlayedTurn(
+            run=run.id,
+            entries=run.journal,
+            progress=run.progress,
+            bundle=await read_bundle(run.progress, stores.blobs),
+            seen=seen,
+            subagents=subagents.journals,
+            given_answers=self.given_answers,
+            world=world,
+        )
+
+
+def _without(changes: Mapping[str, object], delivered: Collection[str]) -> Mapping[str, object]:
+    """Return the changes without those that the deliveries of people made."""
+    added = {path: value for path, value in as_object(changes["added"]).items() if path not in delivered}
+    return {**changes, "added": added}

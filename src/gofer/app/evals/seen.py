@@ -1,0 +1,70 @@
+"""The parts of a world's changes that people see, such as messages, buttons, comments and issues."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gofer.evals.plays import Seen
+from gofer.values.canonical_json import as_list, as_object, as_text
+
+_MESSAGE = re.compile(r"/slack/channels/[^/]+/messages/[^/]+")
+_EDIT = re.compile(r"(/slack/channels/[^/]+/messages/[^/]+)/text")
+_BLOCKS = re.compile(r"(/slack/channels/[^/]+/messages/[^/]+)/blocks(?:/.*)?")
+_REACTION = re.compile(r"(/slack/channels/[^/]+/messages/[^/]+)/reactions/([^/]+)(?:/.*)?")
+_ISSUE = re.compile(r"/jira/[A-Z][A-Z0-9_]*-\d+|/github/repositories/[^/]+/(?:issues|pulls)/\d+")
+_COMMENT = re.compile(r"/(?:jira|notion|github)/.*/(?:comments|reviews|discussions)/[^/]+")
+_PAGE = re.compile(r"/notion/[^/]+")
+
+
+def seen_in(changes: Mapping[str, object]) -> Sequence[Seen]:
+    """Return what people saw of the changes to a world, in the order of the changes."""
+    added = as_object(changes.get("added"))
+    changed = as_object(changes.get("changed"))
+    found = [seen for path, value in added.items() for seen in _added(path, value)]
+    found += [seen for path, value in changed.items() for seen in _changed(path, as_object(value).get("after"))]
+    return found
+
+
+def _added(path: str, value: object) -> Iterator[Seen]:
+    fields = as_object(value)
+    if _MESSAGE.fullmatch(path):
+        yield Seen("message", path, as_text(fields.get("text")))
+        yield from (Seen("file", path, as_text(as_object(file).get("name"))) for file in as_list(fields.get("files")))
+        yield from (Seen("button", path, label) for label in _buttons(fields.get("blocks")))
+        yield from (Seen("reaction", path, name) for name in as_object(fields.get("reactions")))
+    elif reaction := _REACTION.fullmatch(path):
+        yield Seen("reaction", reaction[1], reaction[2])
+    elif blocks := _BLOCKS.fullmatch(path):
+        yield from (Seen("button", blocks[1], label) for label in _buttons(value))
+    elif _ISSUE.fullmatch(path):
+        yield Seen("issue", path, as_text(fields.get("summary")) or as_text(fields.get("title")))
+    elif _COMMENT.fullmatch(path):
+        yield Seen("comment", path, _text_of(value))
+    elif _PAGE.fullmatch(path):
+        yield Seen("page", path, as_text(fields.get("title")))
+
+
+def _changed(path: str, after: object) -> Iterator[Seen]:
+    if edit := _EDIT.fullmatch(path):
+        yield Seen("edit", edit[1], as_text(after))
+    elif reaction := _REACTION.fullmatch(path):
+        yield Seen("reaction", reaction[1], reaction[2])
+    elif blocks := _BLOCKS.fullmatch(path):
+        yield from (Seen("button", blocks[1], label) for label in _buttons(after))
+
+
+def _text_of(value: object) -> str:
+    """Return the text of a comment, which each system keeps in a form of its own."""
+    fields = as_object(value)
+    for name in ("body", "text", "markdown"):
+        if text := as_text(fields.get(name)):
+            return text
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _buttons(blocks: object) -> Iterator[str]:
+    """Yield the labels of the buttons in blocks of Slack."""
+    for block in [as_object(blocks), *map(as_object, as_list(blocks))]:
+        for element in map(as_object, as_list(block.get("elements"))):
+            if element.get("type") == "button":
+                yield as_text(as_object(element.get("text")).get("text"))

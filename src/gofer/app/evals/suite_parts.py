@@ -1,0 +1,119 @@
+"""The parts of a suite that play and grade for real: the player, the rules, and the judge."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from typing_extensions import override
+
+from gofer.app.catalog import model_roles
+from gofer.app.evals.player import Answers, Player
+from gofer.app.model_endpoints import ModelAccess, models_of
+from gofer.evals.answers import FOLDER as ANSWERS
+from gofer.evals.grading.grading import case_run, graded_case
+from gofer.evals.judging.judge import Judge
+from gofer.evals.judging.judge_role import judge_of
+from gofer.evals.judging.judged import judged, ungraded
+from gofer.evals.load import FOLDER as EVALS
+from gofer.evals.plan import PlannedCase
+from gofer.evals.plays import Play
+from gofer.evals.results import CaseRun, Grade
+from gofer.evals.suite import Grades, Plays
+from gofer.models.served_model import ServedModel
+from gofer.values.canonical_json import encode
+
+_ONLY_LIVE = "The judge is asked only with --live."
+_FRESH_SCRIPT = "Scripts gave the answers, which says nothing about the prompt; without --record the case can pass."
+_BASELINE = "baseline.json"
+_DEPENDENCIES = ("agents", "coordinators", "skills", "subagents", "tools")
+"""The folders that every run depends on, besides `evals/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerPlays(Plays):
+    """Plays cases with the player."""
+
+    player: Player
+
+    @override
+    async def play(self, planned: PlannedCase, number: int) -> Play:
+        return await self.player.play(planned.loaded, planned.case, number)
+
+
+@dataclass(frozen=True, slots=True)
+class RulesAndJudge(Grades):
+    """Grades plays by the expectations and the rubric of their case, and live ones by a judge too."""
+
+    answers: Answers
+    judge: ServedModel | None = None
+    access: ModelAccess | None = None
+
+    @override
+    async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
+        if play.infrastructure or play.no_evidence:
+            return case_run(number, play, ())
+        judge = self._judge()
+        grades = [*graded_case(planned.case, play), *await self._judged(planned, play, judge)]
+        run = case_run(number, play, grades)
+        if judge is not None:
+            run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
+        if self.answers == "scripted" and run.outcome == "passed" and run.llm_calls:
+            return replace(run, outcome="no_evidence", problem=_FRESH_SCRIPT)
+        return run
+
+    def _judge(self) -> Judge | None:
+        """Return a judge that counts its cost from zero."""
+        if self.judge is None or self.access is None:
+            return None
+        if self.judge.endpoint.is_default:
+            return Judge(self.judge, self.access.default)
+        return Judge(self.judge, self.access.reach(self.judge.endpoint))
+
+    async def _judged(self, planned: PlannedCase, play: Play, judge: Judge | None) -> Sequence[Grade]:
+        if self.answers != "live":
+            return [ungraded(criterion, _ONLY_LIVE) for criterion in planned.case.judge]
+        return await judged(planned.case.judge, play, judge, planned.path.parent)
+
+
+def grades_for(player: Player) -> RulesAndJudge:
+    """Return the grading of a player's plays."""
+    answers = player.playing.answers
+    if answers != "live":
+        return RulesAndJudge(answers)
+    access = models_of(player.settings, player.http)
+    return RulesAndJudge(answers, judge_of(model_roles(player.catalog)), access)
+
+
+def fingerprints(planned: Sequence[PlannedCase], root: Path, player: Player, gofer: str) -> Mapping[str, str]:
+    """Return for each case a hash of everything that its runs depend on: files, settings of the plays, and Gofer.
+
+    A change of one eval file leaves the hashes of the cases of other files. Recorded answers count only for plays that
+    use them.
+    """
+    playing = player.playing
+    unused = {case.path.resolve() for case in planned} | {(root / EVALS / _BASELINE).resolve()}
+    shared = hashlib.sha256(encode([playing.answers, playing.live_tools, player.settings.openai_base_url, gofer]))
+    for path in _files([root / folder for folder in (*_DEPENDENCIES, EVALS)]):
+        is_answer = path.parent == root / EVALS / ANSWERS
+        if path.resolve() not in unused and (not is_answer or playing.answers == "recorded"):
+            shared.update(encode([str(path.relative_to(root)), hashlib.sha256(path.read_bytes()).hexdigest()]))
+    prefix = shared.hexdigest()
+    return {case.name: _fingerprint(case, prefix) for case in planned}
+
+
+def _fingerprint(planned: PlannedCase, shared: str) -> str:
+    settings = planned.eval.model_dump(mode="json", exclude={"cases"})
+    return hashlib.sha256(encode([shared, settings, planned.case.model_dump(mode="json")])).hexdigest()
+
+
+def _files(folders: Sequence[Path]) -> Sequence[Path]:
+    """Return all files below the folders, without compiled ones, sorted by path."""
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return sorted(path for path in found if "__pycache__" not in path.parts)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return None
+    return one + other

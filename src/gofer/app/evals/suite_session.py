@@ -1,0 +1,148 @@
+"""One `gofer eval`: plays the chosen cases of a folder, compares them with a baseline, and keeps what is resumable."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Protocol
+
+from gofer.app.evals.player import Playing, open_player
+from gofer.app.evals.repository import changed_paths, checkout_of
+from gofer.app.evals.suite_parts import PlayerPlays, fingerprints, grades_for
+from gofer.app.settings import Settings
+from gofer.evals.baseline import compared
+from gofer.evals.kept_runs import KeptRuns, unchanged
+from gofer.evals.load import FOLDER, load_evals
+from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
+from gofer.evals.results import CaseRun, SuiteResult
+from gofer.evals.suite import Parts, Suite
+from gofer.evals.touched import Repository
+from gofer.tools.company import load_company
+from gofer.values.errors import ConfigError
+from gofer.values.outside import Clock, SystemClock
+from gofer.workflows.load import Catalog
+
+KEPT = Path("evals") / "runs.jsonl"
+"""The file below GOFER_DATA with the finished runs of a suite that was broken off."""
+
+
+class Watcher(Protocol):
+    """Sees the progress of a suite."""
+
+    def begin(self, planned: Sequence[PlannedCase]) -> None:
+        """Take note of the cases that will be played."""
+        ...
+
+    def finished(self, planned: PlannedCase, run: CaseRun) -> None:
+        """Take note of a finished run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What to play, and how."""
+
+    playing: Playing
+    names: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    changed_since: str = ""
+    """A Git reference; only cases that the change since it touches are played."""
+    repeat: int | None = None
+    baseline: SuiteResult | None = None
+    resume: bool = False
+
+
+def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCase]:
+    """Return the chosen cases of a folder. Raises ConfigError for mistakes in evals and for unknown names.
+
+    The result may be empty if only changed cases are wanted.
+    """
+    files = load_evals(root / FOLDER)
+    if not files:
+        raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
+    every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
+    found = chosen(every, choices.names, choices.tags)
+    if not choices.changed_since:
+        return found
+    company = [tool.name for tool in load_company(root)]
+    repository = Repository({file.name: file.eval for file in files}, catalog, company)
+    touched = repository.touched(changed_paths(root, choices.changed_since))
+    return [case for case in found if case.name in touched]
+
+
+async def play_suite(
+    settings: Settings, root: Path, choices: Choices, watcher: Watcher, clock: Clock | None = None
+) -> SuiteResult:
+    """Play the chosen cases and return their result; if this is cancelled, that of the cases played so far.
+
+    Raises ConfigError for mistakes in the files and for cases that cannot be played.
+    """
+    clock = clock or SystemClock()
+    at = clock.now()
+    began = clock.monotonic()
+    kept = KeptRuns(settings.data / KEPT)
+    async with open_player(settings, root, choices.playing) as player:
+        planned = select(player.catalog, root, choices)
+        watcher.begin(planned)
+        gofer = _version()
+        prints = fingerprints(planned, root, player, gofer)
+        earlier = _earlier(kept, prints, resume=choices.resume)
+        grades = grades_for(player)
+        parts = Parts(plays=PlayerPlays(player), grades=grades, clock=clock, keeper=kept, finished=watcher.finished)
+        suite = Suite(planned, parts, fingerprints=prints, earlier=earlier)
+        interrupted = await _is_interrupted(suite)
+    checkout = checkout_of(root)
+    result = SuiteResult(
+        cases=suite.results(),
+        at=at,
+        seconds=clock.monotonic() - began,
+        commit=checkout.commit,
+        changed=checkout.changed,
+        gofer=gofer,
+        interrupted=interrupted,
+    )
+    if not _is_resumable(result):
+        kept.forget()
+    return _completed(result, choices.baseline)
+
+
+def _earlier(kept: KeptRuns, prints: Mapping[str, str], *, resume: bool) -> Mapping[str, Sequence[CaseRun]]:
+    if resume:
+        return unchanged(kept.read(), prints)
+    kept.forget()
+    return {}
+
+
+async def _is_interrupted(suite: Suite) -> bool:
+    """Play a suite, and return whether this was cancelled, which Ctrl-C does."""
+    try:
+        await suite.play()
+    except asyncio.CancelledError:
+        # The command reports the finished cases before it ends, so that the cancellation ends here.
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        return True
+    return False
+
+
+def _is_resumable(result: SuiteResult) -> bool:
+    """Return whether another play could finish what this one did not."""
+    return result.interrupted or any(case.outcome == "infrastructure" for case in result.cases)
+
+
+def _completed(result: SuiteResult, baseline: SuiteResult | None) -> SuiteResult:
+    """Return the result with the versions of its agents, and with its comparison."""
+    runs = [(case.workflow, run.agent_version) for case in result.cases for run in case.runs]
+    result = replace(result, agent_versions=dict(sorted({run for run in runs if run[1]})))
+    if baseline is None:
+        return result
+    return compared(result, baseline)
+
+
+def _version() -> str:
+    try:
+        return version("gofer")
+    except PackageNotFoundError:
+        return ""

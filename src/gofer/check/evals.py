@@ -1,0 +1,190 @@
+"""The check of eval files against the workflows and tools of the repository."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import get_args
+
+from gofer.check.eval_calls import CallChecks
+from gofer.check.eval_names import EvalNames, Repository
+from gofer.check.goldens import check_goldens
+from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger
+from gofer.evals.load import LoadedEval, read_evals
+from gofer.evals.references import DEMO, golden_path, is_usable
+from gofer.journal.entries import Status
+from gofer.projections.checks.check_settings import CHECKS
+from gofer.values.canonical_json import as_object
+from gofer.workflows.mistake import Mistake, Place, Rule, in_order
+from gofer.workflows.output_schema import flaws
+from gofer.workflows.sentences import close_match, invalid_schema
+from gofer.workflows.yaml_source import Loc, Source, read_source
+
+STATUSES: Sequence[str] = (*get_args(Status), "parked")
+"""The statuses with which a run of a case may end."""
+LONGEST_QUARANTINE = timedelta(days=90)
+
+
+def check_evals(folder: Path, repository: Repository) -> Sequence[Mistake]:
+    """Return every mistake and hint in the evals and goldens of a folder, sorted by file and line. Never raises."""
+    loaded, mistakes = read_evals(folder)
+    names = EvalNames(repository)
+    found = [*mistakes, *check_goldens(folder, names)]
+    for one in loaded:
+        found += _Check(one, names).mistakes()
+    return in_order(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """The check of one eval file."""
+
+    loaded: LoadedEval
+    names: EvalNames
+
+    @property
+    def source(self) -> Source:
+        return self.loaded.source
+
+    def mistakes(self) -> Iterator[Mistake]:
+        of = self.loaded.eval
+        if of.workflow not in self.names.workflows:
+            yield self.names.unknown_workflow(self.source, of.workflow)
+            return
+        calls = CallChecks(self.source, self.names.granted(of.workflow))
+        yield from calls.mocks(of.mocks, ("mocks",))
+        yield from self._world(of.world, ("world",))
+        for at, case in enumerate(of.cases):
+            loc = ("cases", at)
+            yield from calls.case(case, loc)
+            yield from self._case(case, loc)
+
+    def _case(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        yield from self._world(case.world, (*loc, "world"))
+        yield from self._whole(case, loc)
+        if case.trigger is not None:
+            yield from self._trigger(case.trigger, (*loc, "trigger"))
+        yield from self._expectations(case.expect, (*loc, "expect"))
+        for at, turn in enumerate(case.then):
+            yield from self._trigger(turn.trigger, (*loc, "then", at, "trigger"))
+            yield from self._expectations(turn.expect, (*loc, "then", at, "expect"))
+        yield from self._names_of(case.rubric.expected_status, STATUSES, "status", (*loc, "rubric", "expected_status"))
+        yield from self._schema(case.rubric.output_schema, (*loc, "rubric", "schema"))
+        yield from self._quarantine(case, (*loc, "quarantine", "until"))
+        for at, criterion in enumerate(case.judge):
+            if not criterion.labels:
+                message = f"The criterion `{criterion.id[:80]}` has no `labels`, so it never blocks."
+                hint = "Add a file with labelled examples, which measures the judge; see docs/evals.md."
+                yield self._at((*loc, "judge", at, "id"), "unlabelled-criterion", message, hint)
+
+    def _whole(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake for each key that needs another key."""
+        if case.trigger is None and not case.golden:
+            yield self._at((*loc, "name"), "incomplete-case", "The case has no `trigger`.", "Add one, or a `golden`.")
+        if case.golden:
+            yield from self._golden(case.golden, (*loc, "golden"))
+        if case.decision is not None and case.expect.next is None:
+            hint = "Add `expect: {next: […]}` with the calls that must come next."
+            yield self._key((*loc, "decision"), "incomplete-case", "The case does not say what must come next.", hint)
+        if case.decision is None and case.expect.next is not None:
+            hint = "Add `decision` with the history, or use `tools: {required: […]}`."
+            path = (*loc, "expect", "next")
+            yield self._key(path, "incomplete-case", "`next` needs a `decision`, the point in the run.", hint)
+        if case.decision is not None and case.then:
+            message = "A `decision` ends after one answer of the model, so no turn follows."
+            yield self._key((*loc, "then"), "incomplete-case", message, "Remove `then` or `decision`.")
+
+    def _golden(self, name: str, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake if a golden records another workflow. `check_references` reports a missing golden."""
+        path = golden_path(name)
+        if not is_usable(self.source.file.parent, path):
+            return
+        recorded = read_source(self.source.file.parent / path).fields.get("workflow")
+        if isinstance(recorded, str) and recorded != self.loaded.eval.workflow:
+            message = f"The golden `{name}` records the workflow `{recorded[:80]}`."
+            hint = f"Write a golden of `{self.loaded.eval.workflow}`, or move the case to an eval of `{recorded[:80]}`."
+            yield self._at(loc, "unusable-golden", message, hint)
+
+    def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
+        payload = trigger.payload
+        folder = self.source.file.parent
+        if isinstance(payload, str) and not is_usable(folder, payload):
+            # `check_references` reports the file.
+            return
+        if problem := self.names.repository.starts(self.loaded.eval.workflow, trigger, folder):
+            hint = f"Write a delivery that starts `{self.loaded.eval.workflow}`; `gofer explain` tells more about it."
+            yield self._at((*loc, "payload"), "payload-starts-nothing", problem, hint)
+
+    def _world(self, world: FileOrData | None, loc: Loc) -> Iterator[Mistake]:
+        if world is None:
+            return
+        systems = self.names.repository.systems
+        unknown = [name for name in as_object(world) if name not in systems]
+        for name in unknown:
+            yield self._key((*loc, name), "unknown-value", *_no_system(name, systems))
+        folder = self.source.file.parent
+        is_file = isinstance(world, str) and world != DEMO
+        if unknown or (is_file and not is_usable(folder, str(world))):
+            return
+        if problem := self.names.repository.world_problem(world, folder, self.loaded.eval.clock.timestamp()):
+            hint = "src/gofer_simulators/worlds/demo.yaml is a complete example."
+            yield self._at(loc, "unknown-value", problem, hint)
+
+    def _expectations(self, expect: Expectations, loc: Loc) -> Iterator[Mistake]:
+        yield from self._names_of(expect.status, STATUSES, "status", (*loc, "status"))
+        if not isinstance(expect.checks, str):
+            yield from self._names_of(expect.checks, CHECKS, "check", (*loc, "checks"))
+        world = expect.world
+        here = (*loc, "world")
+        for name, paths in (("added", world.added), ("changed", world.changed), ("counts", world.counts)):
+            for path in paths:
+                yield from self._path(path, self.source.key((*here, name, path)))
+        for name, listed in (("removed", world.removed), ("unchanged", world.unchanged)):
+            for at, path in enumerate(listed):
+                yield from self._path(path, self.source.place((*here, name, at)))
+
+    def _path(self, path: str, place: Place) -> Iterator[Mistake]:
+        """Yield a mistake for a path of the world that begins with no simulated system."""
+        system = path.strip("/").partition("/")[0]
+        systems = self.names.repository.systems
+        if system not in (*systems, "*", "**"):
+            yield Mistake(self.source.file, place, "unknown-value", *_no_system(system, systems))
+
+    def _names_of(self, names: Sequence[str], known: Sequence[str], what: str, loc: Loc) -> Iterator[Mistake]:
+        for at, name in enumerate(names):
+            if name not in known:
+                hint = f"Write one of {', '.join(f'`{word}`' for word in known)}."
+                if meant := close_match(name, known):
+                    hint = f"Write `{meant}`."
+                yield self._at((*loc, at), "unknown-value", f"There is no {what} `{name[:80]}`.", hint)
+
+    def _schema(self, schema: object, loc: Loc) -> Iterator[Mistake]:
+        if schema is None:
+            return
+        whole = schema
+        if (fields := as_object(schema)) and "type" not in fields:
+            whole = {**fields, "type": "object"}
+        for flaw in flaws(whole):
+            message = invalid_schema(flaw.path, flaw.reason)
+            yield self._at((*loc, *flaw.path), "invalid-schema", message, flaw.hint)
+
+    def _quarantine(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        if case.quarantine is None:
+            return
+        latest = self.names.repository.today + LONGEST_QUARANTINE
+        if case.quarantine.until > latest:
+            message = f"The quarantine of `{case.name}` lasts longer than {LONGEST_QUARANTINE.days} days."
+            yield self._at(loc, "out-of-range", message, f"Write {latest.isoformat()} or an earlier day.")
+
+    def _at(self, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
+        return Mistake(self.source.file, self.source.place(loc), rule, message, hint)
+
+    def _key(self, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
+        return Mistake(self.source.file, self.source.key(loc), rule, message, hint)
+
+
+def _no_system(name: str, systems: Collection[str]) -> tuple[str, str]:
+    hint = f"The systems are {', '.join(sorted(systems))}."
+    if meant := close_match(name, systems):
+        hint = f"Write `{meant}`."
+    return f"There is no simulator of `{name[:80]}`.", hint

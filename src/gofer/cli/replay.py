@@ -1,0 +1,161 @@
+"""`gofer replay RUN`: runs a recorded run again through the engine; nothing outside is called."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace as changed
+from pathlib import Path
+
+from gofer.app.operations import Operations
+from gofer.app.replay import Replayer, open_replayer
+from gofer.app.settings import process_settings
+from gofer.cli.arguments import number, operations, place_options
+from gofer.cli.terminal import print_lines
+from gofer.journal.lineage import root_of
+from gofer.replay.changes import Changes
+from gofer.replay.recorded_run import RecordedRun, recorded_run
+from gofer.replay.replay import Outcome, Replay
+from gofer.replay.replay_steps import step_lines
+from gofer.replay.replay_text import order_lines, replay_json, replay_lines
+from gofer.runtime.listed_record import listed_record
+from gofer.runtime.run_reader import OPERATOR, RunReader
+from gofer.values.errors import ConfigError
+
+_EXAMPLES = """examples:
+  gofer replay 3f2a91                        is every step the same with today's code?
+  gofer replay 3f2a91 --step                 each step with its words, and whether it differs
+  gofer replay 3f2a91 --prompt new.md        which request would the new prompt change?
+  gofer replay 3f2a91 --prompt new.md --model live
+                                             and what would the model do then?
+  gofer replay 3f2a91 --override 1.0=empty.txt --model live
+                                             what if call 1.0 had returned this text?
+  gofer replay 3f2a91 --permute 20           does the order in which parallel calls end change anything?
+
+Calls have the ids that `gofer trace --full` shows. A replay writes nothing: recorded calls return their recorded
+results, a further read answers `not_recorded`, a further write is simulated, and both make the result inconclusive.
+
+Exit codes: 0 identical, or only texts of Gofer differ; 1 diverged; 2 wrong input; 3 inconclusive, or recorded by
+another version of Gofer.
+"""
+_EXIT: Mapping[Outcome, int] = {
+    "identical": 0,
+    "reworded": 0,
+    "incomplete": 0,
+    "diverged": 1,
+    "inconclusive": 3,
+    "other_gofer": 3,
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `gofer replay`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("--prompt", metavar="FILE", help="the prompt (Markdown) in place of the recorded one")
+    parser.add_argument(
+        "--override",
+        metavar="CALL=FILE",
+        action="append",
+        default=[],
+        help="the text that a call returns instead; repeatable",
+    )
+    parser.add_argument("--until", metavar="CALL", default="", help="end before this call")
+    parser.add_argument("--step", action="store_true", help="show each step, and on a terminal wait for Enter")
+    parser.add_argument(
+        "--model",
+        choices=["recorded", "live"],
+        default="recorded",
+        help="who answers: the recording (default), or the model that is set up",
+    )
+    parser.add_argument(
+        "--permute", metavar="N", type=number(1, 1_000), default=0, help="try N other orders of parallel calls"
+    )
+    parser.add_argument("--json", action="store_true", help="{run, outcome, differences: [...]} on stdout")
+    place_options(parser)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Replay the run and print how it compares."""
+    changes = Changes(
+        prompt=_prompt(arguments.prompt),
+        overrides=dict(_overrides(arguments.override)),
+        until=arguments.until,
+        live=arguments.model == "live",
+    )
+    if root_of(arguments.run) != arguments.run:
+        raise ConfigError(f"A subagent run is replayed with its root; replay {root_of(arguments.run)}.")
+    with operations(arguments) as opened:
+        recorded = asyncio.run(_recorded(opened, arguments.run))
+    if arguments.permute:
+        return _permute(recorded, changes, arguments)
+    replay = asyncio.run(_replay(recorded, changes))
+    if arguments.json:
+        print(json.dumps(replay_json(recorded.run, replay), indent=2))
+    elif arguments.step:
+        _show_steps(recorded, replay)
+    else:
+        print_lines(replay_lines(recorded.run, recorded.entries, replay))
+    return _EXIT[replay.outcome]
+
+
+async def _recorded(opened: Operations, name: str) -> RecordedRun:
+    record = await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
+    if record.damage:
+        raise ConfigError(f"{record.damage} A damaged run cannot be replayed.")
+    return await recorded_run(record, opened.stores)
+
+
+async def _replay(recorded: RecordedRun, changes: Changes) -> Replay:
+    async with open_replayer(process_settings(), Path.cwd(), live=changes.live) as replayer:
+        return await replayer.replay(recorded, changes)
+
+
+def _permute(recorded: RecordedRun, changes: Changes, arguments: argparse.Namespace) -> int:
+    replays = asyncio.run(_replay_in_orders(recorded, changes, arguments.permute))
+    moved = [replay for replay in replays if replay.outcome not in ("identical", "reworded", "incomplete")]
+    if arguments.json:
+        print(json.dumps([replay_json(recorded.run, replay) for replay in moved], indent=2))
+    else:
+        print_lines(order_lines(recorded.run, recorded.entries, len(replays), moved))
+    return int(bool(moved))
+
+
+async def _replay_in_orders(recorded: RecordedRun, changes: Changes, times: int) -> Sequence[Replay]:
+    async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
+        return [await _in_order(replayer, recorded, changes, seed) for seed in range(times)]
+
+
+async def _in_order(replayer: Replayer, recorded: RecordedRun, changes: Changes, seed: int) -> Replay:
+    return await replayer.replay(recorded, changed(changes, order=seed))
+
+
+def _show_steps(recorded: RecordedRun, replay: Replay) -> None:
+    waits = sys.stdin.isatty() and sys.stdout.isatty()
+    for lines in step_lines(recorded, replay):
+        print_lines(lines)
+        if waits:
+            input()
+    print_lines(replay_lines(recorded.run, recorded.entries, replay))
+
+
+def _prompt(path: str | None) -> str | None:
+    if path is None:
+        return None
+    return _text(path)
+
+
+def _overrides(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for option in options:
+        call, equals, path = option.rpartition("=")
+        if not equals:
+            raise ConfigError(f"--override is {option[:80]!r}; write CALL=FILE, such as 1.0=result.txt.")
+        yield call, _text(path)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as UTF-8 text; name a text file.") from error

@@ -1,0 +1,36 @@
+"""The recorded runs of goldens, as a change is compared with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.evals.goldens.golden_file import read_golden
+from gofer.journal.entries import Recorded
+from gofer.workflows.bundle import Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenWork:
+    """The recorded run of one turn of a golden."""
+
+    run: str
+    """The name of the golden; for a later turn also its number."""
+    entries: Sequence[Recorded]
+    bundles: Mapping[str, Bundle]
+
+
+def golden_works(folder: Path) -> Sequence[GoldenWork]:
+    """Return the recorded runs of every golden in a folder, sorted by name.
+
+    Raises ConfigError for a golden that cannot be read, and OtherVersion for one that another Gofer wrote.
+    """
+    works: list[GoldenWork] = []
+    for path in sorted(folder.glob("*.yaml")):
+        for number, turn in enumerate(read_golden(path).turns, start=1):
+            name = path.stem
+            if number > 1:
+                name = f"{name} (turn {number})"
+            bundle = turn.bundle(turn.run)
+            if bundle is not None:
+                works.append(GoldenWork(name, turn.entries(turn.run), {name: bundle}))
+    return works

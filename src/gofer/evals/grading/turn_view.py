@@ -1,0 +1,188 @@
+"""One turn of a play, with the views of its journals that the grades read."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from gofer.evals.plays import Play, PlayedTurn
+from gofer.journal.entries import LlmResponse, Recorded, SubagentStarted
+from gofer.projections import calls as calls_projection
+from gofer.projections.calls import Call
+from gofer.projections.progress import Progress
+from gofer.values.canonical_json import as_object, as_text
+from gofer.workflows.allowed_skills import tools_are_searched
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedCall:
+    """A call of the model or script, or of a subagent run."""
+
+    call: Call
+    step: str
+    """The id of the call; for a call of a subagent run, the call of the run that asked for the subagent."""
+    name: str
+    """The call for people, such as `call 2.0`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """One answer of the run's own model."""
+
+    address: str
+    entry: LlmResponse
+
+    @property
+    def step(self) -> str:
+        """The answer as the step of a grade."""
+        return entry_step(self.address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView:
+    """One turn of a play as its grades read it."""
+
+    number: int
+    """The turn of the play, counted from 1."""
+    played: PlayedTurn
+    calls: Sequence[PlayedCall]
+    """The calls in the order in which they were asked for, without those of the run itself and those that the history
+    of a decision point gave."""
+    by_tool: Mapping[str, Sequence[PlayedCall]]
+    answers: Sequence[ModelAnswer]
+    """The answers of the model, without those that the history of a decision point gave."""
+    world: Mapping[str, object]
+    """The changes to the world in the turn; for the first turn those of the whole play, as its case expects them."""
+    live_tools: bool
+
+    @property
+    def progress(self) -> Progress:
+        """The progress of the run."""
+        return self.played.progress
+
+    @property
+    def answer(self) -> str:
+        """The answer for people; for a play that ends within a run, the text of the next answer. Empty without one."""
+        if self.progress.concluded is not None:
+            return self.progress.concluded.text
+        if self.answers and self.status in ("running", "queued"):
+            return self.answers[0].entry.text
+        return ""
+
+    @property
+    def last_step(self) -> str:
+        """The last answer of the model as a step, else the last entry; empty for an empty journal."""
+        if self.answers:
+            return self.answers[-1].step
+        if self.played.entries:
+            return entry_step(self.played.entries[-1].address)
+        return ""
+
+    @property
+    def status(self) -> str:
+        """The status of the run."""
+        return run_status(self.progress)
+
+    @property
+    def base_tools(self) -> frozenset[str]:
+        """The names of the tools that every run has; empty for a run that did not start."""
+        if self.played.bundle is None:
+            return frozenset()
+        return _prompted(self.played) - frozenset(self.played.bundle.loaded.workflow.tool_names)
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of all tools of the run; empty for a run that did not start."""
+        if self.played.bundle is None:
+            return frozenset()
+        workflow = self.played.bundle.loaded.workflow
+        if tools_are_searched(workflow):
+            return _prompted(self.played) | frozenset(workflow.tool_names)
+        return _prompted(self.played)
+
+
+def entry_step(address: str) -> str:
+    """Return an entry as the step of a grade. Its address alone could be the id of a call."""
+    return f"entry {address}"
+
+
+def run_status(progress: Progress) -> str:
+    """Return the status of a run: that of its end, or `parked`, `running` or `queued`."""
+    if progress.finished is not None:
+        return progress.finished.status
+    if progress.parked is not None:
+        return "parked"
+    if progress.owned_at:
+        return "running"
+    return "queued"
+
+
+def turn_view(play: Play, number: int) -> TurnView:
+    """Return the turn `number` of a play, counted from 1."""
+    played = play.turns[number - 1]
+    calls = _calls(played)
+    by_tool: dict[str, list[PlayedCall]] = defaultdict(list)
+    for made in calls:
+        by_tool[made.call.tool].append(made)
+    world = play.world
+    if number > 1 and played.world is not None:
+        world = played.world
+    return TurnView(
+        number=number,
+        played=played,
+        calls=calls,
+        by_tool=by_tool,
+        answers=list(_answers(played.entries))[played.given_answers :],
+        world=world,
+        live_tools=play.live_tools,
+    )
+
+
+def _prompted(played: PlayedTurn) -> frozenset[str]:
+    """Return the names of the tools in the prompt: those of every run, and the listed ones unless they are searched."""
+    if played.bundle is None:
+        return frozenset()
+    functions = (as_object(schema.get("function")) for schema in played.bundle.tools)
+    return frozenset(as_text(function.get("name")) for function in functions)
+
+
+def _answers(entries: Sequence[Recorded]) -> Iterator[ModelAnswer]:
+    for recorded in entries:
+        if isinstance(recorded.entry, LlmResponse):
+            yield ModelAnswer(recorded.address, recorded.entry)
+
+
+def _calls(played: PlayedTurn) -> Sequence[PlayedCall]:
+    made = [
+        PlayedCall(call, call.id, f"call {call.id}")
+        for call in calls_projection.project(played.entries).calls.values()
+        if not call.is_own and not 0 < call.turn <= played.given_answers
+    ]
+    below = list(_calls_of_subagents(played))
+    if not below:
+        return made
+    # Calls of several journals stand in the order of their times; those of one journal keep their order.
+    return sorted([*made, *below], key=attrgetter("call.at"))
+
+
+def _calls_of_subagents(played: PlayedTurn) -> Iterator[PlayedCall]:
+    """Yield the calls of the subagent runs at every depth, under the call of the run that led to them."""
+    ahead = list(_subagent_runs(played.entries))
+    seen: set[str] = set()
+    while ahead:
+        run, step = ahead.pop(0)
+        entries = played.subagents.get(run)
+        if entries is None or run in seen:
+            continue
+        seen.add(run)
+        for call in calls_projection.project(entries).calls.values():
+            if not call.is_own:
+                yield PlayedCall(call, step, f"call {call.id} of the subagent that call {step} asked")
+        ahead += [(child, step) for child, _ in _subagent_runs(entries)]
+
+
+def _subagent_runs(entries: Sequence[Recorded]) -> Iterator[tuple[str, str]]:
+    """Yield each subagent run with the call that asked for it."""
+    for recorded in entries:
+        if isinstance(recorded.entry, SubagentStarted) and recorded.entry.run:
+            yield recorded.entry.run, recorded.entry.call

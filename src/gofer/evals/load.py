@@ -1,0 +1,76 @@
+"""The eval files of a repository."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gofer.evals.eval_file import Eval
+from gofer.evals.references import check_references
+from gofer.workflows.form import fill
+from gofer.workflows.mistake import Mistake, in_order, refuse
+from gofer.workflows.yaml_source import Source, read_source
+
+FOLDER = "evals"
+"""The folder of evals, beside the folder of the workflow files."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEval:
+    """One eval file."""
+
+    source: Source
+    """The file with the places of its values."""
+    eval: Eval
+
+    @property
+    def path(self) -> Path:
+        """The file. The paths in it begin at its folder."""
+        return self.source.file
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its suffix, with which the names of its cases begin."""
+        return self.path.stem
+
+
+def eval_files(folder: Path) -> Sequence[Path]:
+    """Return the eval files of a folder, sorted by name; none without the folder.
+
+    Files of folders in it, such as worlds, payloads and goldens, are no eval files.
+    """
+    return sorted(path for path in folder.glob("*.yaml") if path.is_file())
+
+
+def read_evals(folder: Path) -> tuple[Sequence[LoadedEval], Sequence[Mistake]]:
+    """Return the eval files of a folder that have the right form, and the mistakes of all of them. Never raises."""
+    loaded: list[LoadedEval] = []
+    mistakes: list[Mistake] = []
+    for path in eval_files(folder):
+        source = read_source(path)
+        filled, wrong = fill(source, Eval)
+        mistakes += wrong
+        if filled is not None:
+            loaded.append(LoadedEval(source, filled))
+            mistakes += check_references(source, filled)
+            mistakes += _repeated_names(source, filled)
+    return loaded, in_order(mistakes)
+
+
+def load_evals(folder: Path) -> Sequence[LoadedEval]:
+    """Return the eval files of a folder, sorted by name. Raises ConfigError with the mistakes of all files.
+
+    The files that they name exist and are below the folder. `gofer check` finds more mistakes.
+    """
+    loaded, mistakes = read_evals(folder)
+    refuse(mistakes, "eval files")
+    return loaded
+
+
+def _repeated_names(source: Source, of: Eval) -> Iterator[Mistake]:
+    seen: dict[str, int] = {}
+    for at, case in enumerate(of.cases):
+        place = source.place(("cases", at, "name"))
+        if case.name in seen:
+            message = f"The case `{case.name}` is repeated here; line {seen[case.name]} names it first."
+            yield Mistake(source.file, place, "duplicate-case", message, "Give it another name.")
+        seen.setdefault(case.name, place.line)

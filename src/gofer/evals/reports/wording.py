@@ -1,0 +1,375 @@
+"""The words that all reports share: the verdict, the state of a case, and the four lines of a failure."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gofer.evals.outcomes import is_graded, says_something_about_the_prompt
+from gofer.evals.plays import Evidence
+from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
+from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
+from gofer.evals.statistics import percentile, wilson
+from gofer.journal.purposes import is_own
+from gofer.projections.words.transcript import harmless
+from gofer.values.amounts import money
+
+State = Literal["regressed"] | CaseOutcome
+"""What a report says about a case: its outcome, or that it is worse than its baseline."""
+
+STATES: Mapping[State, str] = {
+    "failed": "failed",
+    "regressed": "regressed",
+    "over_budget": "over budget",
+    "infrastructure": "infrastructure",
+    "no_evidence": "no evidence",
+    "not_played": "not played",
+    "quarantined": "quarantined",
+    "passed": "passed",
+}
+"""The states in words, in the order in which reports list their cases."""
+_ORDER: Sequence[State] = list(STATES)
+
+SIGNS: Mapping[State, str] = {
+    "failed": "❌",
+    "regressed": "❌",
+    "over_budget": "❌",
+    "infrastructure": "⚠️",
+    "no_evidence": "⚪",
+    "not_played": "⚪",
+    "quarantined": "🟡",
+    "passed": "✅",
+}
+
+Proof = Evidence | Literal["code"]
+"""Where the answers of a case came from; `code` if the workflow is a script that asked no model."""
+EVIDENCE: Mapping[Proof, str] = {
+    "live": "live: a model answered now",
+    "recorded": "recorded: a model gave these answers earlier to the same requests",
+    "code": "code only: the workflow asked no model",
+    "scripted": "harness only: scripted answers say nothing about the prompt",
+}
+"""What the answers of a case prove."""
+NO_EVIDENCE = "a changed request has no recorded answer, so only a model can tell: gofer eval --live"
+_CALL = re.compile(r"[\w.:-]+")
+MOST_CHARACTERS = 300
+"""The most characters of one line about a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed case in four lines."""
+
+    expected: str
+    happened: str
+    step: str
+    """The first step that differs; a sentence if no step can be named."""
+    command: str
+    """The command that opens the run at this step, or plays the case again."""
+
+    def lines(self) -> Sequence[tuple[str, str]]:
+        """Return the four lines, each with its label."""
+        return (
+            ("expected", self.expected),
+            ("happened", self.happened),
+            ("first diverging step", self.step),
+            ("replay", self.command),
+        )
+
+
+def state_of(case: CaseResult) -> State:
+    """Return what a report says about a case."""
+    comparison = case.comparison
+    worse = comparison is not None and comparison.verdict == "regressed"
+    if worse and case.outcome in ("failed", "passed"):
+        return "regressed"
+    return case.outcome
+
+
+def in_order(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
+    """Return the cases, failures first, each state in the order of the suite."""
+    return sorted(cases, key=lambda case: _rank(state_of(case)))
+
+
+def is_failure(case: CaseResult) -> bool:
+    """Return whether a case failed in a way that a person must look at."""
+    return state_of(case) in ("failed", "regressed", "over_budget", "infrastructure")
+
+
+def by_workflow(cases: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult]]:
+    """Return the cases of each workflow, in the order of the suite."""
+    found: dict[str, list[CaseResult]] = {}
+    for case in cases:
+        found.setdefault(case.workflow, []).append(case)
+    return found
+
+
+def _rank(state: State) -> int:
+    return _ORDER.index(state)
+
+
+def evidence_of(case: CaseResult) -> Proof | None:
+    """Return the weakest evidence of a case's runs; None for a case without runs."""
+    if case.coordinator == "script" and case.runs and not any(run.llm_calls for run in case.runs):
+        return "code"
+    found = {run.evidence for run in case.runs}
+    weakest: Sequence[Evidence] = ("scripted", "recorded", "live")
+    return next((evidence for evidence in weakest if evidence in found), None)
+
+
+def is_harness_only(case: CaseResult) -> bool:
+    """Return whether a case passed with answers of a script, which test the harness only."""
+    return state_of(case) == "passed" and evidence_of(case) == "scripted"
+
+
+def state_text(case: CaseResult) -> str:
+    """Return the state of a case in a word or two."""
+    if is_harness_only(case):
+        return "passed (harness only)"
+    return STATES[state_of(case)]
+
+
+def evidence_text(case: CaseResult) -> str:
+    """Return what the answers of a case prove, in words."""
+    evidence = evidence_of(case)
+    if evidence is None:
+        return "none"
+    return EVIDENCE[evidence]
+
+
+def state_sentence(case: CaseResult) -> str:
+    """Return the state of a case in one sentence."""
+    state = state_of(case)
+    happened = failure_of(case).happened
+    match state:
+        case "quarantined":
+            until = case.quarantined_until or "an unknown date"
+            return f"In quarantine until {until}: {tally(case)} runs passed; {happened}"
+        case "no_evidence":
+            return f"No evidence: {NO_EVIDENCE}"
+        case "not_played":
+            return "Not played: the suite ended before the case"
+        case "infrastructure":
+            return f"Not graded, because infrastructure failed: {happened}"
+        case "regressed" if case.comparison is not None:
+            return f"R{comparison_text(case.comparison)[1:]}; {happened}"
+        case _:
+            return f"{STATES[state].capitalize()}: {tally(case)} runs passed, {case.required} required; {happened}"
+
+
+def headline(result: SuiteResult) -> str:
+    """Return the verdict of a suite in one line, with its numbers."""
+    parts: list[str] = []
+    if result.interrupted:
+        parts.append("interrupted")
+    counts = Counter(map(state_of, result.cases))
+    parts += [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
+    harness = sum(is_harness_only(case) for case in result.cases)
+    if harness:
+        parts[-1] = f"{parts[-1]} ({harness} harness only)"
+    if not result.cases:
+        parts.append("no cases")
+    parts += [*_rate(result), money(cost_of(result.cases)), f"{result.seconds:.0f} s"]
+    return " · ".join(parts)
+
+
+def _rate(result: SuiteResult) -> Iterator[str]:
+    """Yield the pass rate of all graded runs, compared with the baseline if there is one."""
+    rate = pass_rate(result.cases)
+    if rate is None:
+        return
+    graded = _graded(result.cases)
+    interval = wilson(graded.count("passed"), len(graded))
+    words = f"pass rate {share_text(rate)} {interval_text(interval)}"
+    comparison = result.comparison
+    if comparison is not None and comparison.runs_before:
+        words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"
+        if comparison.p_value is not None:
+            words = f"{words} (p = {comparison.p_value:.2g})"
+    yield words
+
+
+def worst_state(result: SuiteResult) -> State:
+    """Return the worst state of a suite. A quarantined case counts only if there is no other."""
+    if result.interrupted:
+        return "not_played"
+    if result.comparison is not None and result.comparison.verdict == "regressed":
+        return "regressed"
+    states = {state_of(case) for case in result.cases}
+    for state in STATES:
+        if state in states and (state != "quarantined" or states == {"quarantined"}):
+            return state
+    return "not_played"
+
+
+def sign_of(result: SuiteResult) -> str:
+    """Return the sign of the worst state of a suite."""
+    if result.exit_code == NO_EVIDENCE_CODE or all(map(is_harness_only, result.cases)):
+        return SIGNS["no_evidence"]
+    return SIGNS[worst_state(result)]
+
+
+def pass_rate(cases: Sequence[CaseResult]) -> float | None:
+    """Return the share of the graded runs that passed, without those that a script answered; None without such runs."""
+    graded = _graded(cases)
+    if not graded:
+        return None
+    return graded.count("passed") / len(graded)
+
+
+def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
+    """Return the outcomes of the graded runs, without those that a script answered."""
+    return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
+
+
+def share_text(share: float | None) -> str:
+    """Return a share as a percentage; a dash if it is unknown."""
+    if share is None:
+        return "–"
+    return f"{share:.0%}"
+
+
+def interval_text(interval: Interval | None) -> str:
+    """Return a confidence interval as percentages; empty if there is none."""
+    if interval is None:
+        return ""
+    return f"[{interval.low:.0%}, {interval.high:.0%}]"
+
+
+def tally(case: CaseResult) -> str:
+    """Return how many runs of a case passed, as `k/n`."""
+    return f"{case.passed}/{len(case.runs)}"
+
+
+def tally_before(comparison: Comparison | None) -> str:
+    """Return how many runs passed in the baseline, as `k/n`; a dash without a baseline."""
+    if comparison is None:
+        return "–"
+    return f"{comparison.passed_before}/{comparison.runs_before}"
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return what the comparison with the baseline says."""
+    words = f"{comparison.verdict.replace('_', ' ')}: {tally_before(comparison)} before"
+    if comparison.p_value is None:
+        return words
+    return f"{words}, p = {comparison.p_value:.2g}"
+
+
+def p95(cases: Sequence[CaseResult]) -> float | None:
+    """Return the 95th percentile of the latency of graded runs in milliseconds; None without graded runs."""
+    return percentile([run.latency_ms for case in cases for run in case.runs if is_graded(run)], 0.95)
+
+
+def seconds_text(milliseconds: float | None) -> str:
+    """Return a latency in seconds; a dash if there is none."""
+    if milliseconds is None:
+        return "–"
+    return f"{milliseconds / 1000:.1f} s"
+
+
+def cost_of(cases: Sequence[CaseResult]) -> float | None:
+    """Return the US dollars of all runs; None if the price of a model is unknown."""
+    costs = [run.cost_usd for case in cases for run in case.runs]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return None
+    return sum(known)
+
+
+def worst_run(case: CaseResult) -> CaseRun | None:
+    """Return the first run of a case that failed, or else the first that could not be graded; None if all passed."""
+    for outcome in ("failed", "over_budget", "infrastructure", "no_evidence"):
+        for run in case.runs:
+            if run.outcome == outcome:
+                return run
+    return None
+
+
+def failure_of(case: CaseResult, *, kept: bool = True) -> Failure:
+    """Return the four lines about a case that did not pass. `kept`: whether the reader has the runs themselves."""
+    run = worst_run(case)
+    if run is None:
+        return Failure(_required(case), _without_failure(case), "none of the runs failed", again(case))
+    if not run.failures:
+        return Failure(
+            "a run that can be graded", short(run.problem or STATES[state_of(case)]), "not reached", again(case)
+        )
+    grade = run.failures[0]
+    expected = short(grade.expected) or f"{grade.dimension} passes"
+    happened = short(grade.happened) or f"{grade.dimension} failed"
+    command = again(case)
+    if kept and run.runs:
+        command = replay(run.runs[min(grade.turn, len(run.runs)) - 1], grade)
+    return Failure(expected, happened, _step(grade), command)
+
+
+def verdict_text(grade: Grade) -> str:
+    """Return the verdict of a grade in a few words."""
+    match grade.missing:
+        case "no_evidence":
+            return "no verdict"
+        case "infrastructure":
+            return "no verdict, because infrastructure failed"
+        case "":
+            pass
+    if grade.passed:
+        return "passed"
+    if grade.blocks:
+        return "failed"
+    return "failed, does not block"
+
+
+def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
+    """Return how many runs failed in each dimension, the most frequent first."""
+    return dict(Counter(grade.dimension for run in case.runs for grade in run.failures).most_common())
+
+
+def again(case: CaseResult) -> str:
+    """Return the command that plays one case again."""
+    command = f"gofer eval {shlex.quote(short(case.case))}"
+    if evidence_of(case) == "live" or case.outcome == "no_evidence":
+        return f"{command} --live"
+    return command
+
+
+def replay(run: str, grade: Grade) -> str:
+    """Return the command that replays a run up to a failed step."""
+    if _is_call(grade.step):
+        return f"gofer replay {run} --until {grade.step}"
+    return f"gofer replay {run}"
+
+
+def short(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return a text of a model or a person as one line of at most `most` characters, without control characters."""
+    line = harmless(" ".join(text[: 4 * most].split()))
+    if len(line) <= most and len(text) <= 4 * most:
+        return line
+    return f"{line[:most]}…"
+
+
+def _required(case: CaseResult) -> str:
+    return f"{case.required} of {case.planned} runs pass"
+
+
+def _without_failure(case: CaseResult) -> str:
+    if case.outcome == "not_played":
+        return "the suite ended before the case"
+    if case.comparison is not None:
+        return comparison_text(case.comparison)
+    if case.consistency is not None and case.consistency < 1:
+        return f"only {share_text(case.consistency)} of the runs agree on the status"
+    return f"{tally(case)} runs passed"
+
+
+def _step(grade: Grade) -> str:
+    if grade.step:
+        return short(grade.step)
+    return f"the end of the run ({grade.dimension})"
+
+
+def _is_call(step: str) -> bool:
+    """Return whether a step is the id of a call of a model or a script, and not the address of an entry."""
+    return bool(_CALL.fullmatch(step)) and not is_own(step)

@@ -1,0 +1,60 @@
+"""The recorded outcomes of calls by what was asked, for a replay that has left the recorded path."""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gofer.engine.permitted_call import Permitted
+from gofer.journal.entries import Entry, Recorded, ToolResult
+from gofer.projections import calls
+from gofer.projections.states import NOT_MADE
+from gofer.tools.definition import AnyTool
+from gofer.values.canonical_json import encode
+from gofer.values.errors import ToolError
+
+Signature = tuple[str, bytes]
+"""The tool of a call and its canonical arguments, with the defaults of the tool."""
+
+
+class RecordedOutcomes:
+    """The outcomes of the calls of a model or a script in one recorded run, by signature and in their order."""
+
+    def __init__(self, entries: Sequence[Recorded], tools: Mapping[str, AnyTool]) -> None:
+        self._found: defaultdict[Signature, deque[ToolResult]] = defaultdict(deque)
+        outcomes = {one.entry.call: one.entry for one in entries if isinstance(one.entry, ToolResult)}
+        for call in calls.project(entries).calls.values():
+            outcome = outcomes.get(call.id)
+            signature = _signature(tools.get(call.tool), call.arguments or {})
+            if outcome is not None and signature is not None:
+                self._found[signature].append(outcome)
+
+    def next(self, item: Permitted) -> ToolResult | None:
+        """Return the next recorded outcome of a call with these arguments. The last one is repeated."""
+        found = self._found.get((item.tool.name, encode(item.arguments.model_dump(mode="json"))))
+        if not found:
+            return None
+        outcome = found[0]
+        if len(found) > 1:
+            found.popleft()
+        return replace(outcome, call=item.call)
+
+
+def not_recorded(item: Permitted) -> Entry:
+    """Return the outcome of a read that the recorded run did not make."""
+    text = f"not_recorded: the recorded run did not call {item.tool.name} with these arguments."
+    return ToolResult(item.call, "error", text, details={"code": "not_recorded"})
+
+
+def simulated(item: Permitted) -> Entry:
+    """Return the outcome of a write that the recorded run did not make, by a tool without a mock."""
+    text = f"simulated: a replay writes nothing, so {item.tool.name} was not called."
+    return ToolResult(item.call, "ok", text, details={NOT_MADE: "simulated"})
+
+
+def _signature(tool: AnyTool | None, arguments: Mapping[str, object]) -> Signature | None:
+    if tool is None:
+        return None
+    try:
+        return tool.name, encode(tool.parse(arguments).model_dump(mode="json"))
+    except ToolError:
+        return None

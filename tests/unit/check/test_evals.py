@@ -1,0 +1,108 @@
+"""The check of evals: renamed tools, payloads, worlds and quarantines. tests/broken has an example of each rule."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gofer.app.catalog import checked_catalog
+from gofer.app.evals.eval_mistakes import eval_mistakes
+from support.stand_ins import SetClock
+
+ROOT = Path(__file__).parents[3]
+WORKFLOW = """\
+description: An alert becomes a note.
+owner: "#o"
+when:
+  - webhook: {name: alert, auth: bearer, key: /id}
+model: gpt-5
+tools: [jira_search]
+subagents: [reader]
+reply: none
+"""
+SUBAGENT = "description: Reads issues.\nmodel: gpt-5\ntools: [jira_get_issue]\n"
+CASE = "workflow: triage\ncases:\n  - name: one\n    trigger: {payload: {id: 7}}\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("agents", "subagents", "evals"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "agents" / "triage.yaml").write_text(WORKFLOW)
+    (tmp_path / "agents" / "triage.md").write_text("Look with `jira_search`, or ask a `subagent`.")
+    (tmp_path / "subagents" / "reader.yaml").write_text(SUBAGENT)
+    (tmp_path / "subagents" / "reader.md").write_text("Read with `jira_get_issue`.")
+    return tmp_path
+
+
+def checked(root: Path, text: str) -> list[str]:
+    (root / "evals" / "triage.yaml").write_text(text)
+    return [str(found).partition("triage.yaml:")[2] for found in eval_mistakes(root / "agents", SetClock())]
+
+
+def test_repository_without_evals_has_no_mistake(root: Path) -> None:
+    (root / "evals").rmdir()
+    assert eval_mistakes(root / "agents", SetClock()) == []
+
+
+def test_tool_of_a_subagent_is_granted(root: Path) -> None:
+    assert checked(root, CASE + "    expect: {tools: {required: [jira_search, jira_get_issue]}}\n") == []
+
+
+def test_forbidden_tool_needs_no_grant_and_must_exist(root: Path) -> None:
+    assert checked(root, CASE + "    expect: {tools: {forbidden: [jira_add_comment]}}\n") == []
+    (found,) = checked(root, CASE + "    expect: {tools: {forbidden: [jira_add_coment]}}\n")
+    assert found == "5:34: There is no tool `jira_add_coment`. Write `jira_add_comment`."
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "expect: {tools: {required: [jira_serch]}}",
+        "expect: {tools: {in_order: [jira_serch]}}",
+        "expect: {tools: {only: [jira_serch]}}",
+        "mocks: {jira_serch: {text: none}}",
+        "rubric: {require_actions: [jira_serch]}",
+        "decision: {history: [{calls: [{tool: jira_serch}]}]}\n    expect: {next: []}",
+        "decision: {}\n    expect: {next: [{jira_serch: {}}]}",
+        "then: [{trigger: {payload: {id: 8}}, expect: {tools: {required: jira_serch}}}]",
+    ],
+)
+def test_renamed_tool_is_found_wherever_an_eval_names_the_tool(root: Path, place: str) -> None:
+    (found,) = checked(root, f"{CASE}    {place}\n")
+    assert found.endswith("There is no tool `jira_serch`. Write `jira_search`.")
+
+
+def test_quarantine_of_90_days_is_allowed_and_91_days_are_not(root: Path) -> None:
+    quarantine = "    quarantine: {until: %s, reason: slow, runs: 9, passed: 8}\n"
+    today = datetime.fromtimestamp(SetClock().now(), UTC).date()
+    assert checked(root, CASE + quarantine % (today + timedelta(days=90))) == []
+    assert "lasts longer than 90 days" in checked(root, CASE + quarantine % (today + timedelta(days=91)))[0]
+
+
+def test_world_is_checked_by_its_simulator(root: Path) -> None:
+    (found,) = checked(root, CASE + "    world: {jira: {projcts: []}}\n")
+    assert "The world is wrong at jira" in found
+
+
+def test_file_of_a_world_is_checked_by_its_simulator(root: Path) -> None:
+    (root / "evals" / "worlds").mkdir()
+    (root / "evals" / "worlds" / "empty.yaml").write_text("[]\n")
+    (found,) = checked(root, CASE + "    world: worlds/empty.yaml\n")
+    assert "5:12: The world has no system" in found
+
+
+def test_payload_is_not_judged_while_a_workflow_has_mistakes(root: Path) -> None:
+    wrong = CASE.replace("{id: 7}", "{number: 7}")
+    assert "4:24: This payload starts nothing: The body has no" in checked(root, wrong)[0]
+    (root / "agents" / "other.yaml").write_text("description: only\n")
+    assert checked(root, wrong) == []
+
+
+def test_start_of_gofer_does_not_read_evals(root: Path) -> None:
+    (root / "evals" / "triage.yaml").write_text("workflow: [")
+    assert list(checked_catalog(root / "agents").workflows) == ["triage"]
+
+
+def test_shipped_evals_have_no_mistake() -> None:
+    assert [str(found) for found in eval_mistakes(ROOT / "agents", SetClock()) if not found.is_hint] == []

@@ -1,0 +1,75 @@
+"""The JSON report: valid by its schema, and read back as the same result."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from gofer.evals.reports.json_report import read_report, report_json, report_schema
+from gofer.evals.results import SCHEMA_VERSION, SuiteResult
+from gofer.values.errors import ConfigError
+from support.evals.suite_results import hostile_suite, large_suite, pull_request
+
+SCHEMA = Path(__file__).parents[4] / "docs" / "eval-report.schema.json"
+RESULTS = {"pull request": pull_request(), "large": large_suite(500), "hostile": hostile_suite()}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_report_is_valid_by_the_published_schema(name: str) -> None:
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    report = json.loads(report_json(RESULTS[name]))
+    jsonschema.Draft202012Validator(schema).validate(report)
+    assert report["schema_version"] == SCHEMA_VERSION
+
+
+def test_published_schema_is_the_one_of_the_code() -> None:
+    assert SCHEMA.read_text() == f"{json.dumps(report_schema(), indent=2)}\n"
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_report_read_back_is_the_same_result(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(report_json(RESULTS[name]))
+    read = read_report(path)
+    assert isinstance(read, SuiteResult)
+    assert report_json(read) == path.read_text()
+    assert read.exit_code == RESULTS[name].exit_code
+
+
+def test_report_of_a_later_minor_change_is_read(tmp_path: Path) -> None:
+    report = json.loads(report_json(pull_request()))
+    report["result"]["cases"][0]["new_field"] = 1
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report))
+    assert len(read_report(path).cases) == len(pull_request().cases)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"schema_version": 2}', "schema_version: Input should be 1"),
+        ("[]", "the file: Input should be"),
+    ],
+)
+def test_file_that_is_no_report_of_this_version_is_refused(text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=reason):
+        read_report(path)
+
+
+def test_missing_report_names_the_command_that_writes_it(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="gofer eval --json"):
+        read_report(tmp_path / "none.json")
+
+
+def test_cost_and_version_survive_the_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(report_json(replace(pull_request(), agent_versions={"file-ticket": "5b1e"})))
+    read = read_report(path)
+    assert read.agent_versions == {"file-ticket": "5b1e"}
+    assert read.cases[0].runs[0].cost_usd == 0.0034

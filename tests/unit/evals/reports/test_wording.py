@@ -1,0 +1,95 @@
+"""The shared words: the state of a case, the verdict of a suite, and the four lines of a failure."""
+
+from dataclasses import replace
+
+from gofer.evals.reports import wording
+from gofer.evals.results import Comparison, SuiteResult
+from support.evals.suite_results import FORBIDDEN, case_run, failed_case, large_suite, passed_case, pull_request
+
+
+def test_passed_case_that_is_worse_than_its_baseline_is_regressed() -> None:
+    worse = replace(passed_case("a/b"), comparison=Comparison("regressed", 30, 30, 0.01))
+    assert wording.state_of(worse) == "regressed"
+    assert wording.state_of(replace(worse, outcome="quarantined")) == "quarantined"
+
+
+def test_failures_come_first_and_passed_cases_last() -> None:
+    states = [wording.state_of(case) for case in wording.in_order(pull_request().cases)]
+    assert states[:5] == ["regressed", "infrastructure", "no_evidence", "quarantined", "passed"]
+
+
+def test_weakest_evidence_of_a_case_is_shown() -> None:
+    mixed = replace(passed_case("a/b"), runs=[case_run(1), case_run(2, evidence="scripted")])
+    assert wording.evidence_text(mixed) == "harness only: scripted answers say nothing about the prompt"
+    assert wording.evidence_text(replace(mixed, runs=[])) == "none"
+
+
+def test_script_that_asks_no_model_is_shown_as_code() -> None:
+    run = replace(case_run(evidence="recorded"), llm_calls=0)
+    script = replace(passed_case("a/b"), coordinator="script", runs=[run])
+    assert wording.evidence_text(script) == "code only: the workflow asked no model"
+    assert "recorded" in wording.evidence_text(replace(script, coordinator="llm"))
+
+
+def test_answers_of_a_script_do_not_count_into_the_pass_rate() -> None:
+    harness = passed_case("a/b", evidence="scripted")
+    assert wording.pass_rate([harness]) is None
+    assert wording.pass_rate([harness, failed_case("a/c")]) == 1 / 3
+    result = SuiteResult(cases=[harness], at=0.0, seconds=1.0)
+    assert wording.headline(result) == "1 passed (1 harness only) · 0.0102 USD · 1 s"
+    assert wording.sign_of(result) == "⚪"
+
+
+def test_judge_without_a_verdict_is_not_shown_as_failed() -> None:
+    assert wording.verdict_text(replace(FORBIDDEN, missing="no_evidence", blocks=False)) == "no verdict"
+
+
+def test_failed_turn_decides_which_run_is_replayed() -> None:
+    run = replace(case_run(2, replace(FORBIDDEN, turn=1), outcome="failed"), runs=["first", "second"])
+    case = replace(failed_case("a/b"), runs=[run])
+    assert wording.failure_of(case).command == "gofer replay first --until 2.0"
+
+
+def test_suite_without_evidence_has_no_green_sign() -> None:
+    unproved = replace(passed_case("a/b"), outcome="no_evidence")
+    result = SuiteResult(cases=[passed_case("a/c"), unproved], at=0.0, seconds=1.0)
+    assert wording.sign_of(result) == "⚪"
+    undecided = replace(large_suite(0), cases=[passed_case("a/c")])
+    undecided = replace(undecided, comparison=Comparison("not_enough_evidence", 3, 3, 0.5))
+    assert wording.sign_of(undecided) == "⚪"
+    assert wording.sign_of(replace(undecided, comparison=None)) == "✅"
+
+
+def test_interrupted_suite_has_no_green_sign() -> None:
+    result = SuiteResult(cases=[passed_case("a/c")], at=0.0, seconds=1.0, interrupted=True)
+    assert wording.sign_of(result) == "⚪"
+    assert wording.headline(result).startswith("interrupted")
+
+
+def test_failure_without_kept_runs_names_the_command_that_plays_the_case_again() -> None:
+    case = failed_case("file ticket/outage", FORBIDDEN)
+    assert wording.failure_of(case, kept=False).command == "gofer eval 'file ticket/outage' --live"
+    assert wording.failure_of(case).command == f"gofer replay {'2' * 24} --until 2.0"
+
+
+def test_step_that_is_no_call_is_not_given_to_a_command() -> None:
+    case = failed_case("a/b", replace(FORBIDDEN, step="$(reboot)"))
+    assert wording.failure_of(case).command == f"gofer replay {'2' * 24}"
+
+
+def test_unknown_price_of_one_run_makes_the_cost_unknown() -> None:
+    case = replace(passed_case("a/b"), runs=[case_run(1), replace(case_run(2), cost_usd=None)])
+    assert wording.cost_of([case]) is None
+
+
+def test_p95_is_the_nearest_rank_of_graded_runs() -> None:
+    runs = [replace(case_run(number), latency_ms=number * 100) for number in range(1, 21)]
+    ungraded = replace(case_run(outcome="infrastructure"), latency_ms=90_000)
+    assert wording.p95([replace(passed_case("a/b"), runs=[*runs, ungraded])]) == 1_900
+    assert wording.p95([]) is None
+
+
+def test_long_text_of_a_model_becomes_one_short_line() -> None:
+    line = wording.short("a\nb " * 10_000)
+    assert len(line) == wording.MOST_CHARACTERS + 1
+    assert "\n" not in line
