@@ -32,6 +32,10 @@ PLAIN = {
     "projections/tracing/span_ids.py": "names traces, spans and sessions by ids of runs and tokens",
     "sources/github/receiver.py": "tells changes apart within an identity, which only a run id is made of",
     "sources/webhook/receiver.py": "names a call within its event, which is sealed",
+    "evals/goldens/derived_names.py": "names files, calls and runs of a test case as the engine does",
+    "evals/goldens/golden_file.py": "compares the two files of a golden",
+    "evals/goldens/golden_of_runs.py": "names the run of a golden, and compares its files",
+    "evals/goldens/redacted_runs.py": "names bundles and requests of a test case as the engine does",
     "workflows/publication.py": "names what is published",
     "workflows/published.py": "checks what is published",
     "workflows/script_source.py": "names the code of a script",
@@ -47,6 +51,7 @@ KEYED = {
     "sources/notion/receiver.py": "verifies deliveries",
     "sources/webhook/proofs.py": "verifies deliveries",
     "sources/slack/receiver.py": "verifies deliveries",
+    "evals/goldens/pseudonyms.py": "makes pseudonyms from a salt that is not kept",
 }
 """Modules that hash with a key, with the purpose."""
 

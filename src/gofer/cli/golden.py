@@ -3,13 +3,15 @@
 import argparse
 import asyncio
 import re
-import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from gofer.app.operations import Operations
+from gofer.app.replay_services import open_replaying
 from gofer.cli.arguments import nonempty, operations, place_options
-from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, recording_path
+from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, read_golden, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
+from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs
 from gofer.journal.lineage import root_of
@@ -17,6 +19,7 @@ from gofer.runtime.retention import keep
 from gofer.runtime.run_reader import RunReader, listed_run
 from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError, Gone
+from gofer.values.outside import random_key
 
 _EXAMPLES = f"""examples:
   gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
@@ -25,20 +28,22 @@ _EXAMPLES = f"""examples:
   gofer golden 3f2a91 --regression --judge "Does the answer name the cause?"
   gofer golden 3f2a91 --at 2.0                     only the next step of the model, before its call 2.0
   gofer golden 3f2a91 --redact Initech --redact 4711-88
+  gofer golden --play                              replay every golden with its recorded answers
 
 The case goes to {FOLDER}/NAME.yaml, which you may edit, and {FOLDER}/NAME.run.json, which you may not. Names, ids,
 addresses, numbers and tokens of people get pseudonyms. Read both files before you commit them: Gofer cannot know every
 word that is secret. Private runs, damaged runs and runs that have not ended are refused. The run itself is kept from
 deletion; `gofer keep RUN --no` ends that.
 """
-_SALT = 32
-"""The bytes of the salt of a case, which is not kept."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer golden`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
+    parser.add_argument("run", metavar="RUN", nargs="?", help="id of the run; its first characters are enough")
+    parser.add_argument(
+        "--play", nargs="*", metavar="GOLDEN", help="replay goldens with their recorded answers (default all)"
+    )
     parser.add_argument("--thread", action="store_true", help="also the earlier runs of the conversation, as turns")
     parser.add_argument("--name", metavar="NAME", help="name of the golden; by default the workflow and a number")
     parser.add_argument(
@@ -71,7 +76,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Write the golden and print where its files are."""
+    """Write the golden and print where its files are, or play goldens."""
+    if arguments.play is not None and not arguments.run:
+        return asyncio.run(_play(arguments.play))
     _check(arguments)
     with operations(arguments) as opened:
         made = asyncio.run(_made(opened, arguments))
@@ -80,12 +87,29 @@ def execute(arguments: argparse.Namespace) -> int:
     for path in paths:
         print(f"wrote {path}")
     print(f"{counted(made.words, 'word')} got pseudonyms. Read the files before you commit them.")
-    print(f"play it: gofer eval {paths[0]}")
+    print(f"play it: gofer golden --play {paths[0].stem}")
     return 0
+
+
+async def _play(names: Sequence[str]) -> int:
+    """Replay goldens, and print how each compares with its recording. The exit code is 1 if one differs."""
+    paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
+    if not paths:
+        raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
+    differs = False
+    with open_replaying(Path.cwd()) as replaying:
+        for path in paths:
+            played = await play_recorded(read_golden(path), replaying)
+            differs = differs or bool(played.differs)
+            outcomes = ", ".join(replay.outcome for replay in played.replays)
+            print(f"{path.stem}: {played.differs or outcomes}")
+    return int(differs)
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise ConfigError for options that contradict each other."""
+    if not arguments.run or arguments.play is not None:
+        raise ConfigError("Write either the id of a run, such as gofer golden 3f2a91, or gofer golden --play.")
     if arguments.name and not re.fullmatch(NAME, arguments.name):
         raise ConfigError(f"--name {arguments.name!r} has other characters than a-z, 0-9 and hyphens.")
     wants_rule = arguments.not_contains or arguments.judge
@@ -111,7 +135,8 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         at=arguments.at,
         words=arguments.redact,
     )
-    return golden_of(turns, wish, secrets.token_bytes(_SALT), opened.clock.now())
+    with open_replaying(Path.cwd()) as replaying:
+        return await golden_of(turns, wish, replaying, random_key(), opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from gofer.evals.goldens.run_file import GoldenRun
+from gofer.evals.goldens.base64_texts import within_base64
+from gofer.evals.goldens.run_file import GoldenRun, Lines
 from gofer.journal.codec import from_json
 from gofer.journal.lineage import child_of
 from gofer.journal.workspace_entries import FileAdded
@@ -39,6 +40,9 @@ class DerivedNames:
         """Return a text with the new names."""
         if not self.renamed:
             return text
+        return within_base64(self._renamed(text), self._renamed)
+
+    def _renamed(self, text: str) -> str:
         if self._pattern is None:
             longest_first = sorted(self.renamed, key=lambda name: -len(name))
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
@@ -54,6 +58,20 @@ class DerivedNames:
         if isinstance(value, list):
             return [self.value(item) for item in cast(list[object], value)]
         return value
+
+    def run(self, turn: GoldenRun) -> GoldenRun:
+        """Return a run with the new names."""
+
+        def lines(journal: Lines) -> Lines:
+            return [{**line, "entry": self.value(line["entry"])} for line in journal]
+
+        return GoldenRun(
+            self.text(turn.run),
+            {self.text(run): lines(journal) for run, journal in turn.journals.items()},
+            {self.text(run): as_object(self.value(bundle)) for run, bundle in turn.bundles.items()},
+            {self.text(name): self._content(content) for name, content in turn.bodies.items()},
+            {self.text(run): lines(journal) for run, journal in turn.earlier.items()},
+        )
 
     def learn(self, before: GoldenRun, after: GoldenRun) -> None:
         """Add the derived names of a run, given as recorded and with redacted contents."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal
@@ -10,8 +10,9 @@ from typing import Literal
 from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
 from gofer.evals.goldens.decision_points import decision_before
 from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn
-from gofer.evals.goldens.redacted_runs import Redacted, redacted
+from gofer.evals.goldens.redacted_runs import redacted
 from gofer.evals.goldens.redaction import VERSION
+from gofer.evals.goldens.replayed_case import Replaying, refuse_unreplayable, replayed_turns
 from gofer.evals.goldens.run_file import GoldenRun, recording_bytes
 from gofer.evals.goldens.seen import calls_in, cut, seen_in
 from gofer.evals.plays import Evidence
@@ -51,19 +52,25 @@ class MadeGolden:
     """The number of different words that got pseudonyms."""
 
 
-def golden_of(turns: Sequence[GoldenRun], wish: Wish, salt: bytes, now: float) -> MadeGolden:
+async def golden_of(
+    turns: Sequence[GoldenRun], wish: Wish, replaying: Replaying, salt: bytes, now: float
+) -> MadeGolden:
     """Return the golden of recorded runs, the oldest run first. `now` is in unix seconds.
 
-    Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted.
+    Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted so that they
+    replay identically.
     """
     if wish.purpose == "regression" and not wish.not_contains and not wish.judge:
         raise ConfigError(
             "A regression needs --not-contains TEXT or --judge QUESTION: its recorded answer was bad, so the answer "
             "itself says nothing about what is right."
         )
+    await refuse_unreplayable(turns, replaying)
     case = redacted(turns, salt, wish.words)
-    recording = recording_bytes(case.turns)
-    last = case.turns[-1]
+    wish = replace(wish, not_contains=[case.text(text) for text in wish.not_contains], judge=case.text(wish.judge))
+    played = await replayed_turns(case.turns, replaying)
+    recording = recording_bytes(played)
+    last = played[-1]
     decision = None
     following: Sequence[str | Mapping[str, CallExpectation]] = ()
     if wish.at:
@@ -72,15 +79,15 @@ def golden_of(turns: Sequence[GoldenRun], wish: Wish, salt: bytes, now: float) -
         golden=wish.name,
         workflow=_progress(last).workflow,
         purpose=wish.purpose,
-        turns=tuple(_turn(facts, wish, last=facts is last) for facts in case.turns),
-        not_contains=tuple(case.text(text) for text in wish.not_contains),
-        judge=_criteria(case, wish),
+        turns=tuple(_turn(facts, wish, last=facts is last) for facts in played),
+        not_contains=tuple(wish.not_contains),
+        judge=_criteria(wish),
         decision=decision,
         next=tuple(following),
         recording_sha256=hashlib.sha256(recording).hexdigest(),
         source=_source(turns[-1], last, now),
     )
-    return MadeGolden(golden, case.turns, recording, case.words)
+    return MadeGolden(golden, played, recording, case.words)
 
 
 def _progress(facts: GoldenRun) -> Progress:
@@ -115,10 +122,10 @@ def _expectations(turn: GoldenTurn, status: str, wish: Wish, *, last: bool) -> E
     return Expectations(status=(status,), tools=ToolExpectations(required=tuple(tools)))
 
 
-def _criteria(case: Redacted, wish: Wish) -> tuple[Criterion, ...]:
+def _criteria(wish: Wish) -> tuple[Criterion, ...]:
     if not wish.judge:
         return ()
-    return (Criterion(id="regression", ask=case.text(wish.judge), least_score=0.8),)
+    return (Criterion(id="regression", ask=wish.judge, least_score=0.8),)
 
 
 def _source(before: GoldenRun, after: GoldenRun, now: float) -> GoldenSource:

@@ -80,10 +80,23 @@ def _names(texts: Iterable[str]) -> Iterator[Sensitive]:
         for name in text.split(", "):
             plain = name.strip().lstrip("@")
             if len(plain) >= _LEAST and plain.lower() not in _NOT_NAMES and _WORD.search(plain):
-                yield Sensitive(plain, "name", "code")
+                yield Sensitive(plain, _form(plain), "code")
 
 
-def actor_of(event: Mapping[str, object]) -> Iterator[Sensitive]:
+def named_in_entry(entry: Mapping[str, object]) -> Iterator[Sensitive]:
+    """Yield the people that an entry names in fields of its own, as JSON."""
+    match entry["kind"]:
+        case "run.accepted":
+            yield from _of_event(as_object(entry.get("event")))
+        case "approval.decided" | "run.cancelled" | "run.retried":
+            yield from _names(filter(None, [as_text(entry.get("by")), as_text(entry.get("actor"))]))
+        case "approval.clicked":
+            yield from _names(filter(None, [as_text(entry.get("actor"))]))
+        case _:
+            pass
+
+
+def _of_event(event: Mapping[str, object]) -> Iterator[Sensitive]:
     """Yield the actor of an event, and the ids of its place, as JSON."""
     described = as_object(event.get("actor"))
     actor = as_text(described.get("id"))
@@ -97,7 +110,8 @@ def actor_of(event: Mapping[str, object]) -> Iterator[Sensitive]:
 
 
 def _form(actor: str) -> Form:
-    if _ID.fullmatch(actor) and any(char.isdigit() for char in actor):
+    """Return `code` for an id, and `name` for the name or the handle of a person."""
+    if _ID.fullmatch(actor) and actor.upper() == actor:
         return "code"
     return "name"
 

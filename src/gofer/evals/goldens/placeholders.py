@@ -1,4 +1,4 @@
-"""Placeholders for images and documents, whose contents a redaction cannot read."""
+"""Placeholders for images and documents, because a redaction cannot read their contents."""
 
 import base64
 

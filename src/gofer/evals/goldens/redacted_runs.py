@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from gofer.evals.goldens.derived_names import DerivedNames
-from gofer.evals.goldens.known_names import actor_of, known_names, ordinary_words, parts_of
+from gofer.evals.goldens.known_names import known_names, named_in_entry, ordinary_words, parts_of
 from gofer.evals.goldens.placeholders import placeholder
 from gofer.evals.goldens.pseudonyms import Pseudonyms, lower
 from gofer.evals.goldens.redaction import Redaction, customer_words, sensitive_in, texts_in
@@ -61,7 +61,7 @@ def redacted(turns: Sequence[GoldenRun], salt: bytes, given: Iterable[str] = ())
     contents = [_redacted_contents(turn, redaction) for turn in turns]
     for before, after in zip(turns, contents, strict=True):
         names.learn(before, after)
-    renamed = [_renamed(turn, names) for turn in contents]
+    renamed = [names.run(turn) for turn in contents]
     rebuilt = [_with_hashes(before, after, names) for before, after in zip(turns, renamed, strict=True)]
     return Redacted(rebuilt, len(redaction.words), redaction, names)
 
@@ -81,7 +81,7 @@ def _text(content: bytes) -> str | None:
 def _words(bodies: Sequence[object], turns: Sequence[GoldenRun], protected: str) -> Iterator[Sensitive]:
     ordinary = ordinary_words(_company_texts(turns))
     names = [name for body in bodies for name in known_names(body)]
-    names += [name for turn in turns for event in _events(turn) for name in actor_of(event)]
+    names += [name for turn in turns for entry in _entries(turn) for name in named_in_entry(entry)]
     by_form = [word for body in bodies for word in sensitive_in(body)]
     runs = {run for turn in turns for run in (*turn.journals, *turn.earlier)}
     for word in (*names, *parts_of([*names, *by_form], ordinary), *by_form):
@@ -103,12 +103,8 @@ def _company_texts(turns: Sequence[GoldenRun]) -> Iterator[str]:
                 yield as_text(as_object(as_object(schema).get("function")).get("description"))
 
 
-def _events(turn: GoldenRun) -> Iterator[Mapping[str, object]]:
-    for journal in _journals(turn):
-        for line in journal:
-            entry = as_object(line["entry"])
-            if entry["kind"] == "run.accepted":
-                yield as_object(entry.get("event"))
+def _entries(turn: GoldenRun) -> Iterator[Mapping[str, object]]:
+    return (as_object(line["entry"]) for journal in _journals(turn) for line in journal)
 
 
 def _journals(turn: GoldenRun) -> Sequence[Lines]:
@@ -171,7 +167,7 @@ def _redacted_contents(turn: GoldenRun, redaction: Redaction) -> GoldenRun:
 
 
 def _owners(turn: GoldenRun) -> Mapping[str, str]:
-    """Return a plain name for each process that worked on the run, whose own name may be that of a machine."""
+    """Return a plain name for each process that worked on the run, because its own name may be that of a machine."""
     found = [as_text(line["owner"]) for journal in _journals(turn) for line in journal]
     return {owner: f"owner-{number}" for number, owner in enumerate(dict.fromkeys(found), 1)}
 
@@ -213,26 +209,6 @@ def _body(content: bytes, media_type: str, redaction: Redaction) -> bytes:
     if text is None:
         return placeholder(media_type)
     return redaction.text(text).encode()
-
-
-def _renamed(turn: GoldenRun, names: DerivedNames) -> GoldenRun:
-    def lines(journal: Lines) -> Lines:
-        return [{**line, "entry": names.value(line["entry"])} for line in journal]
-
-    return GoldenRun(
-        names.text(turn.run),
-        {names.text(run): lines(journal) for run, journal in turn.journals.items()},
-        {names.text(run): as_object(names.value(bundle)) for run, bundle in turn.bundles.items()},
-        {names.text(name): _renamed_body(content, names) for name, content in turn.bodies.items()},
-        {names.text(run): lines(journal) for run, journal in turn.earlier.items()},
-    )
-
-
-def _renamed_body(content: bytes, names: DerivedNames) -> bytes:
-    text = _text(content)
-    if text is None:
-        return content
-    return names.text(text).encode()
 
 
 def _with_hashes(before: GoldenRun, after: GoldenRun, names: DerivedNames) -> GoldenRun:

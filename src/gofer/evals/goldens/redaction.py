@@ -3,8 +3,6 @@
 A word is also found in other upper and lower case, in JSON that escapes its letters, in URLs, in HTML and in base64.
 """
 
-import base64
-import binascii
 import html
 import json
 import re
@@ -12,17 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
+from gofer.evals.goldens.base64_texts import texts_in_base64, within_base64
 from gofer.evals.goldens.pseudonyms import Pseudonyms, lower
 from gofer.evals.goldens.sensitive_forms import Bounds, Sensitive, found_by_form
 from gofer.values.errors import ConfigError
 
 VERSION = 1
 """The version of the rules of redaction."""
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{12,}={0,2}(?![A-Za-z0-9+/_=-])")
 _DEPTH = 3
 """How often a text may be encoded within another one."""
 _LEFT: Mapping[Bounds, str] = {"word": r"(?<!\w)", "code": r"(?<![^\W_])", "any": ""}
 _RIGHT: Mapping[Bounds, str] = {"word": r"(?!\w)", "code": r"(?![^\W_])", "any": ""}
+_WIDTHS: Sequence[Bounds] = ("word", "code", "any")
 _GAP = r"[\s._+-]{0,2}"
 """What stands between the words of a name, such as in `Ada Lovelace` and `ada.lovelace`."""
 _SPACED = re.compile(r"[\s._+-]+")
@@ -59,9 +58,7 @@ class Redaction:
         self._words: dict[str, Sensitive] = {}
         for word in words:
             key = lower(word.word)
-            known = self._words.get(key)
-            if known is None or _width(word.bounds) > _width(known.bounds):
-                self._words[key] = word
+            self._words[key] = _wider(self._words.get(key, word), word)
         self._decoders: list[tuple[Callable[[str], str], Callable[[str], str], Sensitive]] = []
         self._pattern = self._compiled()
 
@@ -73,7 +70,7 @@ class Redaction:
     def text(self, text: str, depth: int = 0) -> str:
         """Return a text with every word replaced, also within base64."""
         if depth < _DEPTH:
-            text = _BASE64.sub(lambda found: self._base64(found[0], depth), text)
+            text = within_base64(text, lambda inner: self.text(inner, depth + 1))
         if self._pattern is None:
             return text
         return self._pattern.sub(self._replaced, text)
@@ -134,18 +131,16 @@ class Redaction:
             return encode(self._pseudonyms.of(matched, word.form)).lower()
         return encode(self._pseudonyms.of(matched, word.form))
 
-    def _base64(self, token: str, depth: int) -> str:
-        text = decoded(token)
-        if text is None:
-            return token
-        replaced = self.text(text, depth + 1)
-        if replaced == text:
-            return token
-        return _encoded(replaced, token)
 
-
-def _width(bounds: Bounds) -> int:
-    return ("word", "code", "any").index(bounds)
+def _wider(one: Sensitive, other: Sensitive) -> Sensitive:
+    """Return a word that was found twice, with the wider bounds, and as a code if one of the two is a code."""
+    form = one.form
+    if other.form == "code":
+        form = "code"
+    bounds = one.bounds
+    if _WIDTHS.index(other.bounds) > _WIDTHS.index(bounds):
+        bounds = other.bounds
+    return Sensitive(one.word, form, bounds)
 
 
 def _pattern_of(spelled: str, word: Sensitive, *, plain: bool) -> str:
@@ -157,29 +152,6 @@ def _pattern_of(spelled: str, word: Sensitive, *, plain: bool) -> str:
         # The character before an encoded word may be the end of another encoding, such as `n` of `\n`.
         return inner
     return f"{_LEFT[word.bounds]}{inner}{_RIGHT[word.bounds]}"
-
-
-def decoded(token: str) -> str | None:
-    """Return the text that base64 holds; None for other words."""
-    if len(token.rstrip("=")) % 4 == 1:
-        return None
-    padded = token.rstrip("=") + "=" * (-len(token.rstrip("=")) % 4)
-    try:
-        text = base64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True).decode()
-    except (binascii.Error, ValueError):
-        return None
-    if not all(char.isprintable() or char in "\n\r\t" for char in text):
-        return None
-    return text
-
-
-def _encoded(text: str, like: str) -> str:
-    made = base64.b64encode(text.encode()).decode()
-    if "-" in like or "_" in like:
-        made = made.replace("+", "-").replace("/", "_")
-    if not like.endswith("="):
-        made = made.rstrip("=")
-    return made
 
 
 def views(text: str, depth: int = 0) -> Iterator[str]:
@@ -194,7 +166,7 @@ def views(text: str, depth: int = 0) -> Iterator[str]:
         others.add(_ESCAPED_LETTER.sub(lambda found: _json_unescaped(found[0]), text))
     if "&" in text:
         others.add(html.unescape(text))
-    others.update(inner for token in _BASE64.findall(text) if (inner := decoded(token)) is not None)
+    others.update(texts_in_base64(text))
     for other in others - {text}:
         yield from views(other, depth + 1)
 

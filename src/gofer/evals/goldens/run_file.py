@@ -67,14 +67,15 @@ def golden_run(recorded: RecordedRun) -> GoldenRun:
     """Return a recorded run as plain JSON."""
     return GoldenRun(
         recorded.run,
-        {run: _lines(entries) for run, entries in recorded.journals.items()},
+        {run: lines_of(entries) for run, entries in recorded.journals.items()},
         {run: as_object(json.loads(encode_bundle(bundle))) for run, bundle in recorded.bundles.items()},
         recorded.bodies,
-        {run: _lines(entries) for run, entries in recorded.earlier.items()},
+        {run: lines_of(entries) for run, entries in recorded.earlier.items()},
     )
 
 
-def _lines(entries: Sequence[Recorded]) -> Lines:
+def lines_of(entries: Sequence[Recorded]) -> Lines:
+    """Return a journal as JSON."""
     return [line_of(recorded) for recorded in entries]
 
 
@@ -86,10 +87,13 @@ def line_of(recorded: Recorded) -> Mapping[str, object]:
 
 
 def _recorded(line: Mapping[str, object]) -> Recorded:
-    n = cast(int, line["n"])
-    i = cast(int, line["i"])
-    at = cast(int, line["at"])
-    return Recorded(n, i, at, as_text(line.get("owner")), from_json(line["entry"]))
+    return Recorded(
+        n=cast(int, line["n"]),
+        i=cast(int, line["i"]),
+        at=cast(int, line["at"]),
+        owner=as_text(line.get("owner")),
+        entry=from_json(line["entry"]),
+    )
 
 
 def recording_bytes(turns: Sequence[GoldenRun]) -> bytes:

@@ -134,6 +134,12 @@ def test_name_is_replaced_with_each_separator() -> None:
     assert len({part.lower().replace("_", ".").replace("-", ".") for part in redacted.split(", ")[1:4]}) == 1
 
 
+def test_word_found_as_a_name_and_as_an_id_keeps_the_form_of_the_id() -> None:
+    words = [Sensitive("U0CAPTN0", "name", "word"), Sensitive("U0CAPTN0", "code", "code")]
+    for order in (words, words[::-1]):
+        assert Redaction(order, Pseudonyms(b"2")).text("<@U0CAPTN0>").startswith("<@U")
+
+
 def test_numbers_in_json_are_replaced_as_numbers() -> None:
     made = redaction("123456789")
     redacted = made.value({"customer": 123456789, "ok": True, "count": 12})
@@ -144,6 +150,6 @@ def test_numbers_in_json_are_replaced_as_numbers() -> None:
     assert redacted["count"] == 12
 
 
-def test_word_that_is_too_short_is_refused() -> None:
+def test_too_short_word_is_refused() -> None:
     with pytest.raises(ConfigError, match="three characters"):
         redaction("ab")

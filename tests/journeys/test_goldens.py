@@ -1,0 +1,125 @@
+"""Runs that become test cases at a terminal: redacted, replayable, and refused where nothing may be kept."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gofer.evals.goldens.golden_file import FOLDER, read_golden
+from support.app.command_line import EVENT, ROOT, gofer, run_json
+
+pytestmark = pytest.mark.usefixtures("terminal")
+
+ORIGINALS = ("release captain", "release.captain", "u0captn0", "t0acme00", "c0deploy0", "acme", "new colleague")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the shipped workflows, as the present folder."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    for name in ("agents", "coordinators", "skills", "subagents", "tools"):
+        if (ROOT / name).is_dir():
+            (folder / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def asked(capsys: pytest.CaptureFixture[str], folder: Path, **changed: str) -> str:
+    payload = json.loads(Path(EVENT).read_text())
+    payload["event"] |= changed
+    event = folder / "event.json"
+    event.write_text(json.dumps(payload))
+    return json.loads(gofer(capsys, "run", "answer-here", "--event", str(event), "--json")[1])["run"]
+
+
+def survivors(folder: Path, words: Sequence[str]) -> list[str]:
+    texts = [path.read_text().lower() for path in (folder / FOLDER).iterdir()]
+    return [word for word in words if any(word in text for text in texts)]
+
+
+def test_run_becomes_a_redacted_golden_that_replays_identically(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    run = run_json(capsys)["run"]
+    code, out, err = gofer(capsys, "golden", run[:8], "--csv")
+    assert (code, err) == (0, "")
+    assert out.startswith("wrote evals/goldens/answer-here-1.yaml\nwrote evals/goldens/answer-here-1.run.json\n")
+    assert survivors(repository, [*ORIGINALS, run, run[:8]]) == []
+    read = read_golden(FOLDER / "answer-here-1.yaml")
+    assert read.golden.source.answers == "scripted"
+    assert read.golden.turns[0].expected.startswith("[offline model]")
+    assert [one.kind for one in read.golden.turns[0].seen] == ["message", "edit"]
+    rows = list(csv.reader((FOLDER / "answer-here-1.csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert rows[0][:2] == ["golden", "turn"]
+    assert gofer(capsys, "golden", "--play") == (0, "answer-here-1: identical\n", "")
+
+
+def test_word_of_a_customer_is_replaced_everywhere(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    run = asked(capsys, repository, text="<@U0GOFER0> is Initech (INITECH-77, initech%20gmbh) affected?")
+    assert gofer(capsys, "golden", run, "--name", "initial", "--redact", "Initech")[0] == 0
+    assert survivors(repository, ["initech"]) == []
+    assert gofer(capsys, "golden", "--play", "initial")[0] == 0
+
+
+def test_regression_needs_a_rule(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    run = run_json(capsys)["run"]
+    code, _, err = gofer(capsys, "golden", run, "--regression")
+    assert (code, "needs --not-contains TEXT or --judge QUESTION" in err) == (2, True)
+    words = ("--regression", "--not-contains", "the Heronry", "--judge", "Does the answer name the owner?")
+    words = (*words, "--redact", "heronry")
+    assert gofer(capsys, "golden", run, *words)[0] == 0
+    golden = read_golden(FOLDER / "answer-here-1.yaml").golden
+    assert golden.purpose == "regression"
+    assert golden.judge[0].least_score == 0.8
+    assert golden.turns[0].expect.output.not_contains == golden.not_contains
+    assert survivors(repository, ["heronry"]) == []
+
+
+def test_step_of_the_model_becomes_a_decision_point(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    run = run_json(capsys)["run"]
+    code, _, err = gofer(capsys, "golden", run, "--at", "7.3")
+    assert (code, "no call of the model; the calls of the run are " in err) == (2, True)
+    assert gofer(capsys, "golden", run, "--at", "1")[0] == 0
+    golden = read_golden(FOLDER / "answer-here-1.yaml").golden
+    assert golden.decision is not None
+    assert golden.decision.history == ()
+
+
+def test_private_run_becomes_no_golden(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    private = asked(capsys, repository, channel="C0LEADS00")
+    code, out, err = gofer(capsys, "golden", private)
+    assert (code, out, "There is no run" in err) == (2, "", True)
+    assert not (repository / FOLDER).exists()
+
+
+def test_source_of_a_golden_is_kept_and_its_files_are_not_replaced(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    run = run_json(capsys)["run"]
+    assert gofer(capsys, "golden", run, "--name", "one")[0] == 0
+    assert "evals/goldens/one.yaml exists" in gofer(capsys, "golden", run, "--name", "one")[2]
+    assert gofer(capsys, "golden", run, "--name", "one", "--force")[0] == 0
+    # Only a kept run can be given back to the schedule.
+    assert "will be deleted on schedule" in gofer(capsys, "keep", run, "--no")[1]
+
+
+def test_changed_recording_is_refused(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    run = run_json(capsys)["run"]
+    assert gofer(capsys, "golden", run, "--name", "one")[0] == 0
+    recording = FOLDER / "one.run.json"
+    recording.write_text(recording.read_text().replace("done", "limited"))
+    code, _, err = gofer(capsys, "golden", "--play")
+    assert (code, "the recording is not the one that one.yaml names" in err) == (2, True)
+
+
+def test_shipped_goldens_replay_identically(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    code, out, _ = gofer(capsys, "golden", "--play")
+    assert code == 0
+    assert len(out.splitlines()) >= 3
+    assert {line.partition(": ")[2] for line in out.splitlines()} == {"identical"}
