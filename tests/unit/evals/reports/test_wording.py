@@ -7,7 +7,7 @@ from gofer.evals.results import Comparison, SuiteResult
 from support.evals.suite_results import FORBIDDEN, case_run, failed_case, large_suite, passed_case, pull_request
 
 
-def test_passed_case_that_is_worse_than_its_baseline_is_regressed() -> None:
+def test_passed_case_below_its_baseline_is_regressed() -> None:
     worse = replace(passed_case("a/b"), comparison=Comparison("regressed", 30, 30, 0.01))
     assert wording.state_of(worse) == "regressed"
     assert wording.state_of(replace(worse, outcome="quarantined")) == "quarantined"
@@ -72,7 +72,7 @@ def test_failure_without_kept_runs_names_the_command_that_plays_the_case_again()
     assert wording.failure_of(case).command == f"gofer replay {'2' * 24} --until 2.0"
 
 
-def test_step_that_is_no_call_is_not_given_to_a_command() -> None:
+def test_command_has_no_step_without_the_form_of_a_call() -> None:
     case = failed_case("a/b", replace(FORBIDDEN, step="$(reboot)"))
     assert wording.failure_of(case).command == f"gofer replay {'2' * 24}"
 
