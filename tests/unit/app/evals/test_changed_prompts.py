@@ -28,6 +28,10 @@ def git(root: Path, *words: str) -> None:
 def repository(tmp_path: Path) -> Path:
     for folder in ("agents", "subagents", "skills", "coordinators"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
+    defaults = tmp_path / "agents" / "defaults.yaml"
+    text = defaults.read_text()
+    if "\n  judge:" not in text:
+        defaults.write_text(text.replace("\nmodels:", "\nmodels:\n  judge: gpt-5.4  #", 1))
     (tmp_path / "AGENTS.md").write_text("Name the actor.\n")
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "add", "-A")
@@ -59,6 +63,7 @@ async def test_changed_prompt_is_sent_with_the_rules_to_the_judge(repository: Pa
     async with serve(app) as url:
         settings = read_settings({"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": f"{url}/v1"})
         found = await review_changes(repository, "main", settings)
+    assert found.problem == ""
     assert [(one.file, one.line) for one in found.remarks] == [("agents/answer-here.md", 1)]
     (request,) = requests
     sent = json.loads(request["messages"][1]["content"])  # type: ignore[index]
