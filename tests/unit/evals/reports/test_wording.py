@@ -21,7 +21,8 @@ def test_failures_come_first_and_passed_cases_last() -> None:
 def test_weakest_evidence_of_a_case_is_shown() -> None:
     mixed = replace(passed_case("a/b"), runs=[case_run(1), case_run(2, evidence="scripted")])
     assert wording.evidence_text(mixed) == "harness only: scripted answers say nothing about the prompt"
-    assert wording.evidence_text(replace(mixed, runs=[])) == "none"
+    assert wording.evidence_text(replace(mixed, runs=[])) == "no evidence"
+    assert wording.evidence_text(replace(mixed, outcome="no_evidence")) == "no evidence"
 
 
 def test_script_that_asks_no_model_is_shown_as_code() -> None:
