@@ -162,7 +162,7 @@ def test_evals_comment_is_written_once_and_then_updated_in_place(found: str, cal
 @pytest.mark.parametrize(
     "comment", ["no mark\n", "x" * 65_001 + "\n<!-- gofer-evals -->\n"], ids=["no mark", "too long"]
 )
-def test_evals_comment_that_is_no_report_is_not_written(comment: str, tmp_path: Path) -> None:
+def test_evals_comment_without_a_report_is_not_written(comment: str, tmp_path: Path) -> None:
     assert _write_comment(tmp_path, comment, "").returncode != 0
     assert not (tmp_path / "calls").exists()
 

@@ -10,7 +10,7 @@ from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone
 
 DAYS = 7
-"""The days whose runs are compared."""
+"""The days with the runs that are compared."""
 _DAY_MS = 86_400_000
 _AT_ONCE = 10
 
@@ -18,7 +18,7 @@ _AT_ONCE = 10
 async def public_runs(runs: RunReader, days: int = DAYS) -> Sequence[RunRecord]:
     """Return the newest public ended runs of the last days, at most MOST_RUNS, without damaged and deleted ones.
 
-    Private runs, and runs whose place became private, are left out. Raises TemporaryError.
+    Private runs, and runs of a place that became private, are left out. Raises TemporaryError.
     """
     since = int(runs.clock.now() * 1000) - days * _DAY_MS
     heads = [head for head in await runs.stores.journals.heads(MOST_RUNS) if _counts(head, since)]

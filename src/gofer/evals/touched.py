@@ -16,8 +16,8 @@ EVALS = "evals"
 """The folder of evals."""
 SMOKE = "smoke"
 """The tag of the cases that every change touches."""
-_HARMLESS = frozenset(("docs", "tests", ".agents", ".github"))
-"""Folders with files that no run reads."""
+_HARMLESS = frozenset(("docs", "tests"))
+"""Folders with files that no run reads. Hidden folders have none either."""
 _TEXTS = frozenset((".md", ".txt"))
 """Endings of documents at the root of the repository."""
 _EDITOR_SCHEMA = ".schema.json"
@@ -61,6 +61,8 @@ class Repository:
             return False
         if len(place.parts) == 1:
             return place.suffix not in _TEXTS
+        if folder.startswith("."):
+            return False
         loaded = self.catalog.workflows.get(workflow)
         if loaded is None:
             return True
@@ -68,7 +70,7 @@ class Repository:
             case "agents":
                 return self._is_of_agent(place, loaded)
             case "skills":
-                return place.parts[1] in _skills(loaded)
+                return not _skills(loaded).isdisjoint(place.parts)
             case "subagents":
                 return _is_of_subagents(place, loaded)
             case "coordinators":

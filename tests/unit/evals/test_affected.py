@@ -78,7 +78,7 @@ async def test_changed_limits_change_no_request() -> None:
     assert compared(work, replace(work.bundle, loaded=replace(work.bundle.loaded, workflow=workflow))).first is None
 
 
-async def test_changed_skill_changes_the_requests_after_it_was_loaded() -> None:
+async def test_changed_skill_changes_the_requests_after_its_loading() -> None:
     work = await recorded_work(looking())
     last = work.entries[-1]
     loaded = [*work.entries, Recorded(last.n + 1, 0, last.at, "me", SkillLoaded("routing"))]

@@ -74,14 +74,14 @@ def test_shared_files_and_code_touch_every_case(path: str) -> None:
     assert touched(path) == ALL
 
 
-def test_skill_touches_the_workflows_that_may_load_it() -> None:
+def test_skill_touches_the_workflows_with_this_skill() -> None:
     loading = {name for name, loaded in CATALOG.workflows.items() if "jira-routing" in loaded.skills}
     expected = {f"{name}/{case.name}" for name, of in EVALS.items() if of.workflow in loading for case in of.cases}
     assert touched("skills/jira-routing/SKILL.md") == expected | SMOKE
     assert "tickets/one" in expected
 
 
-def test_subagent_touches_the_workflows_that_may_ask_it() -> None:
+def test_subagent_touches_the_workflows_with_this_subagent() -> None:
     name = next(iter(sorted(path.stem for path in (ROOT / "subagents").glob("*.yaml"))))
     asking = {workflow for workflow, loaded in CATALOG.workflows.items() if name in loaded.subagents}
     expected = {f"{file}/{case.name}" for file, of in EVALS.items() if of.workflow in asking for case in of.cases}
@@ -96,7 +96,7 @@ def test_file_of_tools_touches_the_workflows_with_company_tools() -> None:
     assert touched("tools/tickets.py") == SMOKE
 
 
-def test_reason_of_a_case_is_the_first_path_that_touches_it() -> None:
+def test_reason_of_a_case_is_the_first_touching_path() -> None:
     repository = Repository(EVALS, CATALOG)
     paths = ["docs/a.md", "agents/answer-here.md", "src/gofer/embed.py"]
     assert repository.touched(paths)["questions/one"] == "agents/answer-here.md"

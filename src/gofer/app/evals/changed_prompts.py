@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import model_roles
 from gofer.app.evals.repository import changed_paths, text_before
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
 from gofer.evals.judging.judge_role import JUDGE_ROLE, judge_of
 from gofer.evals.prompt_review import NO_MODEL, ChangedFile, Review, changed_file, is_reviewed, review
-from gofer.models.price_library import look_up
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError, RunStopped
 from gofer.workflows.file_text import read_text
 
@@ -21,11 +21,11 @@ RULES = "AGENTS.md"
 async def review_changes(root: Path, reference: str, settings: Settings) -> Review:
     """Return the remarks of the role `judge` about the changes since this branch left `reference`.
 
-    Raises ConfigError for an unknown reference and for mistakes in the workflow files.
+    Raises ConfigError for an unknown reference and for workflow files that cannot be loaded.
     """
     if not settings.has_model:
         return NO_MODEL
-    served = judge_of(checked_catalog(root / "agents").defaults.roles(look_up))
+    served = judge_of(model_roles(load_catalog(root / "agents")))
     if served is None:
         return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
     files = _changed_files(root, reference)

@@ -145,8 +145,8 @@ def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Litera
 def evidence_text(case: CaseResult) -> str:
     """Return what the answers of a case prove, in words."""
     evidence = evidence_of(case)
-    if evidence is None:
-        return "none"
+    if evidence is None or case.outcome == "no_evidence":
+        return "no evidence"
     return EVIDENCE[evidence]
 
 

@@ -33,7 +33,7 @@ class Page(HTMLParser):
         return [value for _, attributes in self.tags if (value := attributes.get(name))]
 
 
-def test_page_has_no_script_and_loads_nothing_from_outside() -> None:
+def test_page_has_no_script_and_no_reference_to_the_outside() -> None:
     for result in (pull_request(), hostile_suite(3)):
         page = Page(html_report(result, affected()))
         assert page.open == []

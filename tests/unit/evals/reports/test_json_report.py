@@ -55,14 +55,14 @@ def test_report_of_a_later_minor_change_is_read(tmp_path: Path) -> None:
         ("[]", "the file: Input should be"),
     ],
 )
-def test_file_that_is_no_report_of_this_version_is_refused(text: str, reason: str, tmp_path: Path) -> None:
+def test_file_without_a_report_of_this_version_is_refused(text: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
     with pytest.raises(ConfigError, match=reason):
         read_report(path)
 
 
-def test_missing_report_names_the_command_that_writes_it(tmp_path: Path) -> None:
+def test_missing_report_names_the_command_for_a_new_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="gofer eval --json"):
         read_report(tmp_path / "none.json")
 

@@ -56,7 +56,7 @@ def test_failure_of_infrastructure_is_an_error() -> None:
     assert "The provider answered 503" in (error.get("message") or "")
 
 
-def test_scripted_case_says_that_it_tests_the_harness_only() -> None:
+def test_scripted_case_is_labelled_as_harness_only() -> None:
     case = case_named(parsed(pull_request()), "welcome-channel/new-channel")
     properties = {item.get("name"): item.get("value") for item in case.iter("property")}
     assert (properties["evidence"] or "").startswith("harness only")

@@ -7,7 +7,7 @@ from gofer.evals.results import Comparison, SuiteResult
 from support.evals.suite_results import FORBIDDEN, case_run, failed_case, large_suite, passed_case, pull_request
 
 
-def test_passed_case_that_is_worse_than_its_baseline_is_regressed() -> None:
+def test_passed_case_below_its_baseline_is_regressed() -> None:
     worse = replace(passed_case("a/b"), comparison=Comparison("regressed", 30, 30, 0.01))
     assert wording.state_of(worse) == "regressed"
     assert wording.state_of(replace(worse, outcome="quarantined")) == "quarantined"
@@ -21,7 +21,8 @@ def test_failures_come_first_and_passed_cases_last() -> None:
 def test_weakest_evidence_of_a_case_is_shown() -> None:
     mixed = replace(passed_case("a/b"), runs=[case_run(1), case_run(2, evidence="scripted")])
     assert wording.evidence_text(mixed) == "harness only: scripted answers say nothing about the prompt"
-    assert wording.evidence_text(replace(mixed, runs=[])) == "none"
+    assert wording.evidence_text(replace(mixed, runs=[])) == "no evidence"
+    assert wording.evidence_text(replace(mixed, outcome="no_evidence")) == "no evidence"
 
 
 def test_script_that_asks_no_model_is_shown_as_code() -> None:
@@ -72,7 +73,7 @@ def test_failure_without_kept_runs_names_the_command_that_plays_the_case_again()
     assert wording.failure_of(case).command == f"gofer replay {'2' * 24} --until 2.0"
 
 
-def test_step_that_is_no_call_is_not_given_to_a_command() -> None:
+def test_command_has_no_step_without_the_form_of_a_call() -> None:
     case = failed_case("a/b", replace(FORBIDDEN, step="$(reboot)"))
     assert wording.failure_of(case).command == f"gofer replay {'2' * 24}"
 
