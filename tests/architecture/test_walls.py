@@ -60,7 +60,14 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "subprocess": ["gofer.files.child"],
     "typing_extensions": ["gofer"],
     "uvicorn": ["gofer.app.embedded"],
-    "yaml": ["gofer.app.evals", "gofer.cli", "gofer.evals", "gofer.tools.mocks", "gofer.values.model_script", "gofer.workflows"],
+    "yaml": [
+        "gofer.app.evals",
+        "gofer.cli",
+        "gofer.evals",
+        "gofer.tools.mocks",
+        "gofer.values.model_script",
+        "gofer.workflows",
+    ],
 }
 """Each library, and each module of the standard library that reaches outside the process, with its importers."""
 PARTS: Mapping[str, Sequence[str]] = {
