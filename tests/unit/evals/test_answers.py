@@ -88,5 +88,5 @@ def test_difference_names_the_parts_that_changed(changed: dict[str, object], wor
     assert words in difference_of(body(**changed), known)
 
 
-def test_difference_without_recorded_answers_says_so() -> None:
+def test_difference_without_recorded_answers_names_no_part() -> None:
     assert difference_of(body(), []) == "No answer is recorded for this case."

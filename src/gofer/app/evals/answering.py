@@ -110,7 +110,7 @@ class PlayedScript(Model):
 
 @dataclass(frozen=True, slots=True)
 class LiveModel(RemoteModel):
-    """A live model, whose answers are kept to be recorded."""
+    """A live model. Its answers are kept to be recorded."""
 
     model: Model
     asked: Asked

@@ -53,7 +53,7 @@ class VirtualClock(Clock):
 
 
 class RealClock(VirtualClock):
-    """The clock of a play that reaches real systems, whose times are real."""
+    """The real clock, for a play that reaches real systems."""
 
     def __init__(self) -> None:
         self._system = SystemClock()
@@ -70,7 +70,7 @@ class RealClock(VirtualClock):
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The source of everything that is drawn in the plays of one case."""
+    """The source of all ids, keys and random numbers in the plays of one case."""
 
     file: str
     case: str
