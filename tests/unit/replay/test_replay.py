@@ -1,0 +1,164 @@
+"""Replays of recorded runs: equal, reworded, diverged and incomplete ones."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal import entries as e
+from gofer.replay.changes import Changes
+from gofer.replay.recorded_run import RecordedRun
+from support.engine.memory_run import says
+from support.replay.recorded import edited, recorded_by, replayed
+from support.runtime.memory_worker import MemoryWorker, memory_worker
+
+pytestmark = pytest.mark.anyio
+
+READ = ("slack_read_thread", {"ts": "1.0"})
+
+
+async def played() -> tuple[MemoryWorker, RecordedRun]:
+    """Return a worker and the recording of its run, which read a thread and answered."""
+    made = memory_worker(says("", READ), says("Hello."))
+    made.grant("slack_read_thread")
+    await made.accept("run1", private=False)
+    await made.work_once()
+    return made, await recorded_by(made)
+
+
+async def test_replay_of_an_unchanged_run_is_identical_and_reaches_no_tool() -> None:
+    made, recorded = await played()
+    posted = [*made.posted]
+    asked = len(made.model.requests)
+    again = await replayed(made, recorded)
+    assert (again.outcome, again.divergences, again.reason) == ("identical", [], "")
+    assert again.journals["run1"] == recorded.entries
+    assert (made.posted, len(made.model.requests)) == (posted, asked)
+
+
+async def test_each_beginning_of_a_recorded_run_replays_without_a_difference() -> None:
+    made, recorded = await played()
+    for end in range(1, len(recorded.entries)):
+        part = replace(recorded, journals={"run1": recorded.entries[:end]})
+        again = await replayed(made, part)
+        assert (again.outcome, again.divergences) in (("incomplete", []), ("identical", [])), end
+
+
+async def test_other_words_of_gofer_are_reworded_and_no_divergence() -> None:
+    made, recorded = await played()
+
+    def reword(entry: e.Entry) -> e.Entry:
+        match entry:
+            case e.ToolCall(call="status/1", arguments=dict() as said):
+                return replace(entry, arguments={**said, "text": "I have _begun_ with it."})
+            case _:
+                return entry
+
+    again = await replayed(made, edited(recorded, reword))
+    assert again.outcome == "reworded"
+    (one,) = again.divergences
+    assert (one.kind, one.step, one.field, one.cause) == ("reworded", "tool.call status/1", "arguments.text", "")
+    assert one.original == "I have _begun_ with it."
+
+
+async def test_words_in_a_request_that_gofer_writes_are_reworded_through_all_requests() -> None:
+    made, recorded = await played()
+    requests = [at for at, one in enumerate(recorded.entries) if isinstance(one.entry, e.LlmRequest)]
+
+    def reword(entry: e.Entry) -> e.Entry:
+        if isinstance(entry, e.LlmRequest):
+            return replace(entry, tail=entry.tail.replace("tokens", "pieces of text"))
+        return entry
+
+    again = await replayed(made, edited(recorded, reword))
+    assert again.outcome == "reworded"
+    assert [one.field for one in again.divergences] == ["tail"] * len(requests)
+
+
+@pytest.mark.parametrize(
+    ("edit", "kind", "step", "field"),
+    [
+        ("tool", "different", "tool.call 1.0", "tool"),
+        ("dropped", "extra", "tool.call 1.0", ""),
+        ("status", "different", "run.concluded", "status"),
+        ("added", "missing", "tool.result summary/1", ""),
+    ],
+)
+async def test_first_step_that_differs_is_named(edit: str, kind: str, step: str, field: str) -> None:
+    made, recorded = await played()
+
+    def change(entry: e.Entry) -> e.Entry | None:
+        match edit, entry:
+            case "tool", e.ToolCall(call="1.0"):
+                return replace(entry, tool="slack_search")
+            case "dropped", e.ToolCall(call="1.0"):
+                return None
+            case "status", e.RunConcluded():
+                return replace(entry, status="limited")
+            case "added", e.ToolResult(call="status/1"):
+                return replace(entry, call="summary/1")
+            case _:
+                return entry
+
+    again = await replayed(made, edited(recorded, change))
+    first = again.first
+    assert first is not None
+    assert again.outcome in ("diverged", "inconclusive")
+    assert (first.kind, first.step, first.field) == (kind, step, field) or edit == "added"
+
+
+async def test_request_that_cannot_be_built_again_is_from_another_version() -> None:
+    made, recorded = await played()
+
+    def change(entry: e.Entry) -> e.Entry:
+        if isinstance(entry, e.LlmRequest):
+            return replace(entry, prefix_sha256="0" * 64)
+        return entry
+
+    again = await replayed(made, edited(recorded, change))
+    assert (again.outcome, again.journals) == ("other_gofer", {})
+    assert again.reason.startswith("Request 1 cannot be built again: ")
+
+
+async def test_overridden_result_changes_the_next_request_and_asks_no_model() -> None:
+    made, recorded = await played()
+    again = await replayed(made, recorded, Changes(overrides={"1.0": "Nothing was said."}))
+    result, request = again.divergences
+    assert again.outcome == "inconclusive"
+    assert (result.step, result.original, result.replayed) == (
+        "tool.result 1.0",
+        "Thread in #deploys",
+        "Nothing was said.",
+    )
+    assert (request.step, request.field, request.cause) == ("llm.request", "message 3", "input")
+    assert again.reason.startswith("No model answered this request")
+
+
+async def test_replay_ends_before_the_named_call() -> None:
+    made, recorded = await played()
+    again = await replayed(made, recorded, Changes(until="1.0"))
+    assert (again.outcome, again.divergences) == ("incomplete", [])
+    assert isinstance(again.journals["run1"][-1].entry, e.LlmResponse)
+
+
+async def test_changed_prompt_diverges_at_the_first_request_only_if_the_words_differ() -> None:
+    made, recorded = await played()
+    bundle = recorded.bundles["run1"]
+    loaded = replace(bundle.loaded, prompt_span=(0, len(bundle.loaded.system)))
+    spanned = replace(recorded, bundles={"run1": replace(bundle, loaded=loaded)})
+    same = await replayed(made, spanned, Changes(prompt=bundle.loaded.system))
+    assert same.outcome == "identical"
+    other = await replayed(made, spanned, Changes(prompt="Be long."))
+    first = other.first
+    assert first is not None
+    assert (first.step, first.field, first.cause) == ("llm.request", "system prompt", "input")
+    assert (first.original, first.replayed) == ("Be brief.", "Be long.")
+
+
+async def test_other_orders_of_parallel_reads_leave_the_run_as_recorded() -> None:
+    made = memory_worker(says("", READ, ("slack_read_thread", {"ts": "2.0"})), says("Hello."))
+    made.grant("slack_read_thread")
+    await made.accept("run1", private=False)
+    await made.work_once()
+    recorded = await recorded_by(made)
+    for order in range(5):
+        assert (await replayed(made, recorded, Changes(order=order))).outcome == "identical"
