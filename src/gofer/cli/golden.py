@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gofer.app.operations import Operations
-from gofer.app.replay_services import open_replaying
+from gofer.app.replay import open_replayer
+from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty, operations, place_options
 from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, read_golden, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
@@ -97,9 +98,9 @@ async def _play(names: Sequence[str]) -> int:
     if not paths:
         raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
     differs = False
-    with open_replaying(Path.cwd()) as replaying:
+    async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
-            played = await play_recorded(read_golden(path), replaying)
+            played = await play_recorded(read_golden(path), replayer.replay)
             differs = differs or bool(played.differs)
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print(f"{path.stem}: {played.differs or outcomes}")
@@ -135,8 +136,8 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         at=arguments.at,
         words=arguments.redact,
     )
-    with open_replaying(Path.cwd()) as replaying:
-        return await golden_of(turns, wish, replaying, random_key(), opened.clock.now())
+    async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
+        return await golden_of(turns, wish, replayer.replay, random_key(), opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:
