@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.app.replay_services import open_replaying
+from gofer.app.replay import open_replayer
+from gofer.app.settings import read_settings
 from gofer.evals.goldens.golden_file import ReadGolden, golden_text
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.playing import events_of, play_recorded
@@ -29,8 +30,8 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 
 async def golden(stores: Stores, run: str, repository: Path, *, thread: bool = False, **wish: object) -> MadeGolden:
     runs = await usable_runs(RunReader(stores, SystemClock(), {}), run, thread=thread)
-    with open_replaying(repository) as replaying:
-        return await golden_of(runs, Wish(name="one", **wish), replaying, b"salt", 1_700_000_000.0)  # pyright: ignore[reportArgumentType]
+    async with open_replayer(read_settings({}), repository, live=False) as replayer:
+        return await golden_of(runs, Wish(name="one", **wish), replayer.replay, b"salt", 1_700_000_000.0)  # pyright: ignore[reportArgumentType]
 
 
 def left(made: MadeGolden, words: Sequence[str]) -> list[str]:
@@ -48,8 +49,8 @@ async def test_golden_of_each_kind_holds_no_person_and_replays_identically(of_ea
     async with reopened(of_each_kind) as opened:
         made = await golden(opened.embedded.state.stores, run, repository)
     assert left(made, [*ORIGINALS, run, run[:8]]) == []
-    with open_replaying(repository) as replaying:
-        played = await play_recorded(ReadGolden(Path("one.yaml"), made.golden, made.turns), replaying)
+    async with open_replayer(read_settings({}), repository, live=False) as replayer:
+        played = await play_recorded(ReadGolden(Path("one.yaml"), made.golden, made.turns), replayer.replay)
     assert [replay.outcome for replay in played.replays] == ["identical"]
     assert played.differs == ""
     assert played.play.turns[0].progress.finished is not None

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gofer.app.operations import Operations
-from gofer.app.replay_services import open_replaying
+from gofer.app.replay import open_replayer
+from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty, operations, place_options
-from gofer.evals.goldens.golden_file import FOLDER, NAME, Golden, golden_text, read_golden, recording_path
+from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, read_golden, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs
-from gofer.journal.lineage import root_of
 from gofer.runtime.retention import keep
-from gofer.runtime.run_reader import RunReader, listed_run
+from gofer.runtime.run_reader import RunReader
 from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError, Gone
 from gofer.values.outside import random_key
@@ -83,7 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with operations(arguments) as opened:
         made = asyncio.run(_made(opened, arguments))
         paths = _write(made, arguments)
-        asyncio.run(_keep(opened, arguments.run, made.golden))
+        asyncio.run(_keep(opened, made.sources))
     for path in paths:
         print(f"wrote {path}")
     print(f"{counted(made.words, 'word')} got pseudonyms. Read the files before you commit them.")
@@ -97,9 +97,9 @@ async def _play(names: Sequence[str]) -> int:
     if not paths:
         raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
     differs = False
-    with open_replaying(Path.cwd()) as replaying:
+    async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
-            played = await play_recorded(read_golden(path), replaying)
+            played = await play_recorded(read_golden(path), replayer.replay)
             differs = differs or bool(played.differs)
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print(f"{path.stem}: {played.differs or outcomes}")
@@ -135,8 +135,8 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         at=arguments.at,
         words=arguments.redact,
     )
-    with open_replaying(Path.cwd()) as replaying:
-        return await golden_of(turns, wish, replaying, random_key(), opened.clock.now())
+    async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
+        return await golden_of(turns, wish, replayer.replay, random_key(), opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:
@@ -164,8 +164,8 @@ def _free_name(workflow: str) -> str:
     return f"{workflow}-{number}"
 
 
-async def _keep(opened: Operations, name: str, golden: Golden) -> None:
-    """Keep the source of a golden from deletion."""
-    head = await listed_run(opened.stores.journals, root_of(name))
-    if not await keep(head.run, opened.stores.journals, wanted=True):
-        raise Gone(f"The contents of run {head.run} are being deleted, so they cannot be kept; the golden is complete.")
+async def _keep(opened: Operations, runs: Sequence[str]) -> None:
+    """Keep the sources of a golden from deletion."""
+    for run in runs:
+        if not await keep(run, opened.stores.journals, wanted=True):
+            raise Gone(f"The contents of run {run} are being deleted, so they cannot be kept; the golden is complete.")

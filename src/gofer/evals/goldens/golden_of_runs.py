@@ -50,6 +50,8 @@ class MadeGolden:
     recording: bytes
     words: int
     """The number of different words that got pseudonyms."""
+    sources: Sequence[str]
+    """The ids of the recorded runs, which are in no file."""
 
 
 async def golden_of(
@@ -87,7 +89,7 @@ async def golden_of(
         recording_sha256=hashlib.sha256(recording).hexdigest(),
         source=_source(turns[-1], last, now),
     )
-    return MadeGolden(golden, played, recording, case.words)
+    return MadeGolden(golden, played, recording, case.words, [turn.run for turn in turns])
 
 
 def _progress(facts: GoldenRun) -> Progress:
