@@ -29,7 +29,7 @@ from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
-from gofer.replay.recording import Progress, Recording
+from gofer.replay.recording import Recording, ReplayProgress
 from gofer.replay.signatures import RecordedOutcomes, not_recorded, simulated
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
@@ -91,7 +91,7 @@ class Stage:
     recorded: RecordedRun
     rows: RecordedRows
     changes: Changes = field(default_factory=Changes)
-    progress: Progress = field(default_factory=Progress)
+    progress: ReplayProgress = field(default_factory=ReplayProgress)
     recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
 
     was_stopped: bool = False
