@@ -223,7 +223,9 @@ class Recording:
                 continue
             entry = self._entries[index].entry
             if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked | e.RunGraded):
-                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, "version"))
+                self._note(
+                    Divergence("missing", *self._place(index), "", _shown(entry), None, self._cause(entry, None))
+                )
             self.adopt(index)
 
     def _repeat(self, index: int, entry: e.Entry) -> e.Recorded:
@@ -249,8 +251,15 @@ class Recording:
                 pass
         cause: Cause = ""
         if kind == "different":
-            cause = cause_of(self._entries[index].entry, entry, input_changed=self.progress.input_changed)
+            cause = self._cause(self._entries[index].entry, entry)
         return Divergence(kind, *self._place(index), found.field, found.original, found.replayed, cause)
+
+    def _cause(self, original: e.Entry | None, replayed: e.Entry | None) -> Cause:
+        """Return the cause of a difference. Later differences follow from the first one, and have its cause."""
+        first = next((one for one in self.progress.divergences if one.kind != "reworded"), None)
+        if first is not None:
+            return first.cause
+        return cause_of(original, replayed, input_changed=self.progress.input_changed)
 
     def _add(self, entry: e.Entry) -> e.Recorded:
         """Record an entry that the recording lacks."""
@@ -259,7 +268,9 @@ class Recording:
         recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
         if not isinstance(entry, e.RunChecked):
             step = _step(entry)
-            self._note(Divergence("extra", self.run, last.address, step, "", None, _shown(entry), "version"))
+            self._note(
+                Divergence("extra", self.run, last.address, step, "", None, _shown(entry), self._cause(None, entry))
+            )
         self.replayed.append(recorded)
         return recorded
 

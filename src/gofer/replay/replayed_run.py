@@ -26,6 +26,7 @@ from gofer.models.served_model import ServedModel
 from gofer.projections.states import NOT_MADE
 from gofer.replay.changes import Changes
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
+from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
@@ -35,7 +36,7 @@ from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import mocked
-from gofer.values.errors import Gone, OutOfTime
+from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
 from gofer.workflows.bundle import Bundle
 
 _LONGEST_DELAY = 12
@@ -92,6 +93,7 @@ class Stage:
     rows: RecordedRows
     changes: Changes = field(default_factory=Changes)
     progress: Progress = field(default_factory=Progress)
+    live: LiveAnswers = field(default_factory=LiveAnswers)
     recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
 
     was_stopped: bool = False
@@ -160,14 +162,23 @@ class ReplayedRun(OwnStep):
 
     @override
     def note(self, entry: e.Entry) -> e.Recorded:
-        if isinstance(entry, e.RunOwned) and self.above is not None and not self._is_continued_here():
+        if isinstance(entry, e.RunOwned) and self.above is not None and not self._may_be_owned():
             raise OwnerEnded
         if isinstance(entry, e.ToolCall) and self.above is None and entry.call == self._stage.changes.until:
             raise ReplayStopped
+        self._stop_without_a_model(entry)
         self._stop_as_recorded(entry)
         for renewed in self._recording.incidental_before(entry):
             super().note(renewed)
         return super().note(self._as_rows_decided(entry))
+
+    def _stop_without_a_model(self, entry: e.Entry) -> None:
+        """Raise ReplayEnded if the run is about to wait or to end because no live model answered."""
+        waits = isinstance(entry, e.CallDeferred) and entry.until
+        if waits or isinstance(entry, e.RunConcluded):
+            for (run, _), reason in self._stage.live.failures.items():
+                if run == self.run:
+                    raise ReplayEnded(f"No model answered: {reason}")
 
     def _as_rows_decided(self, entry: e.Entry) -> e.Entry:
         """Return the recorded end of a run that did not start, if rows beside the journal had a part in it."""
@@ -211,6 +222,8 @@ class ReplayedRun(OwnStep):
 
     @override
     def quiet_left(self, predecessor_is_dead: bool) -> float:
+        if self._stage.progress.has_diverged:
+            return 0.0
         match self._recording.next_entry:
             case e.RunParked(reason="quiet_time"):
                 return 1.0
@@ -220,6 +233,10 @@ class ReplayedRun(OwnStep):
     @override
     async def has_news(self) -> bool:
         return self._is_continued_here()
+
+    def _may_be_owned(self) -> bool:
+        """Return whether this subagent run goes on with the current owner; off the recorded path each one does."""
+        return self._stage.progress.has_diverged or self._is_continued_here()
 
     def _is_continued_here(self) -> bool:
         """Return whether the current owner of the root run also continued this run in the recording."""
@@ -239,7 +256,7 @@ class ReplayedRun(OwnStep):
         await self.take_inbox()
         self.heed_cancel()
         match self._recording.next_entry:
-            case e.RunHandedOver(reason="deadline"):
+            case e.RunHandedOver(reason="deadline") if not self._stage.progress.has_diverged:
                 raise OutOfTime(f"Run {self.run} goes on with the next worker.")
             case _:
                 self._begun = True
@@ -298,19 +315,32 @@ class ReplayedRun(OwnStep):
     @override
     async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
         diverged = self._stage.progress.has_diverged
-        if self._stage.changes.asks_from_the_start or (self._stage.changes.live and diverged):
-            return await super().ask(model, body, timeout, request)
-        if diverged:
+        if diverged and not self._stage.changes.live:
             raise ReplayEnded("No model answered this request, because the recorded run did not send it.")
+        if diverged:
+            return await self._ask_live(model, body, timeout, request)
         answer = self._recording.answer(request.entry)
         match answer:
             case e.LlmResponse() | e.SubagentFinished():
+                # Recorded outages and crashes happen again, so that a live model is asked where a model answered.
+                if self._stage.changes.asks_from_the_start:
+                    return await self._ask_live(model, body, timeout, request)
                 return timed_answer(answer)
             case e.CallDeferred():
                 raise failure(answer, self.progress)
             case _:
                 await settle(self._stage.progress)
                 raise OwnerEnded
+
+    async def _ask_live(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+        place = (self.run, getattr(request.entry, "call", "model"))
+        try:
+            answer = await super().ask(model, body, timeout, request)
+        except (TemporaryError, RunStopped) as error:
+            self._stage.live.failed(place, error)
+            raise
+        self._stage.live.answered(place, answer)
+        return answer
 
     @override
     def report_failure(self, error: Exception) -> None:
