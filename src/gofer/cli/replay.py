@@ -43,8 +43,8 @@ Calls have the ids that `gofer trace --full` shows. A replay writes nothing: rec
 results, a further read answers `not_recorded`, a further write is simulated, and both make the result inconclusive.
 
 Exit codes: 0 identical, or only texts of Gofer differ; 1 diverged; 2 wrong input; 3 inconclusive, or recorded by
-another version of Gofer. With --times: 0 measured; 3 not enough evidence; 4 no model answered. With --against: 0 the new
-prompt ended it; 1 it did not.
+another version of Gofer; 4 no live model answered. With --times: 0 measured; 3 not enough evidence. With --against: 0
+the new prompt ended it; 1 it did not; 3 not enough evidence.
 """
 _EXIT: Mapping[Outcome, int] = {
     "identical": 0,

@@ -294,18 +294,20 @@ class ReplayedRun(OwnStep):
 
     async def _off_the_path(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
         """Return the outcome of a call after the replay left the recorded path; nothing outside is reached."""
-        if is_own(item.call):
-            found = self._recording.outcome(item.call)
-            if found is not None:
-                return found[1]
-        elif (known := self._stage.outcomes(self.run, self.services.tools).next(item)) is not None:
-            return [known]
+        if is_own(item.call) and (found := self._recording.outcome(item.call)) is not None:
+            return found[1]
+        is_read = item.tool.effect == "read"
+        if is_read or not is_own(item.call):
+            known = self._stage.outcomes(self.run, self.services.tools).next(item)
+            if known is not None:
+                return [known]
         if item.tool.base:
             # These tools reach the run's own files, plan and skills only.
             return await super().attempt(item, doubt, context)
-        if not is_own(item.call):
+        # What Gofer writes by itself, such as a status, decides nothing; what it looks up does.
+        if is_read or not is_own(item.call):
             self._stage.note_made_up(item)
-        if item.tool.effect == "read":
+        if is_read:
             return [not_recorded(item)]
         if item.tool.mock is None:
             return [simulated(item)]

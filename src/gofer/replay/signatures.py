@@ -53,11 +53,13 @@ def simulated(item: Permitted) -> Entry:
 
 
 def is_made_up(entry: Entry) -> bool:
-    """Return whether an entry is the made-up outcome of a call of a model or a script."""
-    if not isinstance(entry, ToolResult) or is_own(entry.call):
+    """Return whether an entry is a made-up outcome that may have decided something; what Gofer writes does not."""
+    if not isinstance(entry, ToolResult):
         return False
     details = entry.details or {}
-    return details.get("code") == "not_recorded" or details.get(NOT_MADE) == "simulated"
+    if details.get("code") == "not_recorded":
+        return True
+    return details.get(NOT_MADE) == "simulated" and not is_own(entry.call)
 
 
 def _signature(tool: AnyTool | None, arguments: Mapping[str, object]) -> Signature | None:
