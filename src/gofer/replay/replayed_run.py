@@ -30,8 +30,8 @@ from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
-from gofer.replay.recording import Progress, Recording
-from gofer.replay.signatures import RecordedOutcomes, not_recorded, simulated
+from gofer.replay.recording import Recording, ReplayProgress
+from gofer.replay.signatures import RecordedOutcomes, is_made_up, not_recorded, simulated
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import AnyTool
@@ -92,7 +92,7 @@ class Stage:
     recorded: RecordedRun
     rows: RecordedRows
     changes: Changes = field(default_factory=Changes)
-    progress: Progress = field(default_factory=Progress)
+    progress: ReplayProgress = field(default_factory=ReplayProgress)
     live: LiveAnswers = field(default_factory=LiveAnswers)
     recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
 
@@ -350,7 +350,13 @@ class ReplayedRun(OwnStep):
 
     @override
     async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
-        if self._stage.progress.has_diverged or item.tool.effect == "read":
+        if self._stage.progress.has_diverged:
+            cleared = await check()
+            if item.tool.effect != "read" and not isinstance(cleared, Permitted) and is_made_up(cleared):
+                # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
+                return item
+            return cleared
+        if item.tool.effect == "read":
             return await check()
         found = self._recording.outcome(item.call)
         is_made = self._recording.has_intent(item.call)

@@ -9,7 +9,7 @@ from gofer.replay.changes import Changes
 from gofer.replay.divergence import Cause
 from support.engine.memory_run import says
 from support.models.served import served
-from support.replay.recorded import edited, recorded_by, replayed
+from support.replay.recorded import recorded_by, replayed
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
