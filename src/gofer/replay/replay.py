@@ -14,8 +14,9 @@ from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Recording
-from gofer.replay.replayed_run import ReplayedRun, Stage
+from gofer.replay.replayed_run import ReplayedRun
 from gofer.replay.request_differences import readable
+from gofer.replay.stage import Stage
 from gofer.runtime.owner import Owner
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog

@@ -1,9 +1,7 @@
 """A run whose owner lives again: what came from outside is taken from its recording, and the engine does the rest."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from random import Random
+from dataclasses import replace
 
 from typing_extensions import override
 
@@ -24,23 +22,15 @@ from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.served_model import ServedModel
 from gofer.projections.states import NOT_MADE
-from gofer.replay.changes import Changes
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
-from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_answers import failure, timed_answer
-from gofer.replay.recorded_rows import RecordedRows
-from gofer.replay.recorded_run import RecordedRun
-from gofer.replay.recording import Recording, ReplayProgress
-from gofer.replay.signatures import RecordedOutcomes, is_made_up, not_recorded, simulated
+from gofer.replay.recording import Recording
+from gofer.replay.signatures import is_made_up, not_recorded, simulated
+from gofer.replay.stage import Stage
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import mocked
 from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
-from gofer.workflows.bundle import Bundle
-
-_LONGEST_DELAY = 12
-"""The most turns of the event loop by which another order delays a call."""
 
 
 class ReplayedJournal(Journal):
@@ -83,68 +73,6 @@ class ReplayedFiles(RunFiles):
         if added.body in self._bodies:
             return self._bodies[added.body]
         return await super().content(added)
-
-
-@dataclass(slots=True)
-class Stage:
-    """The parts that the replays of a run and of its subagent runs share."""
-
-    recorded: RecordedRun
-    rows: RecordedRows
-    changes: Changes = field(default_factory=Changes)
-    progress: ReplayProgress = field(default_factory=ReplayProgress)
-    live: LiveAnswers = field(default_factory=LiveAnswers)
-    recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
-
-    was_stopped: bool = False
-    """Whether the replay ended before its call `until`."""
-    _delays: Random | None = None
-    _outcomes: dict[str, RecordedOutcomes] = field(default_factory=dict[str, RecordedOutcomes])
-
-    @property
-    def root(self) -> Recording:
-        """The recording of the run itself."""
-        return self.recordings[self.recorded.run]
-
-    def __post_init__(self) -> None:
-        self.recordings[self.recorded.run] = Recording(self.recorded.run, self.recorded.entries, self.progress)
-        self.progress.input_changed = self.changes.prompt is not None
-        self._delays = self.changes.delays()
-
-    def bundle(self, run: str) -> Bundle | None:
-        """Return the bundle of a run; that of the run itself with the prompt of the replay."""
-        bundle = self.recorded.bundles.get(run)
-        if bundle is None or self.changes.prompt is None or run != self.recorded.run:
-            return bundle
-        return replace(bundle, loaded=bundle.loaded.with_prompt(self.changes.prompt))
-
-    def outcomes(self, run: str, tools: Mapping[str, AnyTool]) -> RecordedOutcomes:
-        """Return the recorded outcomes of the calls of a run, by what was asked."""
-        if run not in self._outcomes:
-            self._outcomes[run] = RecordedOutcomes(self.recorded.journals.get(run, ()), tools)
-        return self._outcomes[run]
-
-    async def delay(self) -> None:
-        """Let other branches go first, if the replay tries another order."""
-        if self._delays is not None:
-            for _ in range(self._delays.randrange(_LONGEST_DELAY)):
-                await asyncio.sleep(0)
-
-    def note_made_up(self, item: Permitted) -> None:
-        """Note that the outcome of a call is made up."""
-        self.progress.inconclusive = self.progress.inconclusive or f"{item.tool.name} ({item.call}) was not recorded"
-
-    def begin(self, run: str, claim: e.RunAccepted, at: int) -> Recording:
-        """Return a recording of a subagent run that the recorded run did not have."""
-        first = e.Recorded(n=1, i=0, at=at, owner=self.root.owner, entry=claim)
-        self.recordings[run] = Recording(run, [first], self.progress)
-        return self.recordings[run]
-
-    def recording(self, run: str) -> Recording | None:
-        """Return the recording of a run; None for a run without one."""
-        if run not in self.recordings and run in self.recorded.journals:
-            self.recordings[run] = Recording(run, self.recorded.journals[run], self.progress)
-        return self.recordings.get(run)
 
 
 class ReplayedRun(OwnStep):
