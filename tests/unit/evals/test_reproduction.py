@@ -19,9 +19,9 @@ from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
 
-READ = ("slack_read_thread", {"ts": "1.0"})
-OTHER_READ = ("slack_read_thread", {"ts": "9.0"})
-POST = ("slack_post_message", {"channel": "#deploys", "text": "Restarted."})
+READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"ts": "1.0"})
+OTHER_READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"ts": "9.0"})
+POST: tuple[str, dict[str, object]] = ("slack_post_message", {"channel": "#deploys", "text": "Restarted."})
 AWAY = Unavailable("The model is overloaded.", ProviderError("busy"))
 
 
@@ -59,13 +59,13 @@ async def test_other_options_are_refused(option: str) -> None:
         parse_shows(option)
 
 
-async def test_run_that_shows_nothing_by_itself_asks_for_what_to_reproduce() -> None:
+async def test_run_that_is_done_and_passes_its_checks_needs_the_option() -> None:
     _, recorded = await worked(says("Hello."))
     with pytest.raises(ConfigError, match="say what to reproduce with --shows"):
         shown_by(recorded, [])
 
 
-async def test_recorded_run_must_show_it_itself() -> None:
+async def test_recorded_run_must_show_the_failure() -> None:
     _, recorded = await worked(says("Hello."))
     assert shown_by(recorded, [Shows("text", "hello")]) == [Shows("text", "hello")]
     with pytest.raises(ConfigError, match="does not show that the answer contains 'Goodbye'"):
@@ -85,7 +85,7 @@ async def test_status_of_a_run_that_is_not_done_is_reproduced_by_default() -> No
     assert (shown.kind, shown.name) == ("status", "failed")
 
 
-async def test_rate_counts_replays_that_show_it_and_leaves_out_those_that_say_nothing() -> None:
+async def test_rate_leaves_out_inconclusive_replays_and_those_without_a_model() -> None:
     made, recorded = await worked(says("", READ), says("Hello."))
     shows = [Shows("text", "hello")]
     replays = [
@@ -108,7 +108,7 @@ async def test_rate_counts_replays_that_show_it_and_leaves_out_those_that_say_no
     ]
 
 
-async def test_call_before_a_made_up_outcome_counts_and_one_after_it_does_not() -> None:
+async def test_call_before_a_made_up_outcome_counts_and_a_later_one_does_not() -> None:
     made, recorded = await worked(says("", READ), says("Hello."))
     shows = [Shows("call", "slack_read_thread")]
     before = await live(made, recorded, says("", READ), says("", POST), says("Hello."))
@@ -147,7 +147,7 @@ async def test_rate_without_any_answer_of_a_model_is_a_failure_of_infrastructure
         ((0, 0), (3, 50), None, "continues"),
     ],
 )
-async def test_prompt_ended_it_only_if_the_interval_is_below_the_old_rate_or_what_is_allowed(
+async def test_prompt_passes_only_if_the_interval_is_below_the_old_or_the_allowed_rate(
     before: tuple[int, int], now: tuple[int, int], allow: float | None, verdict: str
 ) -> None:
     assert compared_prompts(Rate(*before), Rate(*now), allow).verdict == verdict

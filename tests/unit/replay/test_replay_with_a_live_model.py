@@ -18,10 +18,10 @@ from support.runtime.memory_worker import MemoryWorker, memory_worker
 pytestmark = pytest.mark.anyio
 
 LIVE = Changes(live=True)
-READ = ("slack_read_thread", {"ts": "1.0"})
-OTHER_READ = ("slack_read_thread", {"ts": "2.0"})
-WRITE = ("slack_post_message", {"channel": "#deploys", "text": "Restarted."})
-DELETE = ("slack_delete_message", {"channel": "C1", "ts": "1.0"})
+READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"ts": "1.0"})
+OTHER_READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"ts": "2.0"})
+WRITE: tuple[str, dict[str, object]] = ("slack_post_message", {"channel": "#deploys", "text": "Restarted."})
+DELETE: tuple[str, dict[str, object]] = ("slack_delete_message", {"channel": "C1", "ts": "1.0"})
 AWAY = Unavailable("The model is overloaded.", ProviderError("busy"))
 
 

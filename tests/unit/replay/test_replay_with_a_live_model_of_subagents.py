@@ -24,17 +24,18 @@ from support.runtime.worker_parts import FixedCatalog
 
 pytestmark = pytest.mark.anyio
 
-LIVE = Changes(live=True)
-FILE = "coordinators/s.py"
-READ = ("slack_read_thread", {"ts": "1.0"})
-OTHER_READ = ("slack_read_thread", {"ts": "9.0"})
-ASK = ("subagent", {"agent_name": "clerk", "prompt": "read it"})
-ASK_OTHERWISE = ("subagent", {"agent_name": "clerk", "prompt": "read it twice"})
-
+Ask = tuple[str, dict[str, object]]
 Think = Callable[[Asked], Answer | Exception]
 
+LIVE = Changes(live=True)
+FILE = "coordinators/s.py"
+READ: Ask = ("slack_read_thread", {"ts": "1.0"})
+OTHER_READ: Ask = ("slack_read_thread", {"ts": "9.0"})
+ASK: Ask = ("subagent", {"agent_name": "clerk", "prompt": "read it"})
+ASK_OTHERWISE: Ask = ("subagent", {"agent_name": "clerk", "prompt": "read it twice"})
 
-def thinking(ask: tuple[str, dict[str, object]], *reads: tuple[str, dict[str, object]], clerk: str = "read") -> Think:
+
+def thinking(ask: Ask, *reads: Ask, clerk: str = "read") -> Think:
     """Return a model that asks a clerk, who makes reads and answers."""
 
     def think(asked: Asked) -> Answer:
