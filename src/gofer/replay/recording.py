@@ -223,8 +223,13 @@ class Recording:
                 continue
             entry = self._entries[index].entry
             if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked | e.RunGraded):
-                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, "version"))
-            self.adopt(index)
+                cause = self._cause(entry, None)
+                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, cause))
+            if self.progress.has_diverged:
+                # The replay went another way, so these steps are none of its own.
+                self._mark(index)
+            else:
+                self.adopt(index)
 
     def _repeat(self, index: int, entry: e.Entry) -> e.Recorded:
         recorded = self._entries[index]
@@ -245,7 +250,8 @@ class Recording:
         if index < self._last_write:
             later = _step(self._entries[self._last_write].entry)
             place = self._place(index)
-            self._note(Divergence("different", *place, "order", f"before {later}", f"after {later}", "version"))
+            cause = self._cause(self._entries[index].entry, entry)
+            self._note(Divergence("different", *place, "order", f"before {later}", f"after {later}", cause))
         self._last_write = max(self._last_write, index)
 
     def _divergence(self, index: int, entry: e.Entry, found: Difference) -> Divergence:
@@ -260,8 +266,15 @@ class Recording:
                 pass
         cause: Cause = ""
         if kind == "different":
-            cause = cause_of(self._entries[index].entry, entry, input_changed=self.progress.input_changed)
+            cause = self._cause(self._entries[index].entry, entry)
         return Divergence(kind, *self._place(index), found.field, found.original, found.replayed, cause)
+
+    def _cause(self, original: e.Entry | None, replayed: e.Entry | None) -> Cause:
+        """Return the cause of a difference. Later differences follow from the first one, and have its cause."""
+        first = next((one for one in self.progress.divergences if one.kind != "reworded"), None)
+        if first is not None:
+            return first.cause
+        return cause_of(original, replayed, input_changed=self.progress.input_changed)
 
     def _add(self, entry: e.Entry) -> e.Recorded:
         """Record an entry that the recording lacks."""
@@ -269,8 +282,8 @@ class Recording:
         self._added += 1
         recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
         if not isinstance(entry, e.RunChecked):
-            step = _step(entry)
-            self._note(Divergence("extra", self.run, last.address, step, "", None, _shown(entry), "version"))
+            cause = self._cause(None, entry)
+            self._note(Divergence("extra", self.run, last.address, _step(entry), "", None, _shown(entry), cause))
         self.replayed.append(recorded)
         return recorded
 
