@@ -210,6 +210,10 @@ class Recording:
         """Return whether the recording holds a further intent of a call, or one that was repeated."""
         return ("tool.call", call) in self._indexes
 
+    def asks_another_model(self, request: e.Entry) -> bool:
+        """Return whether the current owner sent a further request for the same answer."""
+        return self._earliest(key_of(request)) is not None
+
     def is_next(self, index: int) -> bool:
         """Return whether all steps before an entry were repeated."""
         return self.next_recorded() is None or self._frontier >= index

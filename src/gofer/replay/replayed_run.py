@@ -257,7 +257,8 @@ class ReplayedRun(OwnStep):
                     return await self._ask_live(model, body, timeout, request)
                 return timed_answer(answer)
             case e.CallDeferred():
-                raise failure(answer, self.progress)
+                is_last = not self._recording.asks_another_model(request.entry)
+                raise failure(answer, self.progress, is_last=is_last)
             case _:
                 await settle(self._stage.progress)
                 raise OwnerEnded
