@@ -41,7 +41,7 @@ def refuse_contradictions(arguments: argparse.Namespace) -> None:
     """Raise ConfigError for options that do not go together."""
     if not arguments.times:
         for option in ("shows", "against", "allow"):
-            if getattr(arguments, option):
+            if getattr(arguments, option) not in (None, []):
                 raise ConfigError(f"--{option} is about the rate of several replays; add --times N and --model live.")
         return
     if arguments.model != "live":

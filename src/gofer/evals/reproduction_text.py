@@ -104,8 +104,8 @@ def _reason(compared: PromptComparison) -> str:
         case "not_enough_evidence" if compared.more is None:
             return "; the recorded prompt does not show it either, so replay more often"
         case "not_enough_evidence":
-            replays = counted(compared.more or 0, "more conclusive replay")
-            return f"; about {replays} of the new prompt tell, if its rate stays"
+            times = counted(compared.more or 0, "more conclusive replay")
+            return f"; the new prompt needs about {times}, if its rate stays"
         case "continues" if compared.limit is not None and compared.now.share is not None:
             return f": {compared.now.share:.0%} of its replays show it"
         case _:

@@ -159,7 +159,7 @@ async def test_too_few_replays_say_how_many_more_tell() -> None:
     assert compared_prompts(Rate(5, 50), Rate(0, 30 + found.more)).verdict == "ended"
     assert compared_prompts(Rate(5, 50), Rate(0, 30 + found.more - 1)).verdict == "not_enough_evidence"
     lines = list(comparison_lines("run1", [Shows("text", "x")], found, "new.md"))
-    told = f"about {found.more} more conclusive replays of the new prompt tell, if its rate stays"
+    told = f"the new prompt needs about {found.more} more conclusive replays, if its rate stays"
     assert lines[3] == f"  verdict: not enough evidence; {told}"
 
 
