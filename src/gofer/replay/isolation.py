@@ -12,10 +12,13 @@ from gofer.engine.services import Services, refuse_all
 from gofer.models.language_model import Answer, Model
 from gofer.replay.divergence import ReplayEnded
 from gofer.replay.recorded_rows import RecordedRows
+from gofer.replay.signatures import NOT_RECORDED
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.tools.definition import AnyTool, Arguments, Call
+from gofer.values.errors import ToolError
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, Outside, random_id
 
 
@@ -60,11 +63,25 @@ def isolated(services: Services, rows: RecordedRows, now_ms: Callable[[], int], 
         services = replace(services, model=NoModel(), reach=refuse_all)
     return replace(
         services,
+        tools={name: _unreachable(tool) for name, tool in services.tools.items()},
         stores=stores,
         outside=outside,
         exports_spans=False,
         report_drift=_ignore_drift,
     )
+
+
+def _unreachable(tool: AnyTool) -> AnyTool:
+    """Return a tool that refuses each call; the tools of every run reach only the run itself and stay."""
+    if tool.base:
+        return tool
+
+    async def refuse(call: Call, arguments: Arguments) -> NoReturn:
+        raise ToolError(f"not_recorded: a replay does not call {tool.name}.", code=NOT_RECORDED)
+
+    if tool.in_doubt.look is None:
+        return replace(tool, act=refuse)
+    return replace(tool, act=refuse, in_doubt=replace(tool.in_doubt, look=refuse))
 
 
 def no_stores(clock: Clock) -> Stores:

@@ -242,7 +242,10 @@ class Recording:
         if found is None or _follows_from_time(entry):
             return self.adopt(index)
         self._mark(index)
-        self._note(self._divergence(index, entry, found))
+        divergence = self._divergence(index, entry, found)
+        # After the first other step, other words of Gofer follow from it.
+        if divergence.kind != "reworded" or not self.progress.has_diverged:
+            self._note(divergence)
         kept = replace(recorded, entry=entry)
         self.replayed.append(kept)
         return kept

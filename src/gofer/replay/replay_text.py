@@ -37,7 +37,7 @@ def replay_lines(run: str, recorded: Sequence[Recorded], replay: Replay) -> Iter
         yield f"  {replay.reason}"
         return
     replayed = replay.journals[run]
-    yield f"  {len(replayed)} of {counted(len(recorded), 'recorded step')}; {_reached(replay)}"
+    yield f"  {counted(len(recorded), 'step')} recorded, {len(replayed)} replayed; {_reached(replay)}"
     if replay.first is not None:
         yield from _first_lines(replay.first)
     if replay.reason:

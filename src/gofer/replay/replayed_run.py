@@ -231,7 +231,10 @@ class ReplayedRun(OwnStep):
                 return [known]
         if item.tool.base:
             # These tools reach the run's own files, plan and skills only.
-            return await super().attempt(item, doubt, context)
+            entries = await super().attempt(item, doubt, context)
+            if any(map(is_made_up, entries)):
+                self._stage.note_made_up(item)
+            return entries
         # What Gofer writes by itself, such as a status, decides nothing; what it looks up does.
         if is_read or not is_own(item.call):
             self._stage.note_made_up(item)

@@ -13,6 +13,8 @@ from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
 
+NOT_RECORDED = "not_recorded"
+"""The code of a read that the recorded run did not make."""
 Signature = tuple[str, bytes]
 """The tool of a call and its canonical arguments, with the defaults of the tool."""
 
@@ -43,7 +45,7 @@ class RecordedOutcomes:
 def not_recorded(item: Permitted) -> Entry:
     """Return the outcome of a read that the recorded run did not make."""
     text = f"not_recorded: the recorded run did not call {item.tool.name} with these arguments."
-    return ToolResult(item.call, "error", text, details={"code": "not_recorded"})
+    return ToolResult(item.call, "error", text, details={"code": NOT_RECORDED})
 
 
 def simulated(item: Permitted) -> Entry:
@@ -57,7 +59,7 @@ def is_made_up(entry: Entry) -> bool:
     if not isinstance(entry, ToolResult):
         return False
     details = entry.details or {}
-    if details.get("code") == "not_recorded":
+    if details.get("code") == NOT_RECORDED:
         return True
     return details.get(NOT_MADE) == "simulated" and not is_own(entry.call)
 

@@ -7,6 +7,7 @@ import pytest
 from gofer.journal import entries as e
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun
+from gofer.tools.definition import Arguments, Call, ToolResult
 from support.engine.memory_run import says
 from support.replay.recorded import edited, recorded_by, replayed
 from support.runtime.memory_worker import MemoryWorker, memory_worker
@@ -185,3 +186,19 @@ async def test_writes_in_another_order_diverge() -> None:
     again = await replayed(made, replace(recorded, journals={"run1": swapped}))
     assert again.first is not None
     assert (again.first.step, again.first.field) == ("tool.call 1.1", "order")
+
+
+async def test_tool_that_acts_by_other_means_is_never_called_by_a_replay() -> None:
+    made, recorded = await played()
+    touched: list[str] = []
+    tools = made.worker.services.tools
+
+    async def touch(call: Call, arguments: Arguments) -> ToolResult:
+        touched.append("called")
+        return ToolResult("Touched.", "touched")
+
+    acting = {name: replace(tool, act=touch) for name, tool in tools.items()}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=acting))
+    for changes in (Changes(), Changes(overrides={"1.0": "Nothing."}), Changes(order=1)):
+        await replayed(made, recorded, changes)
+    assert touched == []

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
+from typing_extensions import override
 
 from gofer.engine.effects import Patience
 from gofer.journal import entries as e
@@ -31,6 +32,7 @@ class CountingHttp(Http):
 
     sent: int = 0
 
+    @override
     async def send(self, request: HttpRequest) -> HttpResponse:
         self.sent += 1
         raise AssertionError("a replay sends no request")
