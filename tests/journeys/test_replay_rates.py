@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.app.command_line import gofer, run_json
 from support.app.runs_of_each_kind import Played
 from support.models.deciding_provider import Said, Sent, deciding
 
@@ -111,3 +112,12 @@ async def test_options_that_do_not_go_together_are_refused_with_one_sentence(
     code, out, err = await replay(of_each_kind, "http://127.0.0.1:1/v1", *words)
     assert (code, out) == (2, "")
     assert problem in err
+
+
+@pytest.mark.usefixtures("terminal")
+def test_run_with_deleted_contents_is_wrong_input_and_no_divergence(capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_json(capsys)["run"]
+    gofer(capsys, "purge", "--older-than", "0")
+    code, out, err = gofer(capsys, "replay", run)
+    assert (code, out) == (2, "")
+    assert "were deleted by retention" in err

@@ -23,7 +23,7 @@ from gofer.replay.replay_steps import step_lines
 from gofer.replay.replay_text import order_lines, replay_json, replay_lines
 from gofer.runtime.listed_record import listed_record
 from gofer.runtime.run_reader import OPERATOR, RunReader
-from gofer.values.errors import ConfigError
+from gofer.values.errors import ConfigError, Gone
 
 _EXAMPLES = """examples:
   gofer replay 3f2a91                        is every step the same with today's code?
@@ -122,7 +122,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _recorded(opened: Operations, name: str) -> RecordedRun:
-    record = await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
+    try:
+        record = await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
+    except Gone as gone:
+        raise ConfigError(str(gone)) from gone
     if record.damage:
         raise ConfigError(f"{record.damage} A damaged run cannot be replayed.")
     return await recorded_run(record, opened.stores)
