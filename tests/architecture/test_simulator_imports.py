@@ -6,7 +6,7 @@ from pathlib import Path
 import gofer_simulators
 
 FOLDER = Path(gofer_simulators.__file__).parent
-VALUES = {"gofer.values.errors", "gofer.values.model_script"}
+VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script"}
 
 
 def test_simulators_import_only_values_of_gofer() -> None:

@@ -258,8 +258,17 @@ class Recording:
         self._added += 1
         recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
         if not isinstance(entry, e.RunChecked):
-            step = _step(entry)
-            self._note(Divergence("extra", self.run, last.address, step, "", None, _shown(entry), "version"))
+            extra = Divergence(
+                kind="extra",
+                run=self.run,
+                address=last.address,
+                step=_step(entry),
+                field="",
+                original=None,
+                replayed=_shown(entry),
+                cause="version",
+            )
+            self._note(extra)
         self.replayed.append(recorded)
         return recorded
 
