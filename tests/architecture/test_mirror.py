@@ -45,7 +45,9 @@ def test_support_modules_are_used_by_a_test_or_a_generator() -> None:
 
 
 def test_plugins_of_the_makefile_are_read_from_the_calls_of_pytest() -> None:
-    assert plugins("replays: ## -p\n\tpytest -p support.replay.replayed_runs tests\n") == {"support.replay.replayed_runs"}
+    assert plugins("replays: ## -p\n\tpytest -p support.replay.replayed_runs tests\n") == {
+        "support.replay.replayed_runs"
+    }
 
 
 def test_support_module_used_only_by_an_unused_neighbour_is_found(tmp_path: Path) -> None:
