@@ -9,8 +9,9 @@ import pytest
 
 from gofer.app.replay import open_replayer
 from gofer.app.settings import read_settings
-from gofer.evals.goldens.golden_file import ReadGolden, golden_text
+from gofer.evals.goldens.golden_file import golden_text
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
+from gofer.evals.goldens.golden_reader import ReadGolden
 from gofer.evals.goldens.playing import events_of, play_recorded
 from gofer.evals.goldens.usable_runs import usable_runs
 from gofer.runtime.run_reader import RunReader
