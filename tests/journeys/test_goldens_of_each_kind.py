@@ -18,7 +18,7 @@ from gofer.runtime.run_reader import RunReader
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 from support.app.runs_of_each_kind import Kind, Played, reopened
 
