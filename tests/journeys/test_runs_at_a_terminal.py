@@ -70,7 +70,8 @@ def test_finished_run_is_listed_and_has_a_trace(capsys: pytest.CaptureFixture[st
     assert run in gofer(capsys, "runs")[1]
     _, traced, _ = gofer(capsys, "trace", run, "--json")
     trace = json.loads(traced)
-    assert (list(trace), trace["run"], trace["status"]) == (["run", "status", "steps", "spans"], run, "done")
+    assert (list(trace), trace["run"], trace["status"]) == (["run", "status", "steps", "spans", "replay"], run, "done")
+    assert trace["replay"] == f"gofer replay {run}"
     assert list(trace["spans"][0]) == ["id", "parent", "kind", "name", "status", "start", "end", "attributes"]
     assert [span["name"] for span in trace["spans"]][1:] == [
         "slack_get_user",

@@ -1,8 +1,9 @@
 """The services of replays: all tools without any system, and a model only if it is asked for."""
 
+import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 
+AT_ONCE = 8
+"""The most replays that ask a live model at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replayer:
@@ -37,6 +41,17 @@ class Replayer:
         """Replay a recorded run. Raises ConfigError for a prompt or a call that the run does not have."""
         check_calls(recorded, changes)
         return await replay_run(recorded, self.services, self.catalog, changes)
+
+    async def replay_times(self, recorded: RecordedRun, changes: Changes, times: int) -> Sequence[Replay]:
+        """Replay a recorded run several times, at most AT_ONCE at once. Raises ConfigError."""
+        check_calls(recorded, changes)
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def one() -> Replay:
+            async with places:
+                return await self.replay(recorded, changes)
+
+        return await asyncio.gather(*(one() for _ in range(times)))
 
 
 @contextlib.asynccontextmanager

@@ -12,7 +12,9 @@ from gofer.app.operations import Operations
 from gofer.app.replay import Replayer, open_replayer
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import number, operations, place_options
+from gofer.cli.replay_rates import measure, rate_options, refuse_contradictions
 from gofer.cli.terminal import print_lines
+from gofer.evals.results import INFRASTRUCTURE
 from gofer.journal.lineage import root_of
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun, recorded_run
@@ -32,12 +34,17 @@ _EXAMPLES = """examples:
   gofer replay 3f2a91 --override 1.0=empty.txt --model live
                                              what if call 1.0 had returned this text?
   gofer replay 3f2a91 --permute 20           does the order in which parallel calls end change anything?
+  gofer replay 3f2a91 --model live --times 50 --shows check:no-tool-loops
+                                             how often does the model do it again?
+  gofer replay 3f2a91 --model live --times 50 --against new.md
+                                             and how often with the new prompt?
 
 Calls have the ids that `gofer trace --full` shows. A replay writes nothing: recorded calls return their recorded
 results, a further read answers `not_recorded`, a further write is simulated, and both make the result inconclusive.
 
 Exit codes: 0 identical, or only texts of Gofer differ; 1 diverged; 2 wrong input; 3 inconclusive, or recorded by
-another version of Gofer.
+another version of Gofer; 4 no live model answered. With --times: 0 measured; 3 not enough evidence. With --against: 0
+the new prompt ended it; 1 it did not; 3 not enough evidence.
 """
 _EXIT: Mapping[Outcome, int] = {
     "identical": 0,
@@ -72,12 +79,22 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--permute", metavar="N", type=number(1, 1_000), default=0, help="try N other orders of parallel calls"
     )
+    parser.add_argument(
+        "--times",
+        metavar="N",
+        type=number(1, 1_000),
+        default=0,
+        help="replay N times with the live model, at most 8 at once, and print how often the run shows the same again",
+    )
+    rate_options(parser)
     parser.add_argument("--json", action="store_true", help="{run, outcome, differences: [...]} on stdout")
     place_options(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Replay the run and print how it compares."""
+    refuse_contradictions(arguments)
+    against = _prompt(arguments.against)
     changes = Changes(
         prompt=_prompt(arguments.prompt),
         overrides=dict(_overrides(arguments.override)),
@@ -88,6 +105,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"A subagent run is replayed with its root; replay {root_of(arguments.run)}.")
     with operations(arguments) as opened:
         recorded = asyncio.run(_recorded(opened, arguments.run))
+    if arguments.times:
+        return measure(recorded, changes, arguments, against)
     if arguments.permute:
         return _permute(recorded, changes, arguments)
     replay = asyncio.run(_replay(recorded, changes))
@@ -97,6 +116,8 @@ def execute(arguments: argparse.Namespace) -> int:
         _show_steps(recorded, replay)
     else:
         print_lines(replay_lines(recorded.run, recorded.entries, replay))
+    if replay.lacked_a_model:
+        return INFRASTRUCTURE
     return _EXIT[replay.outcome]
 
 

@@ -36,7 +36,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("run", metavar="RUN", help="id of the run; its first characters are enough")
     parser.add_argument("--full", action="store_true", help="with all words: prompt, requests, answers, calls, results")
-    parser.add_argument("--json", action="store_true", help="{run, status, steps: [...], spans: [...]} on stdout")
+    parser.add_argument("--json", action="store_true", help="{run, status, steps, spans, replay} on stdout")
     place_options(parser)
 
 
@@ -47,9 +47,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(record, full=arguments.full)
     elif arguments.full:
-        print_lines([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps())])
+        print_lines([f"run {record.run}  {record.status}", _NUMBERS, *transcript(record.steps()), *_replay(record)])
     else:
-        print_lines(_outline(record))
+        print_lines([*_outline(record), *_replay(record)])
     if not record.damage:
         return 0
     print(f"gofer: {harmless(record.damage)}", file=sys.stderr)
@@ -69,6 +69,12 @@ def _outline(record: RunRecord) -> Sequence[str]:
     return outline(record.run, spans, status=status, checks=record.failed_checks)
 
 
+def _replay(record: RunRecord) -> Sequence[str]:
+    if not record.replay_command:
+        return ()
+    return ("", f"Replay it with today's code: {record.replay_command}")
+
+
 def _print_json(record: RunRecord, *, full: bool) -> None:
     """Print one JSON object, step by step, because the bodies of all requests may not fit into memory."""
     print("{")
@@ -77,6 +83,8 @@ def _print_json(record: RunRecord, *, full: bool) -> None:
     _print_list("steps", (_step_json(step, full=full) for step in record.steps()))
     print(",")
     _print_list("spans", (span.to_json() for span in whole_trace(record.entries, record.subagents)))
+    if record.replay_command:
+        print(f',\n  "replay": {json.dumps(record.replay_command)}', end="")
     if record.damage:
         print(f',\n  "damage": {json.dumps(record.damage)}', end="")
     print("\n}")

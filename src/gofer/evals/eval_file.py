@@ -190,7 +190,7 @@ class Rubric(Strict):
     forbidden_phrases: TextList = ()
     """Texts that the answer must not contain."""
     max_latency_ms: Whole | None = Field(default=None, ge=0)
-    """The most milliseconds of the run."""
+    """The most milliseconds of the run. Only a play with a live model is graded."""
     output_schema: object = Field(default=None, alias="schema")
     """A JSON Schema of the answer, beyond that of the workflow."""
     max_cost_usd: Number | None = Field(default=None, ge=0)

@@ -49,8 +49,8 @@ class PastEval:
 
     @property
     def p95_ms(self) -> float | None:
-        """The 95th percentile of the latency of the graded runs, in milliseconds; None without graded runs."""
-        return percentile([run.latency_ms for run in self.graded], 0.95)
+        """The 95th percentile of the latency of the graded runs, in milliseconds; None without runs of a live model."""
+        return percentile([run.latency_ms for run in self.graded if run.evidence == "live"], 0.95)
 
     @property
     def cost_usd(self) -> float | None:

@@ -37,6 +37,13 @@ class CaseRun:
     """The plays, with those that failures of infrastructure ended."""
 
     @property
+    def measured_ms(self) -> int | None:
+        """The latency; None without a live model, because recorded answers come at once and waits are virtual."""
+        if self.evidence == "live":
+            return self.latency_ms
+        return None
+
+    @property
     def failures(self) -> Sequence[Grade]:
         """The grades that failed and block."""
         return [grade for grade in self.grades if grade.blocks and not grade.passed and not grade.missing]

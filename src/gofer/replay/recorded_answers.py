@@ -26,14 +26,19 @@ def timed_answer(entry: LlmResponse | SubagentFinished) -> TimedAnswer:
     return TimedAnswer(answer=answer, cost_usd=entry.cost_usd, took_ms=entry.duration_ms)
 
 
-def failure(deferred: CallDeferred, progress: Progress) -> TemporaryError | RunStopped:
-    """Return the error of a model that gave no answer, such that the engine defers the call as it did."""
+def failure(deferred: CallDeferred, progress: Progress, *, is_last: bool) -> TemporaryError | RunStopped:
+    """Return the error of a model that gave no answer, such that the engine defers the call as it did.
+
+    `is_last` says that the recorded owner asked no other model afterwards.
+    """
     error = deferred.provider_error
     waited_out = progress.deferred_ms >= DEFERRED_MINUTES * 60_000
     if error is None or (error.failure == "refused" and not error.status):
         # A model without a provider failed: only what followed says whether a later attempt could help.
         if deferred.until or waited_out:
             return TemporaryError(deferred.reason)
+        if error is not None and is_last:
+            return Refused(deferred.reason, error, final=True)
         return RunStopped(deferred.reason)
     match RULES[error.failure].reaction:
         case "again":
@@ -43,4 +48,4 @@ def failure(deferred: CallDeferred, progress: Progress) -> TemporaryError | RunS
         case "next" | "elsewhere" | "end" as then:
             if deferred.until:
                 return Unavailable(deferred.reason, error)
-            return Refused(deferred.reason, error, final=then == "end", elsewhere=then == "elsewhere")
+            return Refused(deferred.reason, error, final=is_last or then == "end", elsewhere=then == "elsewhere")

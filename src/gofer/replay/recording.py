@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.projections.script_replay import is_of_a_script
 from gofer.replay.causes import cause_of
 from gofer.replay.comparison import Difference, difference
 from gofer.replay.divergence import Cause, Divergence, OwnerEnded
@@ -28,7 +29,7 @@ _KINDS = {form: kind for kind, form in e.KINDS.items()}
 
 
 @dataclass(slots=True)
-class Progress:
+class ReplayProgress:
     """The progress of a whole replay: its differences, and how many entries it has repeated."""
 
     repeated: int = 0
@@ -47,7 +48,7 @@ class Progress:
 class Recording:
     """The entries of one recorded run, and which of them the replay has repeated."""
 
-    def __init__(self, run: str, entries: Sequence[e.Recorded], progress: Progress) -> None:
+    def __init__(self, run: str, entries: Sequence[e.Recorded], progress: ReplayProgress) -> None:
         self.run = run
         self.progress = progress
         self.current = 0
@@ -60,9 +61,9 @@ class Recording:
         self._taken = bytearray(len(entries))
         self._frontier = 0
         self._added = 0
+        self._last_write = -1
         self._segments: list[int] = []
         self._indexes: defaultdict[Key, deque[int]] = defaultdict(deque)
-        self._addresses = {recorded.address: index for index, recorded in enumerate(entries)}
         owners = 0
         for index, recorded in enumerate(entries):
             owners += isinstance(recorded.entry, e.RunOwned)
@@ -79,9 +80,8 @@ class Recording:
         """Whether the current owner is the last of the recording."""
         return not self._segments or self.current >= self._segments[-1]
 
-    @property
     def next_recorded(self) -> e.Recorded | None:
-        """The first recorded entry that the replay has not repeated; None at the end."""
+        """Return the first recorded entry that the replay has not repeated; None at the end."""
         while self._frontier < len(self._entries) and (
             self._taken[self._frontier] or is_incidental(self._entries[self._frontier].entry)
         ):
@@ -93,7 +93,7 @@ class Recording:
     @property
     def next_entry(self) -> e.Entry | None:
         """The next recorded entry of the current owner; None at the end of the segment."""
-        recorded = self.next_recorded
+        recorded = self.next_recorded()
         if recorded is None or self._segments[self._frontier] != self.current:
             return None
         return recorded.entry
@@ -114,7 +114,7 @@ class Recording:
     @property
     def now(self) -> int:
         """The time of the recorded run at this point, in unix milliseconds."""
-        recorded = self.next_recorded
+        recorded = self.next_recorded()
         if recorded is None:
             return self._entries[-1].at
         if isinstance(recorded.entry, e.RunConcluded) and recorded.entry.status == "limited":
@@ -158,7 +158,7 @@ class Recording:
         `until` leaves out later ones, in unix milliseconds.
         """
         limit = len(self._entries)
-        if self.next_recorded is not None:
+        if self.next_recorded() is not None:
             limit = self._frontier
         return [
             self._entries[index].entry
@@ -210,9 +210,13 @@ class Recording:
         """Return whether the recording holds a further intent of a call, or one that was repeated."""
         return ("tool.call", call) in self._indexes
 
+    def asks_another_model(self, request: e.Entry) -> bool:
+        """Return whether the current owner sent a further request for the same answer."""
+        return self._earliest(key_of(request)) is not None
+
     def is_next(self, index: int) -> bool:
         """Return whether all steps before an entry were repeated."""
-        return self.next_recorded is None or self._frontier >= index
+        return self.next_recorded() is None or self._frontier >= index
 
     def end_segment(self) -> None:
         """Note the steps of the current owner that the replay did not make."""
@@ -223,11 +227,17 @@ class Recording:
                 continue
             entry = self._entries[index].entry
             if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked | e.RunGraded):
-                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, "version"))
-            self.adopt(index)
+                cause = self._cause(entry, None)
+                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, cause))
+            if self.progress.has_diverged:
+                # The replay went another way, so these steps are none of its own.
+                self._mark(index)
+            else:
+                self.adopt(index)
 
     def _repeat(self, index: int, entry: e.Entry) -> e.Recorded:
         recorded = self._entries[index]
+        self._check_order(index, entry)
         found = difference(recorded.entry, entry)
         if found is None or _follows_from_time(entry):
             return self.adopt(index)
@@ -236,6 +246,17 @@ class Recording:
         kept = replace(recorded, entry=entry)
         self.replayed.append(kept)
         return kept
+
+    def _check_order(self, index: int, entry: e.Entry) -> None:
+        """Note a write that comes after one that was recorded later. Branches of a script have no order."""
+        if not isinstance(entry, e.ToolCall) or entry.effect == "read" or is_of_a_script(entry.call):
+            return
+        if index < self._last_write:
+            later = _step(self._entries[self._last_write].entry)
+            place = self._place(index)
+            cause = self._cause(self._entries[index].entry, entry)
+            self._note(Divergence("different", *place, "order", f"before {later}", f"after {later}", cause))
+        self._last_write = max(self._last_write, index)
 
     def _divergence(self, index: int, entry: e.Entry, found: Difference) -> Divergence:
         kind = found.kind
@@ -249,8 +270,15 @@ class Recording:
                 pass
         cause: Cause = ""
         if kind == "different":
-            cause = cause_of(self._entries[index].entry, entry, input_changed=self.progress.input_changed)
+            cause = self._cause(self._entries[index].entry, entry)
         return Divergence(kind, *self._place(index), found.field, found.original, found.replayed, cause)
+
+    def _cause(self, original: e.Entry | None, replayed: e.Entry | None) -> Cause:
+        """Return the cause of a difference. Later differences follow from the first one, and have its cause."""
+        first = next((one for one in self.progress.divergences if one.kind != "reworded"), None)
+        if first is not None:
+            return first.cause
+        return cause_of(original, replayed, input_changed=self.progress.input_changed)
 
     def _add(self, entry: e.Entry) -> e.Recorded:
         """Record an entry that the recording lacks."""
@@ -266,7 +294,7 @@ class Recording:
                 field="",
                 original=None,
                 replayed=_shown(entry),
-                cause="version",
+                cause=self._cause(None, entry),
             )
             self._note(extra)
         self.replayed.append(recorded)

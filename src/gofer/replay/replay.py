@@ -10,11 +10,13 @@ from gofer.projections.requests.sent_requests import missing_text, sent_requests
 from gofer.replay.changes import Changes
 from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.isolation import isolated
+from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Recording
-from gofer.replay.replayed_run import ReplayedRun, Stage
+from gofer.replay.replayed_run import ReplayedRun
 from gofer.replay.request_differences import readable
+from gofer.replay.stage import Stage
 from gofer.runtime.owner import Owner
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
@@ -39,6 +41,13 @@ class Replay:
     """The bundle that each run was replayed with."""
     reason: str = ""
     """Why the replay ended before its run, or why the recording could not be replayed."""
+    live: LiveAnswers = field(default_factory=LiveAnswers)
+    """The answers of live models."""
+
+    @property
+    def lacked_a_model(self) -> bool:
+        """Whether the replay ended early because no live model answered. It says nothing about the run."""
+        return bool(self.live.failures)
 
     @property
     def first(self) -> Divergence | None:
@@ -65,7 +74,7 @@ async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, ch
     bundles = {run: bundle for run in journals if (bundle := stage.bundle(run)) is not None}
     reason = reason or stage.progress.inconclusive
     divergences = readable(stage.progress.divergences, recorded, journals, bundles)
-    return Replay(_outcome(stage, root, reason), divergences, journals, bundles, reason)
+    return Replay(_outcome(stage, root, reason), divergences, journals, bundles, reason, stage.live)
 
 
 async def _work(stage: Stage, root: Recording, services: Services, catalog: Catalog) -> str:
@@ -111,7 +120,7 @@ def _not_rebuilt(recorded: RecordedRun) -> str:
 
 
 def _outcome(stage: Stage, root: Recording, reason: str) -> Outcome:
-    if stage.progress.inconclusive or (reason and stage.progress.has_diverged):
+    if stage.live.failures or stage.progress.inconclusive or (reason and stage.progress.has_diverged):
         return "inconclusive"
     if stage.progress.has_diverged or reason:
         return "diverged"

@@ -37,7 +37,7 @@ def replay_lines(run: str, recorded: Sequence[Recorded], replay: Replay) -> Iter
         yield f"  {replay.reason}"
         return
     replayed = replay.journals[run]
-    yield f"  {len(replayed)} of {counted(len(recorded), 'recorded step')}; no model and no system was reached"
+    yield f"  {len(replayed)} of {counted(len(recorded), 'recorded step')}; {_reached(replay)}"
     if replay.first is not None:
         yield from _first_lines(replay.first)
     if replay.reason:
@@ -49,6 +49,12 @@ def replay_lines(run: str, recorded: Sequence[Recorded], replay: Replay) -> Iter
         yield f"    + {shown(one.replayed)}"
     if len(reworded) > _MOST:
         yield f"  … and {counted(len(reworded) - _MOST, 'more reworded text')}"
+
+
+def _reached(replay: Replay) -> str:
+    if replay.live.count:
+        return f"a live model gave {counted(replay.live.count, 'answer')}; no system was reached"
+    return "no model and no system was reached"
 
 
 def _first_lines(first: Divergence) -> Iterator[str]:

@@ -1,9 +1,7 @@
 """A run whose owner lives again: what came from outside is taken from its recording, and the engine does the rest."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from random import Random
+from dataclasses import replace
 
 from typing_extensions import override
 
@@ -24,22 +22,15 @@ from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.models.served_model import ServedModel
 from gofer.projections.states import NOT_MADE
-from gofer.replay.changes import Changes
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.recorded_answers import failure, timed_answer
-from gofer.replay.recorded_rows import RecordedRows
-from gofer.replay.recorded_run import RecordedRun
-from gofer.replay.recording import Progress, Recording
-from gofer.replay.signatures import RecordedOutcomes, not_recorded, simulated
+from gofer.replay.recording import Recording
+from gofer.replay.signatures import is_made_up, not_recorded, simulated
+from gofer.replay.stage import Stage
 from gofer.replay.turns import settle, wait_for
 from gofer.sources.part_values import Outcome
-from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import mocked
-from gofer.values.errors import Gone, OutOfTime
-from gofer.workflows.bundle import Bundle
-
-_LONGEST_DELAY = 12
-"""The most turns of the event loop by which another order delays a call."""
+from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
 
 
 class ReplayedJournal(Journal):
@@ -84,67 +75,6 @@ class ReplayedFiles(RunFiles):
         return await super().content(added)
 
 
-@dataclass(slots=True)
-class Stage:
-    """The parts that the replays of a run and of its subagent runs share."""
-
-    recorded: RecordedRun
-    rows: RecordedRows
-    changes: Changes = field(default_factory=Changes)
-    progress: Progress = field(default_factory=Progress)
-    recordings: dict[str, Recording] = field(default_factory=dict[str, Recording])
-
-    was_stopped: bool = False
-    """Whether the replay ended before its call `until`."""
-    _delays: Random | None = None
-    _outcomes: dict[str, RecordedOutcomes] = field(default_factory=dict[str, RecordedOutcomes])
-
-    @property
-    def root(self) -> Recording:
-        """The recording of the run itself."""
-        return self.recordings[self.recorded.run]
-
-    def __post_init__(self) -> None:
-        self.recordings[self.recorded.run] = Recording(self.recorded.run, self.recorded.entries, self.progress)
-        self.progress.input_changed = self.changes.prompt is not None
-        self._delays = self.changes.delays()
-
-    def bundle(self, run: str) -> Bundle | None:
-        """Return the bundle of a run; that of the run itself with the prompt of the replay."""
-        bundle = self.recorded.bundles.get(run)
-        if bundle is None or self.changes.prompt is None or run != self.recorded.run:
-            return bundle
-        return replace(bundle, loaded=bundle.loaded.with_prompt(self.changes.prompt))
-
-    def outcomes(self, run: str, tools: Mapping[str, AnyTool]) -> RecordedOutcomes:
-        """Return the recorded outcomes of the calls of a run, by what was asked."""
-        if run not in self._outcomes:
-            self._outcomes[run] = RecordedOutcomes(self.recorded.journals.get(run, ()), tools)
-        return self._outcomes[run]
-
-    async def delay(self) -> None:
-        """Let other branches go first, if the replay tries another order."""
-        if self._delays is not None:
-            for _ in range(self._delays.randrange(_LONGEST_DELAY)):
-                await asyncio.sleep(0)
-
-    def note_made_up(self, item: Permitted) -> None:
-        """Note that the outcome of a call is made up."""
-        self.progress.inconclusive = self.progress.inconclusive or f"{item.tool.name} ({item.call}) was not recorded"
-
-    def begin(self, run: str, claim: e.RunAccepted, at: int) -> Recording:
-        """Return a recording of a subagent run that the recorded run did not have."""
-        first = e.Recorded(n=1, i=0, at=at, owner=self.root.owner, entry=claim)
-        self.recordings[run] = Recording(run, [first], self.progress)
-        return self.recordings[run]
-
-    def recording(self, run: str) -> Recording | None:
-        """Return the recording of a run; None for a run without one."""
-        if run not in self.recordings and run in self.recorded.journals:
-            self.recordings[run] = Recording(run, self.recorded.journals[run], self.progress)
-        return self.recordings.get(run)
-
-
 class ReplayedRun(OwnStep):
     """One run during its replay, for one owner after the other."""
 
@@ -160,14 +90,23 @@ class ReplayedRun(OwnStep):
 
     @override
     def note(self, entry: e.Entry) -> e.Recorded:
-        if isinstance(entry, e.RunOwned) and self.above is not None and not self._is_continued_here():
+        if isinstance(entry, e.RunOwned) and self.above is not None and not self._may_be_owned():
             raise OwnerEnded
         if isinstance(entry, e.ToolCall) and self.above is None and entry.call == self._stage.changes.until:
             raise ReplayStopped
+        self._stop_without_a_model(entry)
         self._stop_as_recorded(entry)
         for renewed in self._recording.incidental_before(entry):
             super().note(renewed)
         return super().note(self._as_rows_decided(entry))
+
+    def _stop_without_a_model(self, entry: e.Entry) -> None:
+        """Raise ReplayEnded if the run is about to wait or to end because no live model answered."""
+        waits = isinstance(entry, e.CallDeferred) and entry.until
+        if waits or isinstance(entry, e.RunConcluded):
+            for (run, _), reason in self._stage.live.failures.items():
+                if run == self.run:
+                    raise ReplayEnded(f"No model answered: {reason}")
 
     def _as_rows_decided(self, entry: e.Entry) -> e.Entry:
         """Return the recorded end of a run that did not start, if rows beside the journal had a part in it."""
@@ -211,6 +150,8 @@ class ReplayedRun(OwnStep):
 
     @override
     def quiet_left(self, predecessor_is_dead: bool) -> float:
+        if self._stage.progress.has_diverged:
+            return 0.0
         match self._recording.next_entry:
             case e.RunParked(reason="quiet_time"):
                 return 1.0
@@ -220,6 +161,10 @@ class ReplayedRun(OwnStep):
     @override
     async def has_news(self) -> bool:
         return self._is_continued_here()
+
+    def _may_be_owned(self) -> bool:
+        """Return whether this subagent run goes on with the current owner; off the recorded path each one does."""
+        return self._stage.progress.has_diverged or self._is_continued_here()
 
     def _is_continued_here(self) -> bool:
         """Return whether the current owner of the root run also continued this run in the recording."""
@@ -239,7 +184,7 @@ class ReplayedRun(OwnStep):
         await self.take_inbox()
         self.heed_cancel()
         match self._recording.next_entry:
-            case e.RunHandedOver(reason="deadline"):
+            case e.RunHandedOver(reason="deadline") if not self._stage.progress.has_diverged:
                 raise OutOfTime(f"Run {self.run} goes on with the next worker.")
             case _:
                 self._begun = True
@@ -277,18 +222,20 @@ class ReplayedRun(OwnStep):
 
     async def _off_the_path(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
         """Return the outcome of a call after the replay left the recorded path; nothing outside is reached."""
-        if is_own(item.call):
-            found = self._recording.outcome(item.call)
-            if found is not None:
-                return found[1]
-        elif (known := self._stage.outcomes(self.run, self.services.tools).next(item)) is not None:
-            return [known]
+        if is_own(item.call) and (found := self._recording.outcome(item.call)) is not None:
+            return found[1]
+        is_read = item.tool.effect == "read"
+        if is_read or not is_own(item.call):
+            known = self._stage.outcomes(self.run, self.services.tools).next(item)
+            if known is not None:
+                return [known]
         if item.tool.base:
             # These tools reach the run's own files, plan and skills only.
             return await super().attempt(item, doubt, context)
-        if not is_own(item.call):
+        # What Gofer writes by itself, such as a status, decides nothing; what it looks up does.
+        if is_read or not is_own(item.call):
             self._stage.note_made_up(item)
-        if item.tool.effect == "read":
+        if is_read:
             return [not_recorded(item)]
         if item.tool.mock is None:
             return [simulated(item)]
@@ -298,19 +245,33 @@ class ReplayedRun(OwnStep):
     @override
     async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
         diverged = self._stage.progress.has_diverged
-        if self._stage.changes.asks_from_the_start or (self._stage.changes.live and diverged):
-            return await super().ask(model, body, timeout, request)
-        if diverged:
+        if diverged and not self._stage.changes.live:
             raise ReplayEnded("No model answered this request, because the recorded run did not send it.")
+        if diverged:
+            return await self._ask_live(model, body, timeout, request)
         answer = self._recording.answer(request.entry)
         match answer:
             case e.LlmResponse() | e.SubagentFinished():
+                # Recorded outages and crashes happen again, so that a live model is asked where a model answered.
+                if self._stage.changes.asks_from_the_start:
+                    return await self._ask_live(model, body, timeout, request)
                 return timed_answer(answer)
             case e.CallDeferred():
-                raise failure(answer, self.progress)
+                is_last = not self._recording.asks_another_model(request.entry)
+                raise failure(answer, self.progress, is_last=is_last)
             case _:
                 await settle(self._stage.progress)
                 raise OwnerEnded
+
+    async def _ask_live(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+        place = (self.run, getattr(request.entry, "call", "model"))
+        try:
+            answer = await super().ask(model, body, timeout, request)
+        except (TemporaryError, RunStopped) as error:
+            self._stage.live.failed(place, error)
+            raise
+        self._stage.live.answered(place, answer)
+        return answer
 
     @override
     def report_failure(self, error: Exception) -> None:
@@ -318,7 +279,13 @@ class ReplayedRun(OwnStep):
 
     @override
     async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
-        if self._stage.progress.has_diverged or item.tool.effect == "read":
+        if self._stage.progress.has_diverged:
+            cleared = await check()
+            if item.tool.effect != "read" and not isinstance(cleared, Permitted) and is_made_up(cleared):
+                # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
+                return item
+            return cleared
+        if item.tool.effect == "read":
             return await check()
         found = self._recording.outcome(item.call)
         is_made = self._recording.has_intent(item.call)

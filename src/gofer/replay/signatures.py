@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import Entry, Recorded, ToolResult
+from gofer.journal.purposes import is_own
 from gofer.projections import calls
 from gofer.projections.states import NOT_MADE
 from gofer.tools.definition import AnyTool
@@ -49,6 +50,16 @@ def simulated(item: Permitted) -> Entry:
     """Return the outcome of a write that the recorded run did not make, by a tool without a mock."""
     text = f"simulated: a replay writes nothing, so {item.tool.name} was not called."
     return ToolResult(item.call, "ok", text, details={NOT_MADE: "simulated"})
+
+
+def is_made_up(entry: Entry) -> bool:
+    """Return whether an entry is a made-up outcome that may have decided something; what Gofer writes does not."""
+    if not isinstance(entry, ToolResult):
+        return False
+    details = entry.details or {}
+    if details.get("code") == "not_recorded":
+        return True
+    return details.get(NOT_MADE) == "simulated" and not is_own(entry.call)
 
 
 def _signature(tool: AnyTool | None, arguments: Mapping[str, object]) -> Signature | None:

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
-from gofer.replay.recording import Progress
+from gofer.replay.recording import ReplayProgress
 
 _IDLE = 25
 """Turns of the event loop without progress after which the branches wait for each other for ever."""
 
 
-async def wait_for(progress: Progress, is_due: Callable[[], bool]) -> None:
+async def wait_for(progress: ReplayProgress, is_due: Callable[[], bool]) -> None:
     """Wait until a step is due, or until no other branch makes progress."""
     idle = 0
     seen = progress.repeated
@@ -21,6 +21,6 @@ async def wait_for(progress: Progress, is_due: Callable[[], bool]) -> None:
             idle = 0
 
 
-async def settle(progress: Progress) -> None:
+async def settle(progress: ReplayProgress) -> None:
     """Wait until no other branch makes progress."""
     await wait_for(progress, lambda: False)

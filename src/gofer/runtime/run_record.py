@@ -9,6 +9,7 @@ from gofer.journal.check_entries import Verdict
 from gofer.journal.child_runs import SubagentJournals
 from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import Recorded
+from gofer.journal.lineage import root_of
 from gofer.projections.progress import Progress, project
 from gofer.projections.words.step_writer import steps
 from gofer.projections.words.steps import AgentSetup, ReadJournal, Step
@@ -43,6 +44,13 @@ class RunRecord:
     def bundle(self) -> Bundle | None:
         """The bundle of the run itself; None before it started, or if the bundle is missing."""
         return self.bundles.get(self.run)
+
+    @property
+    def replay_command(self) -> str:
+        """The command that replays the run; empty for a run that cannot be replayed: a private or damaged one."""
+        if self.error is not None or self.progress.private:
+            return ""
+        return f"gofer replay {root_of(self.run)}"
 
     @property
     def setups(self) -> Mapping[str, AgentSetup]:

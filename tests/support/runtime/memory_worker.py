@@ -31,7 +31,7 @@ from gofer.values.secret import Secret
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog, Loaded
-from gofer.workflows.schema import Defaults
+from gofer.workflows.schema import Defaults, Limits
 from support.engine.memory_run import PRICES, ListModel
 from support.models.served import served
 from support.runtime.worker_parts import FixedCatalog, catalog_of
@@ -198,10 +198,13 @@ class MemoryWorker:
             *(self.worker.answer(queue_message) for queue_message in queue_messages), return_exceptions=True
         )
 
-    def grant(self, *tools: str) -> None:
-        """Grant tools to the workflow."""
+    def grant(self, *tools: str, limits: Limits | None = None) -> None:
+        """Grant tools to the workflow, and set its limits."""
         loaded = catalog_of(self.worker).workflows["answer-here"]
-        workflow = loaded.workflow.model_copy(update={"tools": tuple(Grant(name=name) for name in tools)})
+        changes: dict[str, object] = {"tools": tuple(Grant(name=name) for name in tools)}
+        if limits is not None:
+            changes["limits"] = limits
+        workflow = loaded.workflow.model_copy(update=changes)
         granted = Catalog({"answer-here": replace(loaded, workflow=workflow)}, Defaults())
         self.worker = replace(self.worker, workflows=FixedCatalog(granted))
 

@@ -12,8 +12,9 @@ from support.replay.recorded import edited, recorded_by, replayed
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
+Ask = tuple[str, dict[str, object] | str]
 
-READ = ("slack_read_thread", {"ts": "1.0"})
+READ: Ask = ("slack_read_thread", {"ts": "1.0"})
 
 
 async def played() -> tuple[MemoryWorker, RecordedRun]:
@@ -155,10 +156,32 @@ async def test_changed_prompt_diverges_at_the_first_request_only_if_the_words_di
 
 
 async def test_other_orders_of_parallel_reads_leave_the_run_as_recorded() -> None:
-    made = memory_worker(says("", READ, ("slack_read_thread", {"ts": "2.0"})), says("Hello."))
+    other: Ask = ("slack_read_thread", {"ts": "2.0"})
+    made = memory_worker(says("", READ, other), says("Hello."))
     made.grant("slack_read_thread")
     await made.accept("run1", private=False)
     await made.work_once()
     recorded = await recorded_by(made)
     for order in range(5):
         assert (await replayed(made, recorded, Changes(order=order))).outcome == "identical"
+
+
+async def test_writes_in_another_order_diverge() -> None:
+    posts: list[Ask] = [("slack_post_message", {"text": text}) for text in ("One.", "Two.")]
+    made = memory_worker(says("", *posts), says("Hello."))
+    made.grant("slack_post_message")
+    await made.accept("run1", private=False)
+    await made.work_once()
+    recorded = await recorded_by(made)
+    calls = [
+        at for at, one in enumerate(recorded.entries) if isinstance(one.entry, e.ToolCall) and "." in one.entry.call
+    ]
+    swapped = [*recorded.entries]
+    first, second = calls
+    swapped[first], swapped[second] = (
+        replace(recorded.entries[first], entry=recorded.entries[second].entry),
+        replace(recorded.entries[second], entry=recorded.entries[first].entry),
+    )
+    again = await replayed(made, replace(recorded, journals={"run1": swapped}))
+    assert again.first is not None
+    assert (again.first.step, again.first.field) == ("tool.call 1.1", "order")

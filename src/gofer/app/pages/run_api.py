@@ -41,6 +41,7 @@ def run_json(record: RunRecord) -> Mapping[str, object]:
         "grades": grades_of(progress),
         "usage": usage_of(progress, progress.last_at),
         "links": links(record),
+        "replay": record.replay_command,
     }
     if concluded := progress.concluded:
         shown |= {"answer": concluded.text, "output": concluded.output}

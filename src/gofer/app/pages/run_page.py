@@ -106,9 +106,16 @@ def heading(record: RunRecord) -> str:
 
 def body(record: RunRecord) -> str:
     """Return the page of a run as HTML, without its frame."""
-    return "".join(
-        [_facts(record), _notes(record), grade_table(record), _asked_and_answered(record), _switch(), _steps(record)]
-    )
+    parts = [
+        _facts(record),
+        _notes(record),
+        grade_table(record),
+        _asked_and_answered(record),
+        _switch(),
+        _steps(record),
+        _replay(record),
+    ]
+    return "".join(parts)
 
 
 def _facts(record: RunRecord) -> str:
@@ -178,6 +185,12 @@ def _steps(record: RunRecord) -> str:
             break
         rows.append(row)
     return f'<ol class="steps">{"".join(rows)}</ol>'
+
+
+def _replay(record: RunRecord) -> str:
+    if not record.replay_command:
+        return ""
+    return f"<p>Replay it with today's code: <code>{escape(record.replay_command)}</code></p>"
 
 
 def _link_to_step(record: RunRecord, step: Step) -> str:

@@ -44,7 +44,7 @@ def rubric_grades(rubric: Rubric, play: Play, turns: Sequence[TurnView]) -> Iter
     if rubric.output_schema is not None:
         yield from verdicts("rubric.schema", _schema(rubric.output_schema, last), last.number)
     if rubric.max_latency_ms is not None:
-        yield from verdicts("rubric.max_latency_ms", _latency(rubric.max_latency_ms, play, turns), last.number)
+        yield from _latency_grades(rubric.max_latency_ms, play, turns)
     if rubric.max_cost_usd is not None:
         yield from verdicts("rubric.max_cost_usd", _cost(rubric.max_cost_usd, play, last), last.number)
     if rubric.max_llm_calls is not None:
@@ -143,6 +143,17 @@ def _schema(schema: object, turn: TurnView) -> Iterator[Failure]:
     else:
         for problem in problems(as_object(schema), concluded.output):
             yield Failure(expected, shortened(problem), turn.last_step, turn.number)
+
+
+def _latency_grades(most: int, play: Play, turns: Sequence[TurnView]) -> Sequence[Grade]:
+    number = turns[-1].number
+    if play.evidence == "live":
+        return verdicts("rubric.max_latency_ms", _latency(most, play, turns), number)
+    why = "recorded answers come at once, so only a play with a live model has a latency"
+    grade = Grade(
+        "rubric.max_latency_ms", passed=False, blocks=False, missing="no_evidence", explanation=why, turn=number
+    )
+    return [grade]
 
 
 def _latency(most: int, play: Play, turns: Sequence[TurnView]) -> Iterator[Failure]:

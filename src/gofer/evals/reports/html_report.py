@@ -105,7 +105,7 @@ def _run(run: CaseRun) -> Iterator[str]:
     facts = [
         run.outcome.replace("_", " "),
         f"status {run.status or '–'}",
-        wording.seconds_text(run.latency_ms),
+        wording.seconds_text(run.measured_ms),
         money(run.cost_usd),
         f"{run.input_tokens:,} tokens in, {run.output_tokens:,} out",
         counted(run.llm_calls, "model call"),

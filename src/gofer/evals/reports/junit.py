@@ -26,7 +26,7 @@ def junit_xml(result: SuiteResult) -> str:
 
 
 def _case(case: CaseResult) -> ElementTree.Element:
-    seconds = sum(run.latency_ms for run in case.runs) / 1000
+    seconds = sum(run.measured_ms or 0 for run in case.runs) / 1000
     element = ElementTree.Element(
         "testcase", classname=_text(case.workflow), name=_text(case.case), time=f"{seconds:.3f}"
     )

@@ -270,8 +270,9 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def p95(cases: Sequence[CaseResult]) -> float | None:
-    """Return the 95th percentile of the latency of graded runs in milliseconds; None without graded runs."""
-    return percentile([run.latency_ms for case in cases for run in case.runs if is_graded(run)], 0.95)
+    """Return the 95th percentile of the latency of graded runs in milliseconds; None without runs of a live model."""
+    graded = [run.measured_ms for case in cases for run in case.runs if is_graded(run)]
+    return percentile([milliseconds for milliseconds in graded if milliseconds is not None], 0.95)
 
 
 def seconds_text(milliseconds: float | None) -> str:

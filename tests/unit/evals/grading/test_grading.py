@@ -54,7 +54,7 @@ def test_every_dimension_can_be_graded_and_is_listed() -> None:
 
 
 def test_failure_has_words_and_a_passed_grade_has_none() -> None:
-    play = played([asks(text="x")], ended("x", "failed", "no luck"))
+    play = played([asks(text="x")], ended("x", "failed", "no luck"), evidence="live")
     expect = Expectations.model_validate(EVERYTHING)
     for grade in graded([expect], Rubric.model_validate(EVERY_CRITERION), play):
         assert bool(grade.expected) == bool(grade.happened) == (not grade.passed)

@@ -193,16 +193,25 @@ def test_latency_beyond_the_limit_names_the_longest_step() -> None:
         [asks(text="Done.", ms=100)],
         ended(),
     )
-    assert failed(played(*frames, latency_ms=1_000), max_latency_ms=1_000) == []
-    assert failed(played(*frames, latency_ms=1_001), max_latency_ms=1_000) == [
+    assert failed(played(*frames, latency_ms=1_000, evidence="live"), max_latency_ms=1_000) == []
+    assert failed(played(*frames, latency_ms=1_001, evidence="live"), max_latency_ms=1_000) == [
         ("at most 1,000 ms", "the play took 1,001 ms; the longest step was call 1.0 with 900 ms", "1.0")
     ]
     slow = [asks(text="Done.", ms=950)], ended()
-    assert failed(played(*slow, latency_ms=2_000), max_latency_ms=1_000)[0][1:] == (
+    assert failed(played(*slow, latency_ms=2_000, evidence="live"), max_latency_ms=1_000)[0][1:] == (
         "the play took 2,000 ms; the longest step was the answer of the model at 4.0 with 950 ms",
         "entry 4.0",
     )
-    assert failed(played(latency_ms=2_000), max_latency_ms=1_000)[0][1:] == ("the play took 2,000 ms", "")
+    assert failed(played(latency_ms=2_000, evidence="live"), max_latency_ms=1_000)[0][1:] == (
+        "the play took 2,000 ms",
+        "",
+    )
+
+
+def test_latency_of_recorded_answers_is_not_graded() -> None:
+    (grade,) = rubric(played(latency_ms=2_000), max_latency_ms=1_000)
+    assert (grade.passed, grade.blocks, grade.missing) == (False, False, "no_evidence")
+    assert grade.explanation.endswith("only a play with a live model has a latency")
 
 
 def test_cost_of_all_turns_is_limited_and_an_unknown_cost_fails() -> None:
