@@ -23,7 +23,7 @@ def test_parts_of_the_demo_world_have_no_mistake() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("system", SYSTEMS)
-async def test_mistake_in_a_part_is_the_one_that_the_simulator_reports(system: str) -> None:
+async def test_check_and_simulator_report_the_same_mistake(system: str) -> None:
     part = {"nonsense": 1}
     async with httpx2.AsyncClient() as http:
         with pytest.raises(ConfigError) as started:
