@@ -34,8 +34,21 @@ KINDS: Mapping[str, str] = {
     "dashboard": "dashboard",
 }
 """The kind of package of each handler. Each kind has a group in pyproject.toml, and a lock file."""
-NEVER = ("cli",)
-"""The rooms that no package contains."""
+NEVER = (
+    "app/backup",
+    "app/catalog.py",
+    "app/demo",
+    "app/embedded",
+    "app/evals",
+    "app/event_input.py",
+    "app/replay.py",
+    "check",
+    "cli",
+    "embed.py",
+    "evals",
+    "replay",
+)
+"""The folders and modules of `gofer` that no package contains, because only commands and programs use them."""
 FILES: Mapping[str, Sequence[str]] = {
     "worker": ("agents", "subagents", "skills", "coordinators", "tools"),
     "dashboard": ("coordinators",),
@@ -199,8 +212,12 @@ def _is_left_out(path: PurePath, services: Sequence[str]) -> bool:
 def _copy_own(handler: str, kind: str, target: Path) -> None:
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src" / "gofer", target / "gofer", ignore=skipped)
-    for room in NEVER:
-        shutil.rmtree(target / "gofer" / room)
+    for name in NEVER:
+        left_out = target / "gofer" / name
+        if left_out.is_dir():
+            shutil.rmtree(left_out)
+        else:
+            left_out.unlink()
     (target / "handlers").mkdir()
     for name in ("__init__", handler):
         shutil.copy(ROOT / "handlers" / f"{name}.py", target / "handlers")

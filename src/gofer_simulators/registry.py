@@ -5,11 +5,11 @@ from typing import Protocol
 
 import httpx2
 
-from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
 from gofer_simulators.http_server import Vendor
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 
 
 class Start(Protocol):

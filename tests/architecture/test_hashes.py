@@ -10,6 +10,8 @@ PLAIN = {
     "app/backup/copied_files.py": "checks files of a backup",
     "app/backup/backup_manifest.py": "checks files of a backup",
     "app/evals/repeatable.py": "draws repeatable values, which open nothing real",
+    "app/evals/suite_parts.py": "tells whether the files of an eval changed since its kept runs",
+    "evals/reports/html_report.py": "names the place of a case in a page",
     "evals/answers.py": "finds recorded answers by their requests, which hold the contents of simulated worlds only",
     "journal/blob_store.py": "names bodies by their sealed bytes, and bundles by their text",
     "app/functions/aws_http.py": "signs requests to AWS",

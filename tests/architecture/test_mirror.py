@@ -1,6 +1,7 @@
 """Folders of the tests: unit tests mirror the source, and every support module has a reader."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
@@ -40,7 +41,13 @@ def test_support_modules_are_used_by_a_test_or_a_generator() -> None:
     files = {_name(path): path for path in TESTS.rglob("*.py")}
     support = {name for name in files if name.startswith("support.")}
     assert support
-    assert support - reached(files) == set()
+    assert support - reached(files) - plugins((ROOT / "Makefile").read_text()) == set()
+
+
+def test_plugins_of_the_makefile_are_read_from_the_calls_of_pytest() -> None:
+    assert plugins("replays: ## -p\n\tpytest -p support.replay.replayed_runs tests\n") == {
+        "support.replay.replayed_runs"
+    }
 
 
 def test_support_module_used_only_by_an_unused_neighbour_is_found(tmp_path: Path) -> None:
@@ -86,6 +93,11 @@ def reached(files: Mapping[str, Path]) -> Set[str]:
             found.add(name)
             ahead += [read for read in _reads(files[name]) if read in files]
     return found
+
+
+def plugins(makefile: str) -> Set[str]:
+    """Return the modules that a Makefile names as plugins of pytest."""
+    return set(re.findall(r"\bpytest -p (\S+)", makefile))
 
 
 def _reads(path: Path) -> Iterator[str]:

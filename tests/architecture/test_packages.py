@@ -1,11 +1,12 @@
 """Packages of the Lambda functions: complete, reproducible and light for receivers."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -65,11 +66,37 @@ def test_package_holds_every_import_of_the_handler(packaged: tuple[str, Path]) -
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-def test_package_has_no_simulators_commands_or_other_handlers(packaged: tuple[str, Path]) -> None:
+COMMANDS_ONLY = ("cli", "check", "evals", "replay", "embed.py", "app/evals", "app/embedded", "app/demo", "app/backup")
+"""Folders and modules of `gofer` that no function needs."""
+
+
+def test_package_has_no_commands_evals_simulators_or_other_handlers(packaged: tuple[str, Path]) -> None:
     handler, folder = packaged
-    assert not (folder / "gofer_simulators").exists()
-    assert not (folder / "gofer" / "cli").exists()
+    assert {path.name for path in folder.glob("gofer*")} == {"gofer"}
+    assert [name for name in COMMANDS_ONLY if (folder / "gofer" / name).exists()] == []
     assert {path.stem for path in (folder / "handlers").glob("*.py")} == {"__init__", handler}
+
+
+def test_packaged_modules_import_only_packaged_modules_of_gofer(packaged: tuple[str, Path]) -> None:
+    _, folder = packaged
+    present = {_module(path, folder) for path in (folder / "gofer").rglob("*.py")}
+    assert {name for path in (folder / "gofer").rglob("*.py") for name in _own_imports(path)} - present == set()
+
+
+def _module(path: Path, folder: Path) -> str:
+    return ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _own_imports(path: Path) -> Iterator[str]:
+    """Yield the modules of Gofer that a module imports names of."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names if name.name.split(".")[0] == "gofer")
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] == "gofer":
+                yield module
+            case _:
+                pass
 
 
 def test_package_holds_the_compiled_workflows(packaged: tuple[str, Path]) -> None:

@@ -1,12 +1,17 @@
 """Imports of the simulators: only values of Gofer, and no other vendor."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import gofer_simulators
 
 FOLDER = Path(gofer_simulators.__file__).parent
-VALUES = {"gofer.values.errors", "gofer.values.model_script"}
+VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script"}
+
+REGISTRIES = {"registry", "world_check"}
+"""The modules that list the vendors."""
 
 
 def test_simulators_import_only_values_of_gofer() -> None:
@@ -25,7 +30,14 @@ def test_simulator_of_a_vendor_imports_no_other_vendor() -> None:
 
 def test_shared_simulator_modules_import_no_vendor() -> None:
     for path in FOLDER.glob("*.py"):
-        assert not [name for name in _imports(path) if name.startswith("gofer_simulators.") and name.count(".") > 1]
+        vendors = [name for name in _imports(path) if name.startswith("gofer_simulators.") and name.count(".") > 1]
+        assert bool(vendors) == (path.stem in REGISTRIES), path.name
+
+
+def test_check_of_worlds_loads_no_server() -> None:
+    program = "import sys, gofer_simulators.world_check; print('\\n'.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"starlette", "uvicorn", "httpx2"}.isdisjoint(loaded)
 
 
 def _imports(path: Path) -> set[str]:

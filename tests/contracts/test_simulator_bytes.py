@@ -14,13 +14,13 @@ from starlette.applications import Starlette
 
 from gofer.values.errors import ConfigError
 from gofer_simulators.faults import Fault, Faults
-from gofer_simulators.github import GitHubSimulator
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.jira import Pace as JiraPace
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.notion import Pace as NotionPace
-from gofer_simulators.slack import Pace as SlackPace
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.delivery import Pace as JiraPace
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.delivery import Pace as NotionPace
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.delivery import Pace as SlackPace
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, SetClock

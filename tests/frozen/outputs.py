@@ -9,6 +9,7 @@ from pathlib import Path
 from frozen.lines import line, lines, pretty
 from frozen.names import EXCEPTED
 from gofer.app.catalog import mistakes
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.event_input import way
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
@@ -32,7 +33,12 @@ from support.stand_ins import KEY, NOON, SetClock, make_outside
 
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "tests" / "broken"
-SCHEMAS: Mapping[str, Sequence[str]] = {"workflow": (), "defaults": ("--defaults",), "subagent": ("--subagent",)}
+SCHEMAS: Mapping[str, Sequence[str]] = {
+    "workflow": (),
+    "defaults": ("--defaults",),
+    "subagent": ("--subagent",),
+    "eval": ("--eval",),
+}
 CHECKS = (
     ("tests/broken/80-many-at-once",),
     ("--json", "tests/broken/80-many-at-once"),
@@ -128,7 +134,8 @@ def _agents_of(folder: Path) -> Path:
 
 
 def _compared(agents: Path) -> list[Mistake]:
-    return [mistake for mistake in mistakes(agents) if not _is_excepted(mistake)]
+    found = [*mistakes(agents), *eval_mistakes(agents, SetClock())]
+    return [mistake for mistake in found if not _is_excepted(mistake)]
 
 
 def _is_excepted(mistake: Mistake) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from gofer.journal.entries import RunFinished, ToolCall
 from gofer.projections.tracing.span_ids import trace_id
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, links
 from support.app.one_workflow import CAPTAIN, GENERAL, LEADS, Echo, gofer, quiet
 from support.app.one_workflow import world as company_world

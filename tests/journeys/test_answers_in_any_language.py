@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gofer.runtime.deliver import AT_WORK
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import company
 from support.models.deciding_provider import Sent, deciding
 

@@ -12,7 +12,7 @@ import pytest
 
 from gofer.app.demo.scenes import Outsiders
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company
 from support.app.one_workflow import Echo, gofer
 

@@ -17,7 +17,7 @@ from gofer.journal.entries import ToolCall
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import keep
 from gofer.values.canonical_json import as_object
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
 from support.engine.memory_run import says

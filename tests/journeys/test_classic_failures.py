@@ -34,8 +34,8 @@ from gofer.journal.entries import RunAccepted, ToolResult
 from gofer.journal.unlisted_ends import recent
 from gofer.values.errors import TemporaryError
 from gofer_simulators.faults import Fault
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.slack import Message
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 from support.app.socket_mode import SECRET, socket_gofer

@@ -104,7 +104,7 @@ def test_repository_without_evals_is_told_where_to_write_one(
     assert "There is no eval in evals/; write evals/<workflow>.yaml" in err
 
 
-def test_quarantine_that_is_over_fails_with_its_sentence(capsys: Capture, repository: SmallRepository) -> None:
+def test_expired_quarantine_fails_with_its_sentence(capsys: Capture, repository: SmallRepository) -> None:
     today = datetime.now(UTC).date()
     for days, code in ((1, 0), (-1, 1)):
         until = today + timedelta(days=days)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.unlisted_ends import count
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app import shipped_workflows
 from support.app.company import Company, company
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.goldens.golden_file import FOLDER, read_golden
+from gofer.evals.goldens.golden_file import FOLDER
+from gofer.evals.goldens.golden_reader import read_golden
 from support.app.command_line import EVENT, ROOT, gofer, run_json
 
 pytestmark = pytest.mark.usefixtures("terminal")

@@ -9,15 +9,16 @@ import pytest
 
 from gofer.app.replay import open_replayer
 from gofer.app.settings import read_settings
-from gofer.evals.goldens.golden_file import ReadGolden, golden_text
+from gofer.evals.goldens.golden_file import golden_text
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
+from gofer.evals.goldens.golden_reader import ReadGolden
 from gofer.evals.goldens.playing import events_of, play_recorded
 from gofer.evals.goldens.usable_runs import usable_runs
 from gofer.runtime.run_reader import RunReader
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 from support.app.runs_of_each_kind import Kind, Played, reopened
 

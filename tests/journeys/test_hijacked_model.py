@@ -23,7 +23,7 @@ from gofer.models.scripted import ScriptedModel
 from gofer.tools.definition import Tool
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import PATIENCE, Company, settings
 from support.http import loopback
 from support.tools.declared_tools import hurried

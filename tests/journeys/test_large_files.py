@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, texts, world
 from support.documents.made_by_hand import lines, pdf

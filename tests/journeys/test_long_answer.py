@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
 from gofer.journal.entries import RunConcluded, ToolCall
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
 from support.models.deciding_provider import Said, Sent, deciding
 

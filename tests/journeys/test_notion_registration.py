@@ -9,7 +9,7 @@ import pytest
 
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
 from support.http import loopback
 from support.vendors.notion import ADA, WORLD

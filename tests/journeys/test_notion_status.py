@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
-from gofer_simulators.notion import NotionSimulator, Pace
+from gofer_simulators.notion.delivery import Pace
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.company import Company, company
 from support.app.one_workflow import Echo, world
 from support.vendors.notion import ADA, CACHE, RFCS, SAM, WORLD

@@ -16,7 +16,7 @@ from gofer.cli.main import main
 from gofer.journal.coordination import Head
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from gofer.journal.coordination import UNFINISHED, Head
 from gofer.journal.entries import LlmRequest, SubagentFinished, ToolCall
 from gofer.runtime.retention import Purger
 from gofer.values.outside import SystemClock
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app import shipped_workflows
 from support.app.company import ROOT, Company, company, links
 from support.app.one_workflow import Echo

@@ -9,7 +9,7 @@ import pytest
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunCancelled
 from gofer.runtime.deliver import AT_WORK
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, ONCALL, Echo, gofer, quiet, texts
 

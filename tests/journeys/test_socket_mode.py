@@ -9,7 +9,8 @@ from gofer.app.embedded.stack import open_embedded
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import ConfigError
-from gofer_simulators.slack import Message, Pace
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT, Company, settings
 from support.app.socket_mode import SECRET, slack, socket_gofer
 from support.stand_ins import mention

@@ -37,7 +37,7 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import PATIENCE, ROOT, Company, ask_about_the_decision, company
 from support.crashes.spread import spread
 

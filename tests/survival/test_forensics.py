@@ -13,7 +13,7 @@ from gofer.values.model_script import load_scripts
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_world
 from gofer_simulators.offline_model import offline_model
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.app.company import ROOT
 from support.crashes.crashing_gofer import live
 from support.crashes.forked_gofer import ended as ended_with

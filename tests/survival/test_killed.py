@@ -20,7 +20,7 @@ from gofer.values.model_script import Script, load_scripts
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.crashes.crashing_gofer import live

@@ -8,13 +8,11 @@ from gofer.app.toolbox import build_tools
 from gofer.check.company_tools import check_company
 from gofer.check.folder import check_folder
 from gofer.check.models import model_table
-from gofer.engine.services import offered_tools
 from gofer.models.price_library import look_up
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import load_company
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, read_overrides
-from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.model_roles import Recorder, Roles
@@ -81,16 +79,3 @@ def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:
     if folder.is_dir():
         refuse(mistakes(folder, own))
     return load_catalog(folder, look_up=look_up)
-
-
-def current_bundles(root: Path) -> Mapping[str, Bundle]:
-    """Return the bundle with which a run of each workflow of a repository would begin now, by workflow.
-
-    The prices in it are those of the published price list. Raises ConfigError.
-    """
-    tools = build_tools(read_settings({}), company=load_company(root))
-    workflows = load_catalog(root / "agents").workflows
-    return {
-        name: Bundle(loaded, [tool.schema() for tool in offered_tools(tools, loaded)])
-        for name, loaded in workflows.items()
-    }

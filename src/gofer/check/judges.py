@@ -50,7 +50,7 @@ def _judges_itself(loaded: LoadedEval, judge: ServedModel, catalog: Catalog) -> 
 
 
 def _no_role(loaded: LoadedEval, loc: Loc) -> Mistake:
-    message = f"agents/defaults.yaml has no role `{JUDGE_ROLE}`, so no model answers this criterion."
+    message = f"`agents/defaults.yaml` has no role `{JUDGE_ROLE}`, so no model answers this criterion."
     hint = f"Add `models: {{{JUDGE_ROLE}: …}}` there, with another model than that of the workflow."
     return Mistake(loaded.path, loaded.source.place(loc), "missing-judge", message, hint)
 
@@ -70,7 +70,8 @@ def _label_mistakes(loaded: LoadedEval, loc: Loc, criterion: Criterion, judge: S
         labels = read_labels(path)
     except ConfigError as error:
         hint = 'Write {"text": "…", "label": "CORRECT"} or "INCORRECT" in each line.'
-        yield Mistake(loaded.path, loaded.source.place(loc), "wrong-labels", str(error), hint)
+        reason = str(error).replace(str(path), criterion.labels).partition(". ")[0]
+        yield Mistake(loaded.path, loaded.source.place(loc), "wrong-labels", f"{reason.rstrip('.')}.", hint)
         return
     reason = not_blocking(criterion, name_of(judge), labels, read_agreement(path))
     if reason:

@@ -1,7 +1,6 @@
 """The progress of a suite on one line of a terminal, from its second second on."""
 
 import sys
-import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, TextIO
@@ -12,6 +11,7 @@ from gofer.app.evals.suite_session import Watcher
 from gofer.evals.plan import PlannedCase
 from gofer.evals.results import CaseRun
 from gofer.projections.words.transcript import harmless
+from gofer.values.outside import Clock, SystemClock
 
 _QUIET_SECONDS = 1.0
 _WIDTH = 100
@@ -21,9 +21,10 @@ _CLEAR = "\r\x1b[K"
 class Progress(Watcher):
     """A line such as `12 of at most 40 runs, 1 failed · file-ticket/no-project`, and nothing without a terminal."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, clock: Clock | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._began = time.monotonic()
+        self._clock = clock or SystemClock()
+        self._began = self._clock.monotonic()
         self._most = 0
         self._done = 0
         self._failed = 0
@@ -47,7 +48,7 @@ class Progress(Watcher):
     def finished(self, planned: PlannedCase, run: CaseRun) -> None:
         self._done += 1
         self._failed += run.outcome == "failed"
-        if not self._stream.isatty() or time.monotonic() - self._began < _QUIET_SECONDS:
+        if not self._stream.isatty() or self._clock.monotonic() - self._began < _QUIET_SECONDS:
             return
         line = f"{self._done} of at most {self._most} runs, {self._failed} failed · {harmless(planned.name)}"
         self._stream.write(f"{_CLEAR}{line[:_WIDTH]}")

@@ -10,8 +10,9 @@ from gofer.app.operations import Operations
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty, operations, place_options
-from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, read_golden, recording_path
+from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs

@@ -55,7 +55,9 @@ def _pair(before: CaseResult, now: CaseResult) -> _Pair | None:
     runs = [run for run in now.runs if says_something_about_the_prompt(run)]
     if not runs_before or not runs:
         return None
-    counts = Counts(passes(runs_before), len(runs_before), passes(runs), len(runs))
+    counts = Counts(
+        passed_before=passes(runs_before), runs_before=len(runs_before), passed=passes(runs), runs=len(runs)
+    )
     return _Pair(counts, any(run.evidence == "live" for run in (*runs_before, *runs)))
 
 

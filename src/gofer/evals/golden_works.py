@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gofer.evals.goldens.golden_file import read_golden
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.journal.entries import Recorded
 from gofer.workflows.bundle import Bundle
 

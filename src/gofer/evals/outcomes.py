@@ -161,4 +161,5 @@ def _release(quarantine: Quarantine, passed: int) -> str:
 
 
 def _is_better(quarantine: Quarantine, passed: int) -> bool:
-    return is_significant(chance_of_drop([Counts(passed, passed, quarantine.passed, quarantine.runs)]))
+    measured = Counts(passed_before=passed, runs_before=passed, passed=quarantine.passed, runs=quarantine.runs)
+    return is_significant(chance_of_drop([measured]))

@@ -7,7 +7,7 @@ the exact McNemar test.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gofer.evals.statistics import wilson
 
@@ -34,10 +34,10 @@ class Counts:
     def times(self, factor: float) -> "Counts":
         """Return the counts of `factor` times as many runs with the same pass rates, in whole runs."""
         return Counts(
-            round(self.passed_before * factor),
-            round(self.runs_before * factor),
-            round(self.passed * factor),
-            round(self.runs * factor),
+            passed_before=round(self.passed_before * factor),
+            runs_before=round(self.runs_before * factor),
+            passed=round(self.passed * factor),
+            runs=round(self.runs * factor),
         )
 
 
@@ -62,10 +62,10 @@ def pooled(cases: Sequence[Counts]) -> Counts:
     sizes = [2 * case.runs_before * case.runs / (case.runs_before + case.runs) for case in cases]
     pairs = list(zip(cases, sizes, strict=True))
     return Counts(
-        sum(size * case.passed_before / case.runs_before for case, size in pairs),
-        sum(sizes),
-        sum(size * case.passed / case.runs for case, size in pairs),
-        sum(sizes),
+        passed_before=sum(size * case.passed_before / case.runs_before for case, size in pairs),
+        runs_before=sum(sizes),
+        passed=sum(size * case.passed / case.runs for case, size in pairs),
+        runs=sum(sizes),
     )
 
 
@@ -153,7 +153,7 @@ def _most_significant_passes(counts: Counts) -> int | None:
     low, high = 0, round(counts.runs)
     while low <= high:
         middle = (low + high) // 2
-        one = Counts(counts.passed_before, counts.runs_before, middle, counts.runs)
+        one = replace(counts, passed=middle)
         if is_significant(chance_of_drop([one])):
             found = middle
             low = middle + 1

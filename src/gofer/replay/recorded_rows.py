@@ -35,7 +35,14 @@ class RecordedRows(MemoryStore):
         if not self._started.continues and not followed:
             return None
         run = self._started.continues or _UNKNOWN
-        return Head(run, workflow, conversation, before - 1, "done", private=False)
+        return Head(
+            run=run,
+            workflow=workflow,
+            conversation=conversation,
+            accepted_at=before - 1,
+            status="done",
+            private=False,
+        )
 
     @override
     async def memo(self, key: str) -> str | None:

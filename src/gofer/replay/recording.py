@@ -289,8 +289,17 @@ class Recording:
         self._added += 1
         recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
         if not isinstance(entry, e.RunChecked):
-            cause = self._cause(None, entry)
-            self._note(Divergence("extra", self.run, last.address, _step(entry), "", None, _shown(entry), cause))
+            extra = Divergence(
+                kind="extra",
+                run=self.run,
+                address=last.address,
+                step=_step(entry),
+                field="",
+                original=None,
+                replayed=_shown(entry),
+                cause=self._cause(None, entry),
+            )
+            self._note(extra)
         self.replayed.append(recorded)
         return recorded
 

@@ -19,10 +19,6 @@ from gofer_simulators.notion.forms import BODY
 from gofer_simulators.notion.workspace import FILE_SECONDS, Workspace
 
 VERSION = "2026-03-11"
-CAPABILITIES = frozenset(
-    {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
-)
-"""The capabilities that a connection can have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,13 @@ from uuid import UUID
 import gofer_simulators.notion.rich_text as rich_text
 from gofer_simulators.notion.blocks import Block, from_markdown, to_markdown
 from gofer_simulators.notion.properties import KINDS, Property, empty
-from gofer_simulators.notion.web_api import CAPABILITIES
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
 from gofer_simulators.world_file import Place
+
+CAPABILITIES = frozenset(
+    {"read_content", "insert_content", "update_content", "read_comments", "insert_comments", "read_user_information"}
+)
+"""The capabilities that a connection can have."""
 
 _TOP = {"workspace", "connection", "users", "databases", "pages"}
 _PAGE = {"id", "title", "properties", "blocks", "markdown", "comments", "shared", "created_by"}

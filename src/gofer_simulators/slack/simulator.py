@@ -19,13 +19,13 @@ from gofer_simulators.slack.envelopes import (
     message_envelopes,
     stopped_envelopes,
 )
-from gofer_simulators.slack.files import delete_file, store_file
 from gofer_simulators.slack.interactivity import press_payload
 from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
 from gofer_simulators.slack.openid import OpenId
 from gofer_simulators.slack.page import Page
 from gofer_simulators.slack.shapes import stable_id, typed
+from gofer_simulators.slack.shared_files import delete_file, store_file
 from gofer_simulators.slack.socket_mode import SocketMode
 from gofer_simulators.slack.web_api import Failure, WebApi
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal

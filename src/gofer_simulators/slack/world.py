@@ -4,7 +4,7 @@ from base64 import b64decode
 from collections.abc import Callable
 
 from gofer_simulators.json_values import JsonObject
-from gofer_simulators.slack.files import store_file
+from gofer_simulators.slack.shared_files import store_file
 from gofer_simulators.slack.timestamps import micros
 from gofer_simulators.slack.workspace import Bot, Channel, Group, Message, Team, User, Workspace
 from gofer_simulators.world_file import Place

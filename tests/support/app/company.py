@@ -20,7 +20,8 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Model
 from gofer.values.model_script import Script
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message, SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Message
 from support.http import loopback
 from support.tools.declared_tools import hurried
 

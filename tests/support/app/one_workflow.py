@@ -11,7 +11,7 @@ from typing import Any
 from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 from support.engine.memory_run import says
 

@@ -24,7 +24,7 @@ from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 from support.stand_ins import SetClock, make_outside, memory_stores, mention
 from support.vendors.slack import WORLD, SimulatedHttp

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from gofer.journal.coordination import UNFINISHED
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Message
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT, Company, company
 from support.app.model_of_each_kind import CONTRACTS, LEDGERS, MODEL, Kind, ModelOfEachKind
 

@@ -18,7 +18,9 @@ from gofer.cli.main import main
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
-from gofer_simulators.slack import Message, Pace, SlackSimulator
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.http import loopback
 from support.processes.forked_command import ForkedCommand, start_command

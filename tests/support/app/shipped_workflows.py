@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from gofer.app.demo.scenes import Outsiders
-from gofer_simulators.github import GitHubSimulator
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.slack import Channel, Message
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.workspace import Channel, Message
 from support.app.company import Company
 
 CAPTAIN, CHECKOUT, SUPPORT, NEWCOMER, BOT = "U0CAPTN0", "U0CHECK0", "U0SUPPT0", "U0NEWCO0", "U0GOFER0"

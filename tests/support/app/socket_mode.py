@@ -16,7 +16,8 @@ from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
-from gofer_simulators.slack import Pace, SlackSimulator
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.app.company import PATIENCE, ROOT, Company, settings
 from support.http import loopback
 

@@ -37,10 +37,10 @@ from gofer.values.outside import HttpRequest, HttpResponse, Outside
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import read_routes
 from gofer_simulators.demo import demo_world
-from gofer_simulators.github import GitHubSimulator
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.processes.jobs_in_this_process import InThisProcess
 from support.runtime.worker_parts import FixedCatalog
 from support.simulation.virtual_time import VirtualClock

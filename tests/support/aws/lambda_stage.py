@@ -33,7 +33,9 @@ from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.offline_model import offline_model
-from gofer_simulators.slack import Message, Pace, SlackSimulator
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.aws import moto_server
 from support.aws.function_packages import LIBRARIES, packages, runtime

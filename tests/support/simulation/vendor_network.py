@@ -10,10 +10,10 @@ from gofer.app.settings import Settings, read_settings
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer_simulators.demo import demo_world
-from gofer_simulators.github import GitHubSimulator
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 from support.simulation.virtual_time import START, VirtualClock
 

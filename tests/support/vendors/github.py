@@ -8,7 +8,7 @@ import httpx2
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import HttpRequest, HttpResponse
-from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import NOON, SetClock

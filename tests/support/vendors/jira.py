@@ -15,7 +15,9 @@ from starlette.routing import Route
 from gofer.sources.jira.api import JiraApi
 from gofer.tools.definition import Call
 from gofer.values.secret import Secret
-from gofer_simulators.jira import Issue, JiraSimulator, Pace
+from gofer_simulators.jira.delivery import Pace
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.jira.site import Issue
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import SetClock

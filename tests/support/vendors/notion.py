@@ -8,7 +8,8 @@ import httpx2
 from gofer.sources.notion.api import NotionApi
 from gofer.tools.definition import Call
 from gofer.values.secret import Secret
-from gofer_simulators.notion import NotionSimulator, Pace
+from gofer_simulators.notion.delivery import Pace
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.http import loopback
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time

@@ -9,7 +9,7 @@ from gofer.sources.slack.api import SlackApi
 from gofer.tools.definition import Call
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 from support.tools.calls import any_call
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import httpx2
 
 from gofer_simulators.json_values import is_object, object_of, objects, text_of
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 
 NOW = 1_763_709_120.0

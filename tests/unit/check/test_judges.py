@@ -26,7 +26,7 @@ def found(tmp_path: Path, models: str, labels: str = "") -> list[str]:
 
 def test_criterion_without_the_role_is_a_mistake(tmp_path: Path) -> None:
     (mistake,) = found(tmp_path, "models: {default: m}\n")
-    assert mistake.startswith("5 missing-judge: agents/defaults.yaml has no role `judge`")
+    assert mistake.startswith("5 missing-judge: `agents/defaults.yaml` has no role `judge`")
 
 
 def test_judge_that_plays_the_role_of_the_workflow_is_a_mistake(tmp_path: Path) -> None:

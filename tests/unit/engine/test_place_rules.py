@@ -24,7 +24,8 @@ from gofer.values.canonical_json import decode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from gofer_simulators.slack import Channel, SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Channel
 from support.engine.approvals import ApprovalWorker, approval_worker
 from support.engine.memory_run import says
 from support.stand_ins import AnsweringHttp

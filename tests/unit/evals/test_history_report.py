@@ -31,7 +31,7 @@ def test_moved_pass_rate_is_marked_with_the_change_of_version_and_the_failed_dim
     assert back.endswith("rose from 0% to 100%; new agent version")
 
 
-def test_scripted_answers_are_never_compared_with_those_of_a_model() -> None:
+def test_scripted_answers_are_never_compared_with_answers_of_a_model() -> None:
     live = past()
     scripted = past(suite_at=live.suite_at + DAY, evidence="scripted", outcome="failed", agent_version="d" * 64)
     *_, line = history_lines("answers/basic", [live, scripted])

@@ -12,7 +12,7 @@ def kept(number: int, fingerprint: str = "same", outcome: RunOutcome = "failed")
     return KeptRun("tickets/a", fingerprint, run)
 
 
-def test_kept_runs_are_read_as_they_were(tmp_path: Path) -> None:
+def test_kept_runs_are_read_back_unchanged(tmp_path: Path) -> None:
     file = KeptRuns(tmp_path / "state" / "runs.jsonl")
     assert file.read() == []
     file.keep(kept(1))

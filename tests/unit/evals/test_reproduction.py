@@ -59,7 +59,7 @@ async def test_other_options_are_refused(option: str) -> None:
         parse_shows(option)
 
 
-async def test_run_that_is_done_and_passes_its_checks_needs_the_option() -> None:
+async def test_finished_run_with_passed_checks_needs_the_option() -> None:
     _, recorded = await worked(says("Hello."))
     with pytest.raises(ConfigError, match="say what to reproduce with --shows"):
         shown_by(recorded, [])
@@ -77,7 +77,7 @@ async def test_failed_checks_of_the_run_are_reproduced_by_default() -> None:
     assert Shows("check", "no-tool-loops") in shown_by(recorded, [])
 
 
-async def test_status_of_a_run_that_is_not_done_is_reproduced_by_default() -> None:
+async def test_status_of_an_unfinished_run_is_reproduced_by_default() -> None:
     made = memory_worker(*[Answer("", (), "content_filter", "m", says("").usage) for _ in range(6)])
     await made.accept("run1", private=False)
     await made.work_once()

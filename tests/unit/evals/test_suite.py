@@ -149,7 +149,7 @@ def test_seeded_flaky_case_is_judged_by_its_requirement() -> None:
         assert result.outcome == outcome
 
 
-def test_failure_of_infrastructure_is_played_again_and_counts_for_nothing() -> None:
+def test_failure_of_infrastructure_is_played_again_and_does_not_count() -> None:
     plays = StandInPlays(recovers_after=2)
     (result,) = results_of(planned_cases("a"), plays)
     assert (result.outcome, result.runs[0].attempts) == ("passed", 3)

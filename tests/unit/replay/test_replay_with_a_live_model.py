@@ -116,7 +116,7 @@ async def test_recorded_steps_that_the_replay_left_are_none_of_its_journal() -> 
     assert ("missing", "tool.call 1.0") in [(one.kind, one.step) for one in again.divergences]
 
 
-async def test_model_that_is_away_is_asked_again_as_in_a_run() -> None:
+async def test_unreachable_model_is_asked_again_as_in_a_run() -> None:
     made, recorded, _ = await played()
     made.model.answers = said(AWAY, says("", READ), AWAY, AWAY, says("Hello."))
     again = await replayed(made, recorded, LIVE)

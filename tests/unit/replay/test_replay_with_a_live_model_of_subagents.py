@@ -118,7 +118,7 @@ async def test_subagent_that_the_recorded_run_did_not_ask_works_too() -> None:
     assert (again.outcome, again.reason) == ("inconclusive", "slack_read_thread (1.0) was not recorded")
 
 
-async def test_subagent_asked_in_other_words_works_with_them() -> None:
+async def test_subagent_asked_in_other_words_works_with_the_new_words() -> None:
     made = with_a_clerk(thinking(ASK, READ))
     again, model = await replayed_with(made, thinking(ASK_OTHERWISE, READ, clerk="twice"))
     assert answer_of(again) == "They said twice."

@@ -21,10 +21,10 @@ from gofer.sources.webhook.proofs import standard_key, standard_signature
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.values.outside import HttpRequest
-from gofer_simulators.github import GitHubSimulator
-from gofer_simulators.jira import JiraSimulator
-from gofer_simulators.notion import NotionSimulator
-from gofer_simulators.slack import Message
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
+from gofer_simulators.slack.workspace import Message
 
 _WIDTH = 96
 

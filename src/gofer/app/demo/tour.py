@@ -17,7 +17,8 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.tracing import trace
 from gofer.projections.tracing.outline import outline
-from gofer_simulators.slack import Channel, Message, SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Channel, Message
 
 PATIENCE = 120.0
 """Seconds that a scene waits for a run to end. Real models need more time than the offline one."""

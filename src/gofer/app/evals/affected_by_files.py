@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.app.catalog import current_bundles
+from gofer.app.current_bundles import current_bundles
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.operations import Operations

@@ -1,7 +1,6 @@
-"""The world of a case: the simulated systems, the mocks in their place, and the delivery that starts a run."""
+"""The world of a case: the simulated systems, and the mocks in their place."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -12,8 +11,7 @@ import yaml
 from gofer.app.embedded.simulated import Simulated, open_systems
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
-from gofer.app.event_input import EventInput
-from gofer.evals.eval_file import Case, Eval, JsonObject, Trigger
+from gofer.evals.eval_file import Case, Eval, JsonObject
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, mocked
@@ -96,21 +94,3 @@ def _demo_or_file(given: str, path: Path) -> Mapping[str, object]:
     if not isinstance(contents, dict):
         raise ConfigError(f"{path} does not describe simulated systems; write one part for each system.")
     return cast(Mapping[str, object], contents)
-
-
-def event_input_of(trigger: Trigger, folder: Path) -> EventInput:
-    """Return the delivery of a trigger, as `gofer run --event` takes it. Raises ConfigError."""
-    headers: Sequence[tuple[str, str]] = list(trigger.headers.items())
-    match trigger.payload:
-        case None:
-            return EventInput(source=trigger.source, headers=headers, hook=trigger.hook)
-        case str(name):
-            path = folder / name
-            try:
-                body = path.read_bytes()
-            except OSError as error:
-                raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
-        case payload:
-            name = "the payload"
-            body = json.dumps(payload, ensure_ascii=False).encode()
-    return EventInput(name, body, trigger.source, headers, trigger.hook)

@@ -5,11 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx2
 import yaml
 
 from gofer.app.catalog import known_tools
-from gofer.app.evals.case_world import event_input_of
+from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.event_input import event_input
 from gofer.check.company_tools import check_company
 from gofer.check.eval_names import Repository
@@ -28,7 +27,7 @@ from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order
 from gofer.workflows.routes import read_routes
-from gofer_simulators.registry import SIMULATORS
+from gofer_simulators.world_check import SYSTEMS, check_part
 
 
 def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
@@ -42,7 +41,7 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     repository = Repository(
         agents=agents,
         tools={**tools, **company},
-        systems=tuple(SIMULATORS),
+        systems=SYSTEMS,
         starts=_Deliveries(_catalog(agents), now).problem,
         world_problem=_world_problem,
         today=datetime.fromtimestamp(now, UTC).date(),
@@ -102,18 +101,11 @@ def _world_problem(world: FileOrData, folder: Path, clock: float) -> str:
     parts = as_object(data)
     if not parts:
         return "The world has no system; write one part for each system."
-    if unknown := [name for name in parts if name not in SIMULATORS]:
-        return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(SIMULATORS)}."
-    return _start(parts, clock)
-
-
-def _start(parts: Mapping[str, object], clock: float) -> str:
-    """Return the first mistake that a simulator finds in its part of a world; empty if there is none."""
-    http = httpx2.AsyncClient()
-    credential = "not-used"
+    if unknown := [name for name in parts if name not in SYSTEMS]:
+        return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(SYSTEMS)}."
     try:
         for name, part in parts.items():
-            SIMULATORS[name](as_object(part), clock=lambda: clock, http=http, token=credential, secret=credential)
+            check_part(name, as_object(part), clock)
     except ConfigError as error:
         return str(error)
     return ""

@@ -15,10 +15,11 @@ from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_st
 from gofer.app.embedded.simulated import Simulated, reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
-from gofer.app.evals.case_world import CaseFiles, CaseWorld, Tools, event_input_of, network
+from gofer.app.evals.case_world import CaseFiles, CaseWorld, Tools, network
 from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
+from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts

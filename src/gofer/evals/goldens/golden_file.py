@@ -1,8 +1,7 @@
 """The file of a golden, `evals/goldens/<name>.yaml`, which people read and edit, and the recording beside it."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -11,7 +10,6 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
 from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, JsonObject, RequiredCall
-from gofer.evals.goldens.run_file import GoldenRun, read_recording
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
 from gofer.workflows.form import fill
@@ -25,6 +23,8 @@ NAME = r"^[a-z0-9][a-z0-9-]{0,79}$"
 """The names of goldens."""
 RECORDING = ".run.json"
 """The suffix of the file with the recorded facts."""
+LARGEST = 50_000_000
+"""The most bytes of such a file."""
 
 
 class GoldenSource(Strict):
@@ -108,35 +108,29 @@ class Golden(Strict):
     source: GoldenSource
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGolden:
-    """A golden with its recorded runs."""
-
-    path: Path
-    golden: Golden
-    turns: Sequence[GoldenRun]
-    """The recorded runs, in the order of the turns."""
-
-
 def recording_path(path: Path) -> Path:
     """Return the path of the recording that belongs to the file of a golden."""
     return path.with_name(f"{path.stem}{RECORDING}")
 
 
-def read_golden(path: Path) -> ReadGolden:
-    """Return a golden with its recording. Raises ConfigError with file, line and what to do for every mistake."""
-    golden = read_golden_file(path)
+def recording_of(path: Path, golden: Golden) -> bytes:
+    """Return the recording that the file of a golden names. Raises ConfigError if it is missing, large or another."""
     recording = recording_path(path)
-    turns = read_recording(recording)
-    digest = hashlib.sha256(recording.read_bytes()).hexdigest()
-    if digest != golden.recording_sha256:
+    try:
+        if recording.stat().st_size > LARGEST:
+            limit = LARGEST // 1_000_000
+            raise ConfigError(f"{recording}: the recording is larger than {limit} MB; record a shorter run.")
+        content = recording.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"{recording}: the recording of the golden is missing; write it again with gofer golden."
+        ) from error
+    if hashlib.sha256(content).hexdigest() != golden.recording_sha256:
         raise ConfigError(
             f"{recording}: the recording is not the one that {path.name} names; restore both files together, or write "
             "the golden again with gofer golden."
         )
-    if [turn.run for turn in turns] != [turn.run for turn in golden.turns]:
-        raise ConfigError(f"{path}: the turns are not the runs of {recording.name}; write the golden again.")
-    return ReadGolden(path, golden, turns)
+    return content
 
 
 def read_golden_file(path: Path) -> Golden:

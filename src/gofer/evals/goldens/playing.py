@@ -6,7 +6,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gofer.evals.goldens.golden_file import ReadGolden, SeenByPerson
+from gofer.evals.goldens.golden_file import SeenByPerson
+from gofer.evals.goldens.golden_reader import ReadGolden
 from gofer.evals.goldens.replayed_case import Replaying
 from gofer.evals.goldens.run_file import GoldenRun
 from gofer.evals.goldens.seen import seen_in

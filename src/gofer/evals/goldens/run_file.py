@@ -18,9 +18,6 @@ from gofer.workflows.bundle import Bundle, encode_bundle
 
 FORMAT = 1
 """The version of the files `<name>.run.json`."""
-LARGEST = 50_000_000
-"""The most bytes of such a file."""
-
 
 Lines = Sequence[Mapping[str, object]]
 """A journal as JSON: one object for each entry, `{n, i, at, owner, entry}`."""
@@ -119,16 +116,10 @@ def _body_json(content: bytes) -> Mapping[str, str]:
         return {"base64": base64.b64encode(content).decode()}
 
 
-def read_recording(path: Path) -> Sequence[GoldenRun]:
-    """Return the runs of a recording. Raises ConfigError with the path for a file that is not one."""
+def recorded_runs(path: Path, content: bytes) -> Sequence[GoldenRun]:
+    """Return the runs of a recording. Raises ConfigError with the path for a content that is not one."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise ConfigError(f"{path}: the recording is larger than {LARGEST // 1_000_000} MB; record a shorter run.")
-        value: object = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: the recording of the golden is missing; write it again with gofer golden."
-        ) from error
+        value: object = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: the recording is not JSON; write it again with gofer golden.") from error
     fields = as_object(value)

@@ -67,4 +67,4 @@ def _label(path: Path, number: int, line: bytes) -> Label:
     try:
         return Label.model_validate(decode(line))
     except (BadRequest, ValidationError) as error:
-        raise ConfigError(f"{path}:{number}: This line is no labelled example. {_HINT}") from error
+        raise ConfigError(f"Line {number} of the labels {path} is no labelled example. {_HINT}") from error

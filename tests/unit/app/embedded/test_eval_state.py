@@ -130,7 +130,7 @@ async def test_runs_of_evals_are_deleted_in_time_and_their_history_stays(tmp_pat
         assert line.runs == (run,)
 
 
-async def test_runs_of_evals_are_apart_from_those_of_people(tmp_path: Path) -> None:
+async def test_runs_of_evals_are_apart_from_runs_of_people(tmp_path: Path) -> None:
     async with open_eval_state(tmp_path, make_outside(SetClock())) as state:
         await state.keep("answers/basic", GRADED, play(ENDED))
         with open_state(tmp_path, SetClock()) as real:

@@ -6,7 +6,8 @@ import pytest
 
 from gofer.evals.eval_file import CallExpectation
 from gofer.evals.goldens.decision_points import decision_before
-from gofer.evals.goldens.golden_file import FOLDER, read_golden
+from gofer.evals.goldens.golden_file import FOLDER
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.journal.entries import Recorded
 from gofer.values.errors import ConfigError
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.goldens.golden_file import FOLDER, golden_text, read_golden, read_golden_file, recording_path
+from gofer.evals.goldens.golden_file import FOLDER, golden_text, read_golden_file, recording_path
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.values.errors import ConfigError
 
 SHIPPED = sorted((Path(__file__).parents[4] / FOLDER).glob("*.yaml"))

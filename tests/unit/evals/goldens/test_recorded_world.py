@@ -7,7 +7,8 @@ import pytest
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
-from gofer.evals.goldens.golden_file import FOLDER, read_golden
+from gofer.evals.goldens.golden_file import FOLDER
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.evals.goldens.recorded_world import RecordedWorld, recorded_world
 from gofer.replay.isolation import NoNetwork
 from gofer.tools.definition import AnyTool, ToolResult

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.goldens.golden_file import FOLDER, read_golden
+from gofer.evals.goldens.golden_file import FOLDER
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.evals.goldens.redacted_runs import redacted
 from gofer.evals.goldens.run_file import GoldenRun, line_of
 from gofer.journal.entries import MessageReceived, Recorded, RunAccepted

@@ -14,7 +14,7 @@ from gofer.values.errors import ConfigError
 def test_wrong_line_is_named_with_its_number(line: str, tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     path.write_text(f'{{"text": "x", "label": "CORRECT"}}\n{line}\n')
-    with pytest.raises(ConfigError, match=r"l\.jsonl:2: This line is no labelled example"):
+    with pytest.raises(ConfigError, match=r"Line 2 of the labels .*l\.jsonl is no labelled example"):
         read_labels(path)
 
 

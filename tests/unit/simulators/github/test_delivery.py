@@ -13,7 +13,7 @@ from gofer.sources.github.receiver import GitHubReceiver
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
-from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
 from support.stand_ins import SetClock
 from support.vendors.github import SECRET, WORLD
 

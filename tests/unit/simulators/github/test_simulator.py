@@ -19,7 +19,8 @@ from starlette.routing import Route
 
 from gofer.values.errors import ConfigError
 from gofer_simulators.faults import Fault
-from gofer_simulators.github import GitHubRefusal, GitHubSimulator
+from gofer_simulators.github.repositories import GitHubRefusal
+from gofer_simulators.github.simulator import GitHubSimulator
 from support.http import loopback
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time

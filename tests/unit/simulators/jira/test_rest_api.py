@@ -7,7 +7,7 @@ import pytest
 
 from gofer.values.errors import ConfigError
 from gofer_simulators.faults import Fault
-from gofer_simulators.jira import JiraSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.jira.site import Names
 from support.http import loopback
 from support.vendors.jira import ADA, OWN, WORLD, Room, document, paragraph, play

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from gofer_simulators.notion import NotionRefusal, NotionSimulator, Pace
+from gofer_simulators.notion.api_request import NotionRefusal
+from gofer_simulators.notion.delivery import Pace
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.vendors.notion import ADA, CACHE, HIDDEN, INTRO, RFCS, SAM, SOURCE, with_receiver
 
 URL = "http://gofer/notion/webhook"

@@ -9,7 +9,7 @@ import pytest
 
 from gofer.values.errors import ConfigError
 from gofer_simulators.faults import Fault
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.http import loopback
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time

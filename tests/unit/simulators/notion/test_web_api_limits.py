@@ -6,7 +6,7 @@ import pytest
 
 from gofer.sources.notion.api import NotionRefusal
 from gofer.tools.definition import Call
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.vendors.notion import API, CACHE, SOURCE, play
 
 Json = dict[str, Any]

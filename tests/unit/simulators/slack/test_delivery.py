@@ -14,7 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gofer_simulators.json_values import is_object, object_of, objects, text_of
-from gofer_simulators.slack import Pace, SlackRefusal, SlackSimulator
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import SlackRefusal
 from support.simulation.virtual_time import VirtualLoop
 from support.simulation.virtual_time import play as in_virtual_time
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import httpx2
 
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 
 NOW = 1_763_709_120.0

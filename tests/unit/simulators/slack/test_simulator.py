@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gofer.values.errors import ConfigError
-from gofer_simulators.slack import SlackRefusal, SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import SlackRefusal
 from gofer_simulators.slack.world import load_workspace
 from support.http import loopback
 from support.vendors.slack import NOW, ROOT, WORLD

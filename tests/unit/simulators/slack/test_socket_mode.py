@@ -11,7 +11,8 @@ import pytest
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import Pace, SlackSimulator
+from gofer_simulators.slack.delivery import Pace
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 
 pytestmark = pytest.mark.anyio

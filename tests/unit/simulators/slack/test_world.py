@@ -9,7 +9,7 @@ import yaml
 from gofer.values.errors import ConfigError
 from gofer.values.model_script import choose, load_scripts
 from gofer_simulators.json_values import is_object
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 
 NOW = 1_763_709_120.0

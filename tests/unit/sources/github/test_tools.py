@@ -24,7 +24,7 @@ from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
-from gofer_simulators.github import GitHubSimulator
+from gofer_simulators.github.simulator import GitHubSimulator
 from support.stand_ins import NOON
 from support.tools.declared_tools import look_for
 from support.vendors.github import API as URL

@@ -9,7 +9,7 @@ from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.stand_ins import NOON
 from support.vendors.notion import ADA, API, CACHE, WORLD, play
 

@@ -9,7 +9,7 @@ from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.tools.calls import started
 from support.vendors.notion import ADA, API, CACHE, HANDBOOK, HIDDEN, INTRO, LIMITS, RFCS, RISK, SOURCE, WORLD, play
 

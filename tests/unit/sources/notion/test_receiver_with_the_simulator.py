@@ -13,9 +13,10 @@ from gofer.sources.receiver import Ignored, RawRequest, Registration
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.secret import Secret
-from gofer_simulators.notion import NotionSimulator, Pace
 from gofer_simulators.notion.api_request import ApiRequest
+from gofer_simulators.notion.delivery import Pace
 from gofer_simulators.notion.pages import get_page as page_object
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.stand_ins import NOON
 from support.vendors.notion import ADA, CACHE, INTRO, RFCS, SAM, SOURCE, SPACE, with_receiver
 

@@ -18,7 +18,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
-from gofer_simulators.notion import NotionSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.http import loopback
 from support.tools.calls import any_call
 from support.vendors.notion import ADA, BOT, CACHE, INTRO, SPACE, WORLD, uuid

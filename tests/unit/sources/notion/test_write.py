@@ -14,9 +14,9 @@ from gofer.sources.notion.write import AppendContent, UpdateProperties, notion_a
 from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault
-from gofer_simulators.notion import NotionSimulator
 from gofer_simulators.notion.blocks import read_blocks
 from gofer_simulators.notion.rich_text import read
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.tools.calls import any_call
 from support.tools.declared_tools import look_for
 from support.vendors.notion import ADA, API, CACHE, HANDBOOK, INTRO, LIMITS, RISK, SAM, play

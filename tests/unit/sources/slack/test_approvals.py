@@ -33,11 +33,11 @@ from gofer.tools.definition import Call
 from gofer.values.errors import BadRequest, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.deliveries import form
-from gofer_simulators.slack import Message, SlackSimulator
 from gofer_simulators.slack.arguments import Arguments
 from gofer_simulators.slack.content import content_of
 from gofer_simulators.slack.interactivity import press_payload
-from gofer_simulators.slack.workspace import Group, SlackRefusal
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Group, Message, SlackRefusal
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, NOW, ROOT, play
 

@@ -20,7 +20,7 @@ from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.tools.calls import any_call
 from support.vendors.slack import API, ROOT, play
 

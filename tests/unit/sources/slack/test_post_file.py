@@ -14,7 +14,7 @@ from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.tools.calls import any_call
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play

@@ -15,7 +15,7 @@ from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
-from gofer_simulators.slack import SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
 from support.tools.calls import any_call
 

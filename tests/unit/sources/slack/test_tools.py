@@ -21,8 +21,8 @@ from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
 from gofer.sources.slack.write import DeleteMessage, PostMessage, slack_delete_message, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer_simulators.slack import Channel, SlackSimulator
-from gofer_simulators.slack.workspace import Group
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Channel, Group
 from support.tools.calls import started
 from support.tools.declared_tools import look_for
 from support.vendors.slack import API, ROOT, play

@@ -11,7 +11,8 @@ from gofer.sources.slack.post_file import PostFile, slack_post_file
 from gofer.sources.slack.write import CLOCKS_APART, PostMessage, slack_post_message
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
-from gofer_simulators.slack import Message, SlackSimulator
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Message
 from support.stand_ins import AnsweringHttp
 from support.tools.calls import any_call
 from support.tools.declared_tools import look_for

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gofer.app.catalog import current_bundles
+from gofer.app.current_bundles import current_bundles
 from gofer.values.canonical_json import as_object
 
 ROOT = Path(__file__).parents[3]
