@@ -39,9 +39,7 @@ class GoldenReplays:
         for turn in read.turns:
             causes = self._causes(turn, self.current.get(read.golden.workflow))
             if causes:
-                titles = joined([cause.title for cause in causes])
-                lines = " ".join(causes[0].lines[:2])
-                return f"Since the recording of {read.golden.workflow} this changed: {titles}: {lines}".rstrip(": ")
+                return _sentence(read.golden.workflow, causes)
         return ""
 
     def _causes(self, turn: GoldenRun, current: Bundle | None) -> Sequence[Cause]:
@@ -58,6 +56,15 @@ class GoldenReplays:
         if evidence == "live":
             evidence = "recorded"
         return Play(turns=[turn], world={}, evidence=evidence, latency_ms=0, no_evidence=why)
+
+
+def _sentence(workflow: str, causes: Sequence[Cause]) -> str:
+    titles = joined([cause.title for cause in causes])
+    sentence = f"Changed since the recording, in {workflow}: {titles}."
+    lines = causes[0].lines
+    if lines:
+        sentence = f"{sentence} First difference: {lines[0]}"
+    return sentence
 
 
 def _is_effective(cause: Cause, requests: int) -> bool:

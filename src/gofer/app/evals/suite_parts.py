@@ -79,9 +79,7 @@ class RulesAndJudge(Grades):
         """Return a judge that counts its cost from zero."""
         if self.judge is None or self.access is None:
             return None
-        if self.judge.endpoint.is_default:
-            return Judge(self.judge, self.access.default)
-        return Judge(self.judge, self.access.reach(self.judge.endpoint))
+        return judge_with(self.judge, self.access)
 
     async def _trajectory(self, planned: PlannedCase, play: Play, judge: Judge | None) -> Sequence[Grade]:
         """Return the grades of a play beside the recording of its golden; none for other cases."""
@@ -117,6 +115,13 @@ class StoredGrades(Grades):
             past = past_run(planned.name, run, self.suite_at, self.checkout.commit, changed=self.checkout.changed)
             append(self.state.folder, past)
         return run
+
+
+def judge_with(served: ServedModel, access: ModelAccess) -> Judge:
+    """Return a judge that counts its cost from zero."""
+    if served.endpoint.is_default:
+        return Judge(served, access.default)
+    return Judge(served, access.reach(served.endpoint))
 
 
 def grades_for(player: Player) -> RulesAndJudge:
