@@ -128,7 +128,7 @@ def test_renamed_tool_is_named_by_check_and_by_eval(capsys: Capture, repository:
     assert "There is no tool `jira_find`" in out + err
 
 
-def test_lost_tool_fails_the_cases_that_need_it(capsys: Capture, repository: Path) -> None:
+def test_lost_tool_fails_each_case_with_its_calls(capsys: Capture, repository: Path) -> None:
     change(repository / "agents" / "file-ticket.yaml", "  - jira_search\n", "")
     change(repository / "agents" / "file-ticket.md", " with `jira_search`", "")
     code, out, _ = gofer(capsys, "check")

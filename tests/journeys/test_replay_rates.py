@@ -85,7 +85,7 @@ async def test_other_prompt_passes_only_if_the_live_model_stops(
     assert (found, json.loads(out)["recorded_prompt"]["shown"]) == (code, 8)
 
 
-async def test_model_that_is_away_ends_with_its_own_exit_code(of_each_kind: Played) -> None:
+async def test_exit_code_of_a_model_that_gives_no_answer_is_four(of_each_kind: Played) -> None:
     code, out, err = await replay(of_each_kind, "http://127.0.0.1:1/v1", "--times", "2", "--shows", "status:done")
     assert (code, "Traceback" in err) == (4, False)
     assert "2 replays left out, because no model answered" in out
