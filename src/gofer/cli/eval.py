@@ -2,10 +2,11 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from gofer.app.embedded.integrity import DATABASE
@@ -110,9 +111,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.calibrate:
         return asyncio.run(_calibrate(choices))
     _check_folders(arguments)
-    # The report says how runs ended; their log lines would come between.
-    logging.getLogger("gofer").setLevel(logging.ERROR)
-    with Progress() as progress:
+    with _only_errors_logged(), Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
     affected = _affected(arguments)
     if not result.cases:
@@ -127,6 +126,18 @@ def execute(arguments: argparse.Namespace) -> int:
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)
+
+
+@contextlib.contextmanager
+def _only_errors_logged() -> Generator[None]:
+    """Log errors only: the report says how runs ended, and their log lines would come between."""
+    log = logging.getLogger("gofer")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 async def _calibrate(choices: Choices) -> int:
