@@ -159,7 +159,9 @@ def test_evals_comment_leaves_out_a_review_that_would_make_the_comment_too_long(
 def test_evals_script_reports_evals_that_could_not_be_played(tmp_path: Path) -> None:
     assert evals_script(tmp_path, 2) == "code=2\n"
     comment = (tmp_path / "evals-report" / "comment.md").read_text()
-    assert comment.startswith("### ❌ The evals were not played: gofer eval ended with exit code 2.")
+    assert comment.startswith(
+        "### ❌ Read the log of the step “Play”: the evals were not played, because gofer eval ended with exit code 2."
+    )
     assert comment.endswith("<!-- gofer-evals -->\n")
 
 
