@@ -84,7 +84,7 @@ async def test_runs_on_repositories_that_are_not_known_to_be_public_are_left_out
     assert [record.run for record in found] == ["aa01"]
 
 
-async def test_runs_that_were_hidden_after_they_were_listed_are_left_out() -> None:
+async def test_runs_hidden_after_their_listing_are_left_out() -> None:
     runs = no_runs()
     stores = runs.stores
     now = int(runs.clock.now() * 1000)
