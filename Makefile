@@ -24,6 +24,7 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/zizmor --offline --no-progress --quiet .github/workflows
 	$(BIN)/gofer check
 
 types: .venv/.dev

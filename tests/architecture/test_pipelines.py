@@ -12,6 +12,7 @@ import yaml
 from cfnlint.api import ManualArgs, lint_file
 from samtranslator.yaml_helper import yaml_parse
 
+from gofer.evals.reports.markdown import MARKER, MOST_BYTES
 from support.aws.template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -90,7 +91,7 @@ def test_missing_evidence_fails_in_a_step_of_its_own() -> None:
 
 FAKE_GOFER = """#!/bin/sh
 echo "$*" > arguments
-printf '### the report\\n\\n<!-- gofer-evals -->\\n' > report-of-gofer
+test -f report-of-gofer || printf '### the report\\n\\n<!-- gofer-evals -->\\n' > report-of-gofer
 test "$FAKE_CODE" = 2 || cp report-of-gofer evals-report/report.md
 exit "$FAKE_CODE"
 """
@@ -131,10 +132,36 @@ def test_evals_script_plays_a_pull_request_with_a_key_live_and_adds_the_review(t
     assert comment[-3:] == ["the review", "", "<!-- gofer-evals -->"]
 
 
+LEFT_OUT = "_The prompt review is too long for this comment; read `review.md` among the artifacts._"
+
+
+@pytest.mark.parametrize(
+    ("characters", "is_shown"), [(4_000, True), (65_000 - MOST_BYTES - 4, True), (65_000 - MOST_BYTES - 3, False)]
+)
+def test_evals_comment_leaves_out_a_review_that_would_make_the_comment_too_long(
+    characters: int, is_shown: bool, tmp_path: Path
+) -> None:
+    review = "ä" + characters * "x"
+    (tmp_path / "evals-report").mkdir()
+    (tmp_path / "evals-report" / "review.md").write_text(f"{review}\n")
+    report = f"{'x' * (MOST_BYTES - 2 - len(MARKER))}\n{MARKER}\n"
+    assert len(report.encode()) == MOST_BYTES
+    (tmp_path / "report-of-gofer").write_text(report)
+    evals_script(tmp_path, 0)
+    comment = (tmp_path / "evals-report" / "comment.md").read_text()
+    assert len(comment.encode()) <= 65_000
+    assert (review in comment) is is_shown
+    assert (LEFT_OUT in comment) is not is_shown
+    assert comment.endswith(f"\n\n{MARKER}\n")
+    assert _write_comment(tmp_path, comment, "").returncode == 0
+
+
 def test_evals_script_reports_evals_that_could_not_be_played(tmp_path: Path) -> None:
     assert evals_script(tmp_path, 2) == "code=2\n"
     comment = (tmp_path / "evals-report" / "comment.md").read_text()
-    assert comment.startswith("### ❌ The evals were not played: gofer eval ended with exit code 2.")
+    assert comment.startswith(
+        "### ❌ Read the log of the step “Play”: the evals were not played, because gofer eval ended with exit code 2."
+    )
     assert comment.endswith("<!-- gofer-evals -->\n")
 
 
@@ -169,7 +196,7 @@ def test_evals_comment_without_a_report_is_not_written(comment: str, tmp_path: P
 
 def _write_comment(folder: Path, comment: str, found: str) -> subprocess.CompletedProcess[str]:
     """Run the step that writes the comment, with a command `gh` that notes its calls."""
-    (folder / "evals-report").mkdir()
+    (folder / "evals-report").mkdir(exist_ok=True)
     (folder / "evals-report" / "comment.md").write_text(comment)
     (folder / "gh").write_text(FAKE_GH)
     (folder / "gh").chmod(0o755)

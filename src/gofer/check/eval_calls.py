@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gofer.check.mock_forms import differences, form_of
 from gofer.check.names import argument_hint
 from gofer.check.tools import Holder, granted, tool_hint
-from gofer.evals.eval_file import Case, DecisionPoint, Expectations, Mocks, RequiredCall
+from gofer.evals.eval_file import Case, DecisionPoint, Eval, Expectations, Mocks, RequiredCall
 from gofer.evals.matcher_mistakes import check_matcher
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Override
@@ -57,6 +57,16 @@ class CallChecks:
             yield from self._tool(name, (*loc, "approve", name))
         if case.decision is not None:
             yield from self.history(case.decision, (*loc, "decision", "history"))
+
+    def unmocked(self, of: Eval) -> Iterator[Mistake]:
+        """Yield a hint for each tool of the workflow that writes and that no mock answers for in some case."""
+        played = [case for case in of.cases if case.trigger is not None and case.decision is None]
+        for name, tool in self.tools.every.items():
+            is_refused = tool.effect != "read" and tool.mock is None and self.tools.has(tool)
+            if is_refused and any(name not in {*of.mocks, *case.mocks} for case in played):
+                message = f"`{name}` writes and has no mock, so plays of this eval refuse its calls."
+                hint = f"Add a mock to the tool with `@{name}.mock`, or its result under `mocks`."
+                yield Mistake(self.source.file, self.source.place(("workflow",)), "unmocked-tool", message, hint)
 
     def mocks(self, mocks: Mocks, loc: Loc) -> Iterator[Mistake]:
         """Yield the mistakes in the results of mocked tools."""

@@ -52,6 +52,7 @@ class _Check:
             yield self.names.unknown_workflow(self.source, of.workflow)
             return
         calls = CallChecks(self.source, self.names.granted(of.workflow))
+        yield from calls.unmocked(of)
         yield from calls.mocks(of.mocks, ("mocks",))
         yield from self._world(of.world, ("world",))
         for at, case in enumerate(of.cases):

@@ -119,12 +119,18 @@ def summary(runs: Sequence[AffectedRun]) -> str:
         return "There are no recorded runs to compare with."
     unaffected = sum(not run.causes for run in runs)
     at_once = sum(run.first == 1 for run in runs)
-    parts = [f"{unaffected:,} are unaffected"]
+    parts = [_verb(unaffected, "is unaffected", "are unaffected")]
     if at_once:
-        parts.append(f"{at_once:,} change from the first request")
+        parts.append(_verb(at_once, "changes from the first request", "change from the first request"))
     if later := len(runs) - unaffected - at_once:
-        parts.append(f"{later:,} change later")
+        parts.append(_verb(later, "changes later", "change later"))
     return f"Of {counted(len(runs), 'recorded run')} {', '.join(parts)}."
+
+
+def _verb(number: int, one: str, several: str) -> str:
+    if number == 1:
+        return f"1 {one}"
+    return f"{number:,} {several}"
 
 
 def by_cause(runs: Sequence[AffectedRun]) -> Mapping[str, Mapping[str, int]]:

@@ -8,22 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gofer.evals.affected import AffectedRun, RecordedWork
+from gofer.evals.golden_works import GoldenWork
+from gofer.evals.step_words import declared, in_words, named_calls, whole_calls
 from gofer.journal.entries import LlmRequest, LlmResponse
 from gofer.models.language_model import Model
 from gofer.models.served_model import Endpoint
 from gofer.projections.requests.request_parts import head
 from gofer.projections.requests.sent_requests import sent_requests
-from gofer.values.canonical_json import encode_text
 from gofer.values.errors import RunStopped, TemporaryError
-from gofer.values.messages import ToolAsk, arguments, resolved_call
+from gofer.values.messages import ToolAsk
 from gofer.workflows.bundle import Bundle
 
 MOST_ASKED = 20
 """The most runs for which a model is asked."""
 SECONDS = 60.0
 """How long one answer may take."""
-_SHORT = 120
-"""The most characters of one call in a sentence."""
 
 
 async def with_next_steps(
@@ -36,7 +35,8 @@ async def with_next_steps(
     """Return the affected runs, with the sentence about the next step for those that change from the first request.
 
     At most MOST_ASKED requests are sent, one after the other, each with a limit of `timeout` seconds, to the
-    first model of the workflow. `reach` returns the models behind an endpoint, or raises RunStopped.
+    first model of the workflow. Sentences about goldens show whole calls; those about runs of a store show names of
+    tools and arguments only. `reach` returns the models behind an endpoint, or raises RunStopped.
     """
     by_run = {work.run: work for work in works}
     changed = [run for run in affected if run.first == 1 and run.run in by_run and run.workflow in current]
@@ -57,11 +57,22 @@ async def _next_step(work: RecordedWork, current: Bundle, reach: Callable[[Endpo
         answer = await model.ask(request, timeout)
     except (TemporaryError, RunStopped):
         return "The model gave no answer, so the next step is not known."
-    before = _calls(recorded.tool_calls)
-    after = _calls(answer.asks)
+    before = whole_calls(recorded.tool_calls)
+    after = whole_calls(answer.asks)
+    old = in_words(_shown(recorded.tool_calls, work, work.bundles[work.run]))
+    new = in_words(_shown(answer.asks, work, current))
     if before == after:
-        return f"The next step stays: {_words(after)}."
-    return f"The next step differs: {_words(before)} before, {_words(after)} now."
+        return f"The next step stays: {new}."
+    if old == new:
+        return f"The next step differs in the arguments of {new}."
+    return f"The next step differs: {old} before, {new} now."
+
+
+def _shown(asks: Sequence[ToolAsk], work: RecordedWork, bundle: Bundle) -> Sequence[str]:
+    """Return the calls whole for a golden, and for a run of a store only with names that the bundle declares."""
+    if isinstance(work, GoldenWork):
+        return whole_calls(asks)
+    return named_calls(asks, declared(bundle.tools))
 
 
 def first_request(work: RecordedWork, current: Bundle) -> bytes | None:
@@ -88,22 +99,3 @@ def _first_answer(work: RecordedWork) -> LlmResponse | None:
             case _:
                 pass
     return None
-
-
-def _calls(asks: Sequence[ToolAsk]) -> Sequence[str]:
-    """Return the calls as text, sorted, because calls of one answer are made together."""
-    return sorted(_call(resolved_call(ask)) for ask in asks)
-
-
-def _call(ask: ToolAsk) -> str:
-    try:
-        return f"{ask.tool} {encode_text(arguments(ask.arguments))}"
-    except ValueError:
-        return f"{ask.tool} {ask.arguments}"
-
-
-def _words(calls: Sequence[str]) -> str:
-    """Return the calls in words; an answer without calls is an answer in words."""
-    if not calls:
-        return "an answer in words"
-    return ", ".join(call[:_SHORT] for call in calls)

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from gofer.evals.affected import MOST_RUNS
 from gofer.journal.coordination import Head
-from gofer.runtime.run_reader import OPERATOR, RunReader
+from gofer.runtime.run_reader import Operator, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone
+from gofer.workflows.load import Loaded
 
 DAYS = 7
 """The days with the runs that are compared."""
@@ -15,10 +18,22 @@ _DAY_MS = 86_400_000
 _AT_ONCE = 10
 
 
+class _ReportReader(Operator):
+    """The reader of a report, which everybody may read: private repositories stay hidden."""
+
+    @override
+    async def sees_repository(self, loaded: Loaded | None) -> bool:
+        return False
+
+
+_REPORT_READER = _ReportReader()
+
+
 async def public_runs(runs: RunReader, days: int = DAYS) -> Sequence[RunRecord]:
     """Return the newest public ended runs of the last days, at most MOST_RUNS, without damaged and deleted ones.
 
-    Private runs, and runs of a place that became private, are left out. Raises TemporaryError.
+    Private and hidden runs are left out, and runs on repositories that are not known to be public. Raises
+    TemporaryError.
     """
     since = int(runs.clock.now() * 1000) - days * _DAY_MS
     heads = [head for head in await runs.stores.journals.heads(MOST_RUNS) if _counts(head, since)]
@@ -35,7 +50,7 @@ def _counts(head: Head, since: int) -> bool:
 
 async def _read(runs: RunReader, run: str) -> RunRecord | None:
     try:
-        record = await runs.read(run, OPERATOR)
+        record = await runs.read(run, _REPORT_READER)
     except (Corrupt, Gone):
         return None
     if record is None or record.damage or record.progress.private:

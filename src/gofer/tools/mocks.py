@@ -8,7 +8,8 @@ Such a file (YAML or JSON) lists results for tools, for all calls or for some ar
         details: {kind: guest}
       - refusal: No person has that name.
 
-The first matching entry applies; without a match, the mock answers. Keys that an entry leaves out are those of the
+The first matching entry applies; without a match, the mock answers. A tool that writes and has neither is refused, and
+one that reads runs without a network. Keys that an entry leaves out are those of the
 mock, and `details` override the details of the mock key by key.
 """
 
@@ -122,14 +123,26 @@ async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, argumen
     own = replace(call, http=_Nowhere(tool.name))
     found = next((one for one in overrides if one.matches(said)), None)
     if found is None:
-        if tool.mock is None:
-            return await tool.act(own, arguments)
-        return tool.mock(own, arguments)
+        return await _without_entry(tool, own, arguments)
     mocked = ToolResult("", f"returned the result that a file of mocks sets for {tool.name}")
     # A refusal of the file takes precedence over a refusal of the mock.
     if tool.mock is not None and found.refusal is None:
         mocked = tool.mock(own, arguments)
     return found.over(mocked)
+
+
+async def _without_entry(tool: AnyTool, call: Call, arguments: Arguments) -> ToolResult:
+    """Return the result of the mock, or what a reading tool finds without a network. Raises ToolError."""
+    if tool.mock is not None:
+        return tool.mock(call, arguments)
+    if tool.effect != "read":
+        # Its code could change files and processes of this machine, which a network that refuses does not prevent.
+        raise ToolError(
+            f"{tool.name} writes and has no mock, so it was not called here; add one with `@{tool.name}.mock`, or set "
+            "its result under `mocks` of the eval or in the file of --mocks.",
+            code="no_mock",
+        )
+    return await tool.act(call, arguments)
 
 
 async def _find_nothing(call: Call, arguments: Arguments) -> None:

@@ -77,6 +77,7 @@ Rule = Literal[
     "unlisted-destination",
     "unmeasured-criterion",
     "unmentioned-tool",
+    "unmocked-tool",
     "unpriced-model",
     "unreadable-file",
     "unusable-golden",
@@ -158,6 +159,7 @@ RULES: Mapping[Rule, str] = {
     ),
     "unmeasured-criterion": "A hint: the agreement of the judge with the labels of a criterion is not measured or low.",
     "unmentioned-tool": "A hint: a prompt names some of its tools, but not this one.",
+    "unmocked-tool": "A hint: a tool of an eval's workflow writes and has no mock, so plays refuse it.",
     "unpriced-model": "A hint: the price of a model is unknown, so `tokens` limits its runs, and `usd` does not.",
     "unreadable-file": "The file cannot be read.",
     "unusable-golden": "A golden does not fit to its recording, or its recording cannot be read.",
@@ -169,7 +171,14 @@ RULES: Mapping[Rule, str] = {
 
 
 HINTS: Collection[Rule] = frozenset(
-    ("unlabelled-criterion", "unlisted-destination", "unmeasured-criterion", "unmentioned-tool", "unpriced-model")
+    (
+        "unlabelled-criterion",
+        "unlisted-destination",
+        "unmeasured-criterion",
+        "unmentioned-tool",
+        "unmocked-tool",
+        "unpriced-model",
+    )
 )
 """Rules that a file may break for a good reason. Gofer reports such a mistake and still runs the workflow."""
 

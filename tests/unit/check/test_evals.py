@@ -73,6 +73,45 @@ def test_renamed_tool_is_found_wherever_an_eval_names_the_tool(root: Path, place
     assert found.endswith("There is no tool `jira_serch`. Write `jira_search`.")
 
 
+NOTES = """\
+from gofer.tool import Arguments, Call, Place, ToolResult, tool
+
+
+class Note(Arguments):
+    pass
+
+
+@tool(effect="keyed", place=lambda origin, arguments: Place("notes", "other", "all"))
+async def note_write(call: Call, arguments: Note) -> ToolResult:
+    \"\"\"Write a note.\"\"\"
+    return ToolResult("Written.", "wrote")
+
+
+@tool(effect="read")
+async def note_read(call: Call, arguments: Note) -> ToolResult:
+    \"\"\"Read a note.\"\"\"
+    return ToolResult("Nothing.", "read")
+"""
+MOCKED = '\n\n@note_write.mock\ndef _mock() -> ToolResult:\n    return ToolResult("Written.", "wrote")\n'
+
+
+def test_writing_tool_without_a_mock_is_a_hint_unless_the_eval_sets_its_result(root: Path) -> None:
+    (root / "tools").mkdir()
+    (root / "tools" / "notes.py").write_text(NOTES)
+    assert checked(root, CASE) == []
+    workflow = root / "agents" / "triage.yaml"
+    workflow.write_text(WORKFLOW.replace("tools: [jira_search]", "tools: [note_write, note_read]"))
+    message = "`note_write` writes and has no mock, so plays of this eval refuse its calls."
+    hint = "Add a mock to the tool with `@note_write.mock`, or its result under `mocks`."
+    assert checked(root, CASE) == [f"1:11: Hint: {message} {hint}"]
+    mocks = "mocks: {note_write: {text: Done.}}\n"
+    assert checked(root, mocks + CASE) == []
+    assert checked(root, f"{CASE}    {mocks}") == []
+    assert len(checked(root, f"{CASE}    {mocks}  - name: two\n    trigger: {{payload: {{id: 8}}}}\n")) == 1
+    (root / "tools" / "notes.py").write_text(NOTES + MOCKED)
+    assert checked(root, CASE) == []
+
+
 def test_quarantine_of_90_days_is_allowed_and_91_days_are_not(root: Path) -> None:
     quarantine = "    quarantine: {until: %s, reason: slow, runs: 9, passed: 8}\n"
     today = datetime.fromtimestamp(SetClock().now(), UTC).date()

@@ -1,11 +1,13 @@
 """The next step of a recorded run with the current files and a live model."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 
-from gofer.evals.affected import affected_runs
+from gofer.evals.affected import RecordedWork, affected_runs
+from gofer.evals.golden_works import GoldenWork
 from gofer.evals.next_step import MOST_ASKED, first_request, with_next_steps
 from gofer.models.language_model import Answer
 from gofer.values.errors import TemporaryError
@@ -30,23 +32,46 @@ class Asked:
     requests: list[bytes]
 
 
-async def asked(works: list[Work], *answers: Answer | Exception) -> Asked:
-    current = {"answer-here": with_system(works[0].bundle, OTHER)}
+async def recorded_golden() -> GoldenWork:
+    work = await recorded_work(looking())
+    return GoldenWork(work.run, work.entries, work.bundles)
+
+
+async def asked(works: Sequence[RecordedWork], *answers: Answer | Exception) -> Asked:
+    first = works[0]
+    current = {"answer-here": with_system(first.bundles[first.run], OTHER)}
     model = ListModel(list(answers))
     found = await with_next_steps(affected_runs(works, current), works, current, lambda _: model)
     return Asked([run.next_step for run in found], model.requests)
 
 
 async def test_same_calls_with_other_spacing_are_the_same_step() -> None:
-    work = await recorded_work(looking())
-    result = await asked([work], says("", ("look", '{ "text" : "a" }')))
+    result = await asked([await recorded_golden()], says("", ("look", '{ "text" : "a" }')))
     assert result.sentences == ['The next step stays: look {"text":"a"}.']
 
 
-async def test_other_call_is_shown_beside_the_recorded_one() -> None:
-    work = await recorded_work(looking())
-    result = await asked([work], says("I know."))
+async def test_other_call_of_a_golden_is_shown_beside_the_recorded_one() -> None:
+    result = await asked([await recorded_golden()], says("I know."))
     assert result.sentences == ['The next step differs: look {"text":"a"} before, an answer in words now.']
+
+
+async def test_calls_of_a_stored_run_are_shown_without_values() -> None:
+    made = memory_run(says("", ("look", {"text": "SECRET"})), says("done"))
+    made.tool("look", "read")
+    work = await recorded_work(made)
+    same = await asked([work], says("", ("look", {"text": "SECRET"})))
+    assert same.sentences == ["The next step stays: look (text)."]
+    other_value = await asked([work], says("", ("look", {"text": "HIDDEN"})))
+    assert other_value.sentences == ["The next step differs in the arguments of look (text)."]
+    other_tool = await asked([work], says("I know."))
+    assert other_tool.sentences == ["The next step differs: look (text) before, an answer in words now."]
+
+
+async def test_names_that_a_model_invents_for_a_stored_run_are_not_shown() -> None:
+    work = await recorded_work(looking())
+    result = await asked([work], says("", ("SECRET", {}), ("look", {"SECRET": 1}), ("look", "SECRET")))
+    expected = "a tool that the prompt does not list, look (), look (unreadable arguments)"
+    assert result.sentences == [f"The next step differs: look (text) before, {expected} now."]
 
 
 async def test_request_has_the_current_prompt_and_the_recorded_history() -> None:

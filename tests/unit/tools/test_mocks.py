@@ -9,6 +9,7 @@ import pytest
 
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
+from gofer.journal.entries import Effect
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.tools import TOOLS as GITHUB_TOOLS
 from gofer.sources.jira.tools import TOOLS as JIRA_TOOLS
@@ -310,6 +311,28 @@ async def test_tool_without_a_mock_is_refused_before_any_request() -> None:
     call = any_call(Nobody(), place=NOWHERE)
     with pytest.raises(ToolError, match="bare has no mock and cannot reach its system here"):
         await tools["bare"].act(call, Arguments())
+
+
+@pytest.mark.parametrize("effect", ["keyed", "blind"])
+async def test_writing_tool_without_a_mock_runs_only_with_a_result_in_the_file(effect: Effect) -> None:
+    acted: list[Arguments] = []
+
+    async def act(call: Call, arguments: Arguments) -> ToolResult:
+        acted.append(arguments)
+        return ToolResult("", "")
+
+    bare = {"bare": Tool("bare", "Bare.", effect, Arguments, act)}
+    call = any_call(Nobody(), place=NOWHERE)
+    with pytest.raises(ToolError) as refused:
+        await mocked(bare, {})["bare"].act(call, Arguments())
+    assert refused.value.message_to_model == (
+        "bare writes and has no mock, so it was not called here; add one with `@bare.mock`, or set its result under "
+        "`mocks` of the eval or in the file of --mocks."
+    )
+    assert refused.value.code == "no_mock"
+    given = mocked(bare, read_overrides("bare: {text: done}", "mocks.yaml", bare))
+    assert (await given["bare"].act(call, Arguments())).text == "done"
+    assert acted == []
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """The report as Markdown: the comment on a pull request, and the summary of a step.
 
-The comment shows what a reviewer must know first: the verdict, the failures, the cases that changed, and the recorded
-runs that the change affects. Costs, reasons of judges and remarks are folded. It never has more than MOST_BYTES bytes.
+The comment shows what a reviewer must know first: what to do, the verdict, the failures, the cases that changed, and
+the recorded runs that the change affects. Costs, reasons of judges and remarks are folded. It never has more than
+MOST_BYTES bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.reports import wording
+from gofer.evals.reports.advice import advice
 from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
 from gofer.values.amounts import counted, money
@@ -37,13 +39,14 @@ def markdown_report(
     Markdown for the end.
     """
     page = BoundedText(MOST_BYTES - len(MARKER) - 1)
-    page.add([f"### {wording.sign_of(result)} {wording.headline(result)}", ""])
+    page.add([f"### {wording.sign_of(result)} {advice(result)}", "", wording.headline(result), ""])
     page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases)), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
     if affected is not None:
         _add_affected(page, affected)
-    _add_costs(page, result, before)
+    if result.cases:
+        _add_costs(page, result, before)
     _add_reasons(page, result)
     page.add([*notes, ""])
     page.add(_footer(result))

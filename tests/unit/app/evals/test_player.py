@@ -287,3 +287,38 @@ async def test_live_tools_and_recording_need_a_live_model() -> None:
         Playing("live", record=True, live_tools=True)
     with pytest.raises(ConfigError, match="--record"):
         Playing(record=True)
+
+
+UNMOCKED = '''\
+from pathlib import Path
+
+from gofer.tool import Arguments, Call, Place, ToolResult, tool
+
+
+class Note(Arguments):
+    """The arguments of a note."""
+
+
+@tool(effect="keyed", place=lambda origin, arguments: Place("notes", "other", "all"))
+async def note_write(call: Call, arguments: Note) -> ToolResult:
+    """Write a note."""
+    Path("FILE").write_text("written")
+    return ToolResult("Written.", "wrote")
+'''
+
+
+@pytest.mark.parametrize("mocks", [{}, {"note_write": {"text": "Mocked."}}], ids=["refused", "mocked"])
+async def test_writing_tool_of_a_company_without_a_mock_is_not_called_in_an_eval(
+    tmp_path: Path, mocks: Mapping[str, object]
+) -> None:
+    made = Folder(tmp_path, PAGER.replace("slack_read_thread", "note_write"))
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "notes.py").write_text(UNMOCKED.replace("FILE", str(tmp_path / "written")))
+    made.steps({"calls": [{"note_write": {}}]}, {"text": "Done."})
+    play = await made.play(Playing("scripted"), mocks=mocks)
+    assert not (tmp_path / "written").exists()
+    (result,) = [one for one in entries(play, ToolResult) if one.call == "1.0"]
+    if mocks:
+        assert (result.status, result.text) == ("ok", "Mocked.")
+    else:
+        assert (result.status, result.text[:32]) == ("error", "note_write writes and has no moc")

@@ -7,10 +7,11 @@ from gofer.evals.results import SuiteResult
 from support.evals.suite_results import affected, hostile_suite, large_suite, passed_case, pull_request
 
 
-def test_first_line_is_the_verdict_with_its_numbers() -> None:
-    first = markdown_report(pull_request()).splitlines()[0]
-    assert first == (
-        "### ❌ 1 regressed · 1 infrastructure · 1 no evidence · 1 quarantined · 38 passed (1 harness only) · "
+def test_first_line_says_the_work_to_do_and_the_next_one_the_verdict_with_its_numbers() -> None:
+    lines = markdown_report(pull_request()).splitlines()
+    assert lines[0] == "### ❌ Mend 1 case (`file-ticket/outage-thread`)."
+    assert lines[2] == (
+        "1 regressed · 1 infrastructure · 1 no evidence · 1 quarantined · 38 passed (1 harness only) · "
         "pass rate 97% [92%, 99%] vs 98% before (p = 0.018) · 0.4148 USD · 38 s"
     )
 
@@ -79,5 +80,5 @@ def test_cases_that_do_not_fit_are_counted() -> None:
 
 def test_suite_without_changes_has_no_table_of_cases() -> None:
     text = markdown_report(SuiteResult(cases=[passed_case("a/b")], at=0.0, seconds=1.0))
-    assert text.startswith("### ✅ 1 passed")
+    assert text.startswith("### ✅ Nothing to do: 1 case passed.\n\n1 passed")
     assert "| case |" not in text
