@@ -7,6 +7,7 @@ from typing import cast
 from gofer.evals.goldens.json_in_texts import fields_in, values_in
 from gofer.evals.goldens.pseudonyms import Form
 from gofer.evals.goldens.sensitive_forms import Sensitive, people_in
+from gofer.evals.goldens.spellings import is_unbroken
 from gofer.values.canonical_json import as_list, as_object, as_text
 
 _PEOPLE = frozenset(
@@ -143,10 +144,13 @@ def parts_of(names: Iterable[Sensitive], ordinary: frozenset[str]) -> Iterator[S
     """Yield the words of names of several words, without words that the company's own prompts use as words."""
     for name in names:
         words = cast(list[str], _WORD.findall(name.word))
-        if name.form != "name" or len(words) < 2:
+        if name.form != "name" or name.bounds == "mailbox" or len(words) < 2:
             continue
         for word in words:
-            if len(word) > _LEAST and word.lower() not in ordinary and not word.isdigit():
+            least = _LEAST + 1
+            if is_unbroken(word):
+                least = _LEAST
+            if len(word) >= least and word.lower() not in ordinary and not word.isdigit():
                 yield Sensitive(word, "name", "word")
 
 

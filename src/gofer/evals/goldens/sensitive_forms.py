@@ -10,9 +10,9 @@ from gofer.evals.goldens.pseudonyms import Form
 from gofer.evals.goldens.secret_forms import secrets_in
 from gofer.sources.registry import SOURCES
 
-Bounds = Literal["word", "code", "any"]
-"""Where a word is replaced. `word`: between characters that are neither letters, digits nor `_`. `code`: between
-characters that are neither letters nor digits. `any`: everywhere, also within other words."""
+Bounds = Literal["mailbox", "word", "code", "any"]
+"""Where a word is replaced. `mailbox`: before `@`. `word`: between characters that are neither letters, digits nor
+`_`. `code`: between characters that are neither letters nor digits. `any`: everywhere, also within other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,16 @@ _PUBLIC = frozenset(
     }
 )  # fmt: skip
 """Names of hosts that belong to vendors or are reserved; they say nothing about a company."""
+_MAILBOXES = frozenset(
+    {
+        "git", "noreply", "donotreply", "info", "hello", "hi", "support", "admin", "administrator", "contact", "help",
+        "sales", "team", "billing", "security", "abuse", "postmaster", "webmaster", "hostmaster", "root", "office",
+        "jobs", "careers", "press", "legal", "privacy", "service", "services", "mail", "email", "notifications",
+        "notification", "alerts", "news", "newsletter", "feedback", "accounts", "accounting", "orders", "marketing",
+        "dev", "test", "user", "ops", "it", "hr", "kontakt", "buero", "bot", "reply", "bounce", "bounces",
+    }
+)  # fmt: skip
+"""Mailboxes that are no names of people. They are ordinary words elsewhere."""
 _RESERVED = frozenset({"test", "example", "invalid", "localhost"})
 """Top-level domains for tests and documentation."""
 _CODES = (
@@ -88,11 +98,17 @@ def _addresses(text: str) -> Iterator[Sensitive]:
     for found in _EMAIL.finditer(text):
         local = (found["quoted"] or found["plain"]).strip("'")
         if any(char.isalnum() for char in local):
-            yield Sensitive(local, "name", "code")
+            yield Sensitive(local, "name", _bounds(local))
         yield from _company(found["host"])
     for pattern in _COMPANIES:
         for company in pattern.findall(text):
             yield from _label(company)
+
+
+def _bounds(local: str) -> Bounds:
+    if re.sub(r"[._+-]", "", local.lower()) in _MAILBOXES:
+        return "mailbox"
+    return "code"
 
 
 def _company(host: str) -> Iterator[Sensitive]:
