@@ -28,8 +28,9 @@ class Redaction:
     def __init__(
         self, words: Iterable[Sensitive], pseudonyms: Pseudonyms, identifiers: Collection[str] = frozenset()
     ) -> None:
-        """Make a redaction. `identifiers` are names of tools, fields, skills and files, which stay where they are whole.
+        """Make a redaction.
 
+        `identifiers` are names of tools, fields, skills and files. They stay where they stand as a whole.
         An identifier that is a single word, such as `mark`, stays as a key of JSON only.
         """
         self._pseudonyms = pseudonyms

@@ -1,6 +1,7 @@
 """Names that JSON within texts holds: bodies of webhooks, answers of tools, blocks in messages."""
 
 import json
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -16,14 +17,14 @@ SLACK = {
     },
 }
 NOTION = {"object": "user", "type": "person", "person": {"email": "z@x.io"}, "name": "Zora Quimby"}
-BODIES = {
+BODIES: Mapping[str, tuple[object, set[str]]] = {
     "profile of Slack": (SLACK, {"zora.q", "zora quimby", "zoraq", "zoraskype"}),
     "user of Notion": (NOTION, {"zora quimby"}),
     "user of a company's tool": ({"fullName": "Zora Quimby", "nickname": "zed"}, {"zora quimby", "zed"}),
     "name beside an avatar": ({"name": "Zora Quimby", "avatar_url": "https://x.example/a"}, {"zora quimby"}),
     "name beside a login": ([{"name": "Zora Quimby", "login": "zq-7"}], {"zora quimby", "zq-7"}),
 }
-WRITTEN = {
+WRITTEN: Mapping[str, Callable[[object], str]] = {
     "whole text": json.dumps,
     "indented block": lambda value: f"The body:\n{json.dumps(value, indent=4)}\nEnd.",
     "behind a bracket that is no JSON": lambda value: f"[see {{this}}] {json.dumps(value)} {{",

@@ -21,7 +21,7 @@ FORMS = {
     "handle": ("Zora Quimby", "zoraquimby", "quimby"),
     "Chinese": ("山田太郎", "今日は山田太郎さんが", "太郎"),
     "Hangul": ("김민수", "김민수가 말했다", "민수"),
-    "dotless": ("Ipek Işık", "IPEK IŞIK, ipek ışık", "şı"),
+    "dotless": ("Işık", "IŞIK, ışık", "şı"),
     "after percent": ("Zora", "x%20Zora%2Cy", "Zora"),
     "in percent": ("Zora", "%5Aora %5a%6fra", "%5a"),
     "after an escape": ("Zora", r"x\nZora\tsaid", "Zora"),
