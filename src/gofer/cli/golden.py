@@ -18,6 +18,7 @@ from gofer.evals.goldens.new_files import write_files
 from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs
+from gofer.projections.words.transcript import harmless
 from gofer.runtime.retention import keep
 from gofer.runtime.run_reader import RunReader
 from gofer.values.amounts import counted
@@ -82,6 +83,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write the golden and print where its files are, or play goldens."""
+    try:
+        return _executed(arguments)
+    except ConfigError as error:
+        # Files of goldens come from others, and an error may quote them.
+        raise ConfigError(harmless(str(error))) from error
+
+
+def _executed(arguments: argparse.Namespace) -> int:
     if arguments.play is not None and not arguments.run:
         return asyncio.run(_play(arguments.play))
     _check(arguments)
