@@ -19,6 +19,10 @@ VERSION = 2
 _DEPTH = 3
 """How often a text may be encoded within another one."""
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+)*")
+_KEY = re.compile(r"\"([A-Za-z0-9]+)\\*\"\s{0,8}:")
+"""A key of JSON, also of JSON that is escaped."""
+_NAMING = frozenset({"tool", "function", "skill", "subagent", "workflow"})
+"""The fields of entries that hold identifiers."""
 _PLAIN = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -31,7 +35,7 @@ class Redaction:
         """Make a redaction.
 
         `identifiers` are names of tools, fields, skills and files. They stay where they stand as a whole.
-        An identifier that is a single word, such as `mark`, stays as a key of JSON only.
+        An identifier that is a single word, such as `mark`, stays as a key, as a called tool and in bundles.
         """
         self._pseudonyms = pseudonyms
         self._words = merged(words)
@@ -56,8 +60,13 @@ class Redaction:
         return text
 
     def value(self, value: object, *, keys: bool = True) -> object:
-        """Return a JSON value with every word replaced in texts and whole numbers, and in keys unless `keys` is off."""
+        """Return a JSON value with every word replaced in texts, whole numbers and keys.
+
+        With `keys` off, the value is a bundle: its keys stay, and texts that are an identifier as a whole.
+        """
         if isinstance(value, str):
+            if not keys and value in self._keys:
+                return value
             return self.text(value)
         if isinstance(value, bool):
             return value
@@ -65,13 +74,18 @@ class Redaction:
             return self._number(value)
         if isinstance(value, Mapping):
             fields = cast(Mapping[str, object], value)
-            replaced = {key: self.value(inner, keys=keys) for key, inner in fields.items()}
+            replaced = {key: self._field(key, inner, keys=keys) for key, inner in fields.items()}
             if keys:
                 return {self._key(key): inner for key, inner in replaced.items()}
             return replaced
         if isinstance(value, list | tuple):
             return [self.value(item, keys=keys) for item in cast(Sequence[object], value)]
         return value
+
+    def _field(self, key: str, value: object, *, keys: bool) -> object:
+        if key in _NAMING and isinstance(value, str) and value in self._keys:
+            return value
+        return self.value(value, keys=keys)
 
     def _key(self, key: str) -> str:
         if key in self._keys:
@@ -104,6 +118,9 @@ class Redaction:
     def _kept(self, text: str) -> bytearray:
         """Return 1 for each character of a text that belongs to an identifier, and 0 for the others."""
         kept = bytearray(len(text))
+        for found in _KEY.finditer(text):
+            if found[1] in self._keys:
+                kept[found.start(1) : found.end(1)] = b"\x01" * len(found[1])
         if not self._identifiers:
             return kept
         for found in _IDENTIFIER.finditer(text):

@@ -1,11 +1,15 @@
 """Names of tools and fields stay where they stand; the same words are replaced everywhere else."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
 
+from gofer.evals.goldens.pseudonyms import Pseudonyms
 from gofer.evals.goldens.redacted_runs import redacted
+from gofer.evals.goldens.redaction import Redaction
 from gofer.evals.goldens.run_file import GoldenRun, line_of
+from gofer.evals.goldens.sensitive_forms import Sensitive
 from gofer.journal.entries import MessageReceived, Recorded, RunAccepted, ToolResult
 from gofer.values.canonical_json import as_object
 from gofer.values.events import Actor, Event
@@ -55,3 +59,21 @@ def test_words_of_mailboxes_stay_elsewhere() -> None:
     assert made.endswith(": hello")
     assert "vexacorp" not in made
     assert "no-reply@" not in made
+
+
+def test_name_of_one_word_stays_as_a_key_and_as_a_tool() -> None:
+    text = 'Author: Mark\n{"mark": "mark", "tool": "Mark"}'
+    (turn,) = redacted([run_with_tools("mark", text=text)], b"salt").turns
+    made = texts_of(turn)[0]
+    assert made.count("mark") == 1
+    assert '{"mark": "' in made
+    assert "Mark" not in made
+    assert '"name": "mark"' in json.dumps(turn.bundles["bundle"])
+
+
+def test_name_of_a_called_tool_stays_within_values() -> None:
+    made = Redaction([Sensitive("Mark", "name", "word")], Pseudonyms(b"salt"), {"mark"})
+    assert made.value({"calls": [{"tool": "mark", "by": "mark"}]}) == {
+        "calls": [{"tool": "mark", "by": made.text("mark")}]
+    }
+    assert made.text("mark") != "mark"
