@@ -1,4 +1,4 @@
-r"""Changes texts that are written as parts of URLs, as escaped JSON or as HTML, such as `%5Aora` and `Zo\u00eb`.
+"""Changes texts that are written as parts of URLs, as escaped JSON or as HTML, such as `%5Aora`.
 
 A change keeps the number of characters. So each character is written again as it was written, and all others stay.
 """
