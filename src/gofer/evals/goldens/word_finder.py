@@ -16,6 +16,8 @@ _PART = re.compile(r"[^\W_][^\W_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W_\u0300-\u
 _GAP = r"[\s._+-]{0,2}"
 """What stands between the words of a name, such as in `Ada Lovelace` and `ada.lovelace`."""
 _SPACED = re.compile(r"[\s._+-]+")
+_LOOKED_UP = 2
+"""The parts by which a word of several parts is looked up."""
 _START = 2
 """The characters by which words within other words are looked up."""
 _LEAST_OWNER = 4
@@ -44,7 +46,7 @@ class WordFinder:
     """Finds a fixed set of words. Raises ConfigError when it is made for too many words."""
 
     def __init__(self, words: Iterable[Sensitive]) -> None:
-        self._parts: dict[str, list[_Spelled]] = {}
+        self._parts: dict[tuple[str, ...], list[_Spelled]] = {}
         self._within: dict[str, list[_Spelled]] = {}
         for word in words:
             self._add(word)
@@ -87,14 +89,16 @@ class WordFinder:
             before = spelled[:at]
         if word.form == "name":
             before = ""
-        self._parts.setdefault(parts[0], []).append(_Spelled(pattern, before, word))
+        self._parts.setdefault(tuple(parts[:_LOOKED_UP]), []).append(_Spelled(pattern, before, word))
         if word.form == "name" and len(parts) > 1:
             # The words of a name also stand together, as in a handle.
-            self._parts.setdefault("".join(parts), []).append(_Spelled(None, "", word))
+            self._parts.setdefault(("".join(parts),), []).append(_Spelled(None, "", word))
 
     def _whole(self, text: str, lowered: str) -> Iterator[Found]:
-        for part in _PART.finditer(lowered):
-            for one in self._parts.get(part[0], ()):
+        parts = list(_PART.finditer(lowered))
+        for index, part in enumerate(parts):
+            pair = tuple(one[0] for one in parts[index : index + _LOOKED_UP])
+            for one in (*self._parts.get((part[0],), ()), *self._parts.get(pair, ())):
                 end = _end(one, lowered, part)
                 if end and _is_bounded(one, lowered, part.start(), end):
                     yield Found(part.start() - len(one.before), end, one.word)
@@ -104,7 +108,7 @@ class WordFinder:
     def _owners(self, text: str, part: re.Match[str]) -> Iterator[Found]:
         """Yield the names of one part that have the `s` of a genitive."""
         name = part[0][:-1]
-        for one in self._parts.get(name, ()):
+        for one in self._parts.get((name,), ()):
             is_owner = one.pattern is None and one.word.form == "name" and text[part.start()].isupper()
             if is_owner and len(name) >= _LEAST_OWNER and _is_bounded(one, text, part.start(), part.end()):
                 yield Found(part.start(), part.end() - 1, one.word)

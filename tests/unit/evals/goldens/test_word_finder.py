@@ -45,12 +45,13 @@ def test_characters_around_an_encoded_name_stay() -> None:
     assert len(made) == len("a%2fb%2F%5Ao%c3%ab%2f100%")
 
 
-def test_two_thousand_addresses_are_replaced_in_two_seconds() -> None:
-    text = "\n".join(f"first{i}q.last{i}w@corp{i}z.com {quote('Zoë Qu')}" for i in range(2_000))
+@pytest.mark.parametrize("local", ["first{0}q.last{0}w", "first.last{0}"])
+def test_two_thousand_addresses_are_replaced_in_two_seconds(local: str) -> None:
+    text = "\n".join(f"{local.format(i)}@corp{i}z.com {quote('Zoë Qu')}" for i in range(2_000))
     started = time.process_time()
     made = Redaction(sensitive_in(text), Pseudonyms(b"salt")).text(text)
     assert time.process_time() - started < 2
-    assert "first1q" not in made
+    assert local.format(1) not in made
 
 
 def test_too_many_words_are_refused() -> None:
