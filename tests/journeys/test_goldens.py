@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -124,3 +125,26 @@ def test_shipped_goldens_replay_identically(
     assert code == 0
     assert len(out.splitlines()) >= 3
     assert {line.partition(": ")[2] for line in out.splitlines()} == {"identical"}
+
+
+def test_characters_that_a_terminal_obeys_are_escaped(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+    FOLDER.mkdir(parents=True)
+    for ending in (".yaml", ".run.json"):
+        shutil.copy(ROOT / FOLDER / f"rfc-review{ending}", FOLDER / f"\x1b[2Jrfc-review{ending}")
+    code, out, err = gofer(capsys, "golden", "--play")
+    assert "\\x1b[2Jrfc-review" in out + err
+    assert "\x1b" not in out + err
+    assert code in (0, 2)
+
+
+@pytest.mark.parametrize("ending", [".yaml", ".run.json"])
+def test_golden_is_written_through_no_link(
+    capsys: pytest.CaptureFixture[str], repository: Path, tmp_path: Path, ending: str
+) -> None:
+    run = run_json(capsys)["run"]
+    FOLDER.mkdir(parents=True)
+    (FOLDER / f"one{ending}").symlink_to(tmp_path / "outside")
+    code, _, err = gofer(capsys, "golden", run, "--name", "one", "--force")
+    assert (code, "is a symbolic link" in err) == (2, True)
+    assert not (tmp_path / "outside").exists()
+    assert len(list(FOLDER.iterdir())) == 1

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,18 +11,23 @@ from gofer.app.operations import Operations
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty, operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.golden_reader import read_golden
+from gofer.evals.goldens.new_files import write_files
 from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs
+from gofer.projections.words.transcript import harmless
 from gofer.runtime.retention import keep
 from gofer.runtime.run_reader import RunReader
 from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError, Gone
 from gofer.values.outside import random_key
 
+_ENDINGS = (".yaml", ".run.json", ".csv")
+"""The endings of the files of a golden."""
 _EXAMPLES = f"""examples:
   gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
   gofer golden 3f2a91 --thread                     the run, and the runs of the conversation that it continues
@@ -78,6 +84,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write the golden and print where its files are, or play goldens."""
+    try:
+        return _executed(arguments)
+    except ConfigError as error:
+        # Files of goldens come from others, and an error may quote them.
+        raise ConfigError(harmless(str(error))) from error
+
+
+def _executed(arguments: argparse.Namespace) -> int:
     if arguments.play is not None and not arguments.run:
         return asyncio.run(_play(arguments.play))
     _check(arguments)
@@ -85,10 +99,9 @@ def execute(arguments: argparse.Namespace) -> int:
         made = asyncio.run(_made(opened, arguments))
         paths = _write(made, arguments)
         asyncio.run(_keep(opened, made.sources))
-    for path in paths:
-        print(f"wrote {path}")
+    print_lines(f"wrote {path}" for path in paths)
     print(f"{counted(made.words, 'word')} got pseudonyms. Read the files before you commit them.")
-    print(f"play it: gofer golden --play {paths[0].stem}")
+    print_lines([f"play it: gofer golden --play {paths[0].stem}"])
     return 0
 
 
@@ -103,7 +116,7 @@ async def _play(names: Sequence[str]) -> int:
             played = await play_recorded(read_golden(path), replayer.replay)
             differs = differs or bool(played.differs)
             outcomes = ", ".join(replay.outcome for replay in played.replays)
-            print(f"{path.stem}: {played.differs or outcomes}")
+            print_lines([f"{path.stem}: {played.differs or outcomes}"])
     return int(differs)
 
 
@@ -146,21 +159,16 @@ def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:
     if not arguments.name:
         golden = golden.model_copy(update={"golden": _free_name(golden.workflow)})
     path = FOLDER / f"{golden.golden}.yaml"
-    if path.exists() and not arguments.force:
-        raise ConfigError(f"{path} exists; choose another --name, or replace it with --force.")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    recording_path(path).write_bytes(made.recording)
-    path.write_text(golden_text(golden), encoding="utf-8")
-    paths = [path, recording_path(path)]
+    contents = {path: golden_text(golden).encode(), recording_path(path): made.recording}
     if arguments.csv:
-        paths.append(path.with_suffix(".csv"))
-        paths[-1].write_text(csv_text(golden), encoding="utf-8-sig", newline="")
-    return paths
+        contents[path.with_suffix(".csv")] = csv_text(golden).encode("utf-8-sig")
+    write_files(contents, force=arguments.force)
+    return [*contents]
 
 
 def _free_name(workflow: str) -> str:
     number = 1
-    while (FOLDER / f"{workflow}-{number}.yaml").exists():
+    while any(os.path.lexists(FOLDER / f"{workflow}-{number}{ending}") for ending in _ENDINGS):
         number += 1
     return f"{workflow}-{number}"
 

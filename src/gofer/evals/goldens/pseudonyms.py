@@ -67,6 +67,8 @@ class Pseudonyms:
 
 def lower(word: str) -> str:
     """Return a word in lower case, with the same number of characters."""
+    if word.isascii():
+        return word.lower()
     return "".join(char.lower() if len(char.lower()) == 1 else char for char in word)
 
 

@@ -24,6 +24,8 @@ _FIXED = frozenset(
     {"kind", "status", "effect", "tool", "code", "prefix_sha256", "media_type", "finish_reason", "workflow"}
 )
 """Fields of entries that never hold words of people."""
+_IDENTIFYING_FIELDS = ("tool", "file", "skill", "workflow", "subagent")
+"""Fields of entries with names that the engine looks up."""
 SHORT = 8
 """The characters of a shortened run id."""
 
@@ -46,14 +48,14 @@ class Redacted:
 def redacted(turns: Sequence[GoldenRun], salt: bytes, given: Iterable[str] = ()) -> Redacted:
     """Return the runs with pseudonyms. `given` are words that a person wants replaced as well.
 
-    Raises ConfigError if a given word is part of the name of a tool or a field, or a request cannot be built again.
+    Raises ConfigError if a given word is the name of a tool or a field, or a request cannot be built again.
     """
     bodies = [_as_value(turn) for turn in turns]
-    protected = _protected(turns)
-    words = [*_words(bodies, turns, protected), *_customer(given, protected)]
+    identifiers = _identifiers(turns)
+    words = [*_words(bodies, turns), *_customer(given, identifiers)]
     avoided = {lower(word) for body in bodies for text in texts_in(body) for word in _WORD.findall(text)}
     pseudonyms = Pseudonyms(salt, avoided)
-    redaction = Redaction(words, pseudonyms)
+    redaction = Redaction(words, pseudonyms, identifiers)
     names = DerivedNames()
     for run in dict.fromkeys(run for turn in turns for run in (*turn.earlier, turn.run)):
         names.rename(run, pseudonyms.of(run, "code"))
@@ -78,16 +80,15 @@ def _text(content: bytes) -> str | None:
         return None
 
 
-def _words(bodies: Sequence[object], turns: Sequence[GoldenRun], protected: str) -> Iterator[Sensitive]:
+def _words(bodies: Sequence[object], turns: Sequence[GoldenRun]) -> Iterator[Sensitive]:
     ordinary = ordinary_words(_company_texts(turns))
     names = [name for body in bodies for name in known_names(body)]
     names += [name for turn in turns for entry in _entries(turn) for name in named_in_entry(entry)]
     by_form = [word for body in bodies for word in sensitive_in(body)]
     runs = {run for turn in turns for run in (*turn.journals, *turn.earlier)}
     for word in (*names, *parts_of([*names, *by_form], ordinary), *by_form):
-        if word.word in runs or _is_ordinary(word, ordinary) or _is_within(word, protected):
-            continue
-        yield word
+        if word.word not in runs and not _is_ordinary(word, ordinary):
+            yield word
 
 
 def _is_ordinary(word: Sensitive, ordinary: frozenset[str]) -> bool:
@@ -111,8 +112,8 @@ def _journals(turn: GoldenRun) -> Sequence[Lines]:
     return [*turn.earlier.values(), *turn.journals.values()]
 
 
-def _protected(turns: Sequence[GoldenRun]) -> str:
-    """Return the names of entries, fields and tools, one a line, which must stay."""
+def _identifiers(turns: Sequence[GoldenRun]) -> frozenset[str]:
+    """Return the names of entries, fields, tools, skills and files, which must stay."""
     names = {*KINDS, *_FIXED}
     for turn in turns:
         for bundle in turn.bundles.values():
@@ -121,10 +122,10 @@ def _protected(turns: Sequence[GoldenRun]) -> str:
                 names.add(as_text(function.get("name")))
                 names.update(as_object(as_object(function.get("parameters")).get("properties")))
             names.update(_keys(bundle))
-        for journal in _journals(turn):
-            names.update(as_text(as_object(line["entry"]).get("tool")) for line in journal)
-            names.update(key for line in journal for key in as_object(line["entry"]))
-    return "\n".join(sorted(filter(None, names)))
+        for entry in _entries(turn):
+            names.update(as_text(entry.get(field)) for field in _IDENTIFYING_FIELDS)
+            names.update(entry)
+    return frozenset(filter(None, names))
 
 
 def _keys(value: object) -> Iterator[str]:
@@ -136,14 +137,11 @@ def _keys(value: object) -> Iterator[str]:
         yield from _keys(item)
 
 
-def _is_within(word: Sensitive, protected: str) -> bool:
-    return re.search(rf"(?im)(?<![a-z0-9]){re.escape(word.word)}(?![a-z0-9])", protected) is not None
-
-
-def _customer(given: Iterable[str], protected: str) -> Iterator[Sensitive]:
+def _customer(given: Iterable[str], identifiers: frozenset[str]) -> Iterator[Sensitive]:
+    lowered = {lower(name) for name in identifiers}
     for word in customer_words(given):
-        if lower(word.word) in protected.lower():
-            raise ConfigError(f"--redact {word.word!r} is part of the name of a tool or a field; write a longer word.")
+        if lower(word.word) in lowered:
+            raise ConfigError(f"--redact {word.word!r} is the name of a tool or a field; write a longer word.")
         yield word
 
 

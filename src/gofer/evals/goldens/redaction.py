@@ -3,64 +3,45 @@
 A word is also found in other upper and lower case, in JSON that escapes its letters, in URLs, in HTML and in base64.
 """
 
-import html
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import cast
-from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 from gofer.evals.goldens.base64_texts import texts_in_base64, within_base64
-from gofer.evals.goldens.pseudonyms import Pseudonyms, lower
-from gofer.evals.goldens.sensitive_forms import Bounds, Sensitive, found_by_form
+from gofer.evals.goldens.encoded_texts import decodings, within_encodings
+from gofer.evals.goldens.pseudonyms import Pseudonyms
+from gofer.evals.goldens.sensitive_forms import Sensitive, found_by_form
+from gofer.evals.goldens.word_finder import WordFinder, merged
 from gofer.values.errors import ConfigError
 
-VERSION = 1
+VERSION = 2
 """The version of the rules of redaction."""
 _DEPTH = 3
 """How often a text may be encoded within another one."""
-_LEFT: Mapping[Bounds, str] = {"word": r"(?<!\w)", "code": r"(?<![^\W_])", "any": ""}
-_RIGHT: Mapping[Bounds, str] = {"word": r"(?!\w)", "code": r"(?![^\W_])", "any": ""}
-_WIDTHS: Sequence[Bounds] = ("word", "code", "any")
-_GAP = r"[\s._+-]{0,2}"
-"""What stands between the words of a name, such as in `Ada Lovelace` and `ada.lovelace`."""
-_SPACED = re.compile(r"[\s._+-]+")
-_ESCAPED_LETTER = re.compile(r"\\u[0-9a-fA-F]{4}")
-
-
-def _json_escaped(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
-def _json_unescaped(text: str) -> str:
-    try:
-        return str(json.loads(f'"{text}"'))
-    except ValueError:
-        return text
-
-
-_ENCODINGS: Sequence[tuple[Callable[[str], str], Callable[[str], str]]] = (
-    (str, str),
-    (_json_escaped, _json_unescaped),
-    (quote, unquote),
-    (quote_plus, unquote_plus),
-    (lambda text: quote(text, safe=""), unquote),
-    (html.escape, html.unescape),
-)
-"""How texts write words: an encoder with its decoder."""
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+)*")
+_KEY = re.compile(r"\"([A-Za-z0-9]+)\\*\"\s{0,8}:")
+"""A key of JSON, also of JSON that is escaped."""
+_NAMING = frozenset({"tool", "function", "skill", "subagent", "workflow"})
+"""The fields of entries that hold identifiers."""
+_PLAIN = re.compile(r"[A-Za-z0-9]+")
 
 
 class Redaction:
     """The replacement of a set of words by their pseudonyms, in texts and JSON values."""
 
-    def __init__(self, words: Iterable[Sensitive], pseudonyms: Pseudonyms) -> None:
+    def __init__(
+        self, words: Iterable[Sensitive], pseudonyms: Pseudonyms, identifiers: Collection[str] = frozenset()
+    ) -> None:
+        """Make a redaction.
+
+        `identifiers` are names of tools, fields, skills and files. They stay where they stand as a whole.
+        An identifier that is a single word, such as `mark`, stays as a key, as a called tool and in bundles.
+        """
         self._pseudonyms = pseudonyms
-        self._words: dict[str, Sensitive] = {}
-        for word in words:
-            key = lower(word.word)
-            self._words[key] = _wider(self._words.get(key, word), word)
-        self._decoders: list[tuple[Callable[[str], str], Callable[[str], str], Sensitive]] = []
-        self._pattern = self._compiled()
+        self._words = merged(words)
+        self._finder = WordFinder(self._words.values())
+        self._keys = frozenset(identifiers)
+        self._identifiers = frozenset(one for one in identifiers if not _PLAIN.fullmatch(one))
 
     @property
     def words(self) -> Sequence[str]:
@@ -68,16 +49,24 @@ class Redaction:
         return [*self._words]
 
     def text(self, text: str, depth: int = 0) -> str:
-        """Return a text with every word replaced, also within base64."""
+        """Return a text with every word replaced, also within base64 and other encodings."""
+        if not self._words:
+            return text
         if depth < _DEPTH:
             text = within_base64(text, lambda inner: self.text(inner, depth + 1))
-        if self._pattern is None:
-            return text
-        return self._pattern.sub(self._replaced, text)
+        text = self._plain(text)
+        if depth < _DEPTH:
+            return within_encodings(text, lambda inner: self.text(inner, depth + 1))
+        return text
 
     def value(self, value: object, *, keys: bool = True) -> object:
-        """Return a JSON value with every word replaced in texts and whole numbers, and in keys unless `keys` is off."""
+        """Return a JSON value with every word replaced in texts, whole numbers and keys.
+
+        With `keys` off, the value is a bundle: its keys stay, and texts that are an identifier as a whole.
+        """
         if isinstance(value, str):
+            if not keys and value in self._keys:
+                return value
             return self.text(value)
         if isinstance(value, bool):
             return value
@@ -85,17 +74,23 @@ class Redaction:
             return self._number(value)
         if isinstance(value, Mapping):
             fields = cast(Mapping[str, object], value)
-            replaced = {key: self.value(inner, keys=keys) for key, inner in fields.items()}
+            replaced = {key: self._field(key, inner, keys=keys) for key, inner in fields.items()}
             if keys:
-                return {self.text(key): inner for key, inner in replaced.items()}
+                return {self._key(key): inner for key, inner in replaced.items()}
             return replaced
         if isinstance(value, list | tuple):
             return [self.value(item, keys=keys) for item in cast(Sequence[object], value)]
         return value
 
-    def remaining(self, text: str) -> bool:
-        """Return whether a text still holds a word that must be replaced."""
-        return self.text(text) != text
+    def _field(self, key: str, value: object, *, keys: bool) -> object:
+        if key in _NAMING and isinstance(value, str) and value in self._keys:
+            return value
+        return self.value(value, keys=keys)
+
+    def _key(self, key: str) -> str:
+        if key in self._keys:
+            return key
+        return self.text(key)
 
     def _number(self, number: int) -> int:
         written = str(number)
@@ -106,52 +101,42 @@ class Redaction:
             return int(replaced)
         return number
 
-    def _compiled(self) -> re.Pattern[str] | None:
-        alternatives: list[tuple[int, str]] = []
-        for word in sorted(self._words.values(), key=lambda one: (-len(one.word), one.word)):
-            spellings: dict[str, int] = {}
-            for encode, decode in _ENCODINGS:
-                spelled = encode(word.word)
-                if spelled in spellings:
-                    continue
-                spellings[spelled] = len(self._decoders)
-                self._decoders.append((encode, decode, word))
-                pattern = _pattern_of(spelled, word, plain=encode is str)
-                alternatives.append((len(spelled), f"(?P<w{spellings[spelled]}>{pattern})"))
-        if not alternatives:
-            return None
-        alternatives.sort(key=lambda one: -one[0])
-        return re.compile("|".join(pattern for _, pattern in alternatives), re.IGNORECASE)
+    def _plain(self, text: str) -> str:
+        found = self._finder.found(text)
+        if not found:
+            return text
+        kept = self._kept(text)
+        written: list[str] = []
+        end = 0
+        for one in found:
+            if any(kept[one.start : one.end]):
+                continue
+            written += [text[end : one.start], self._pseudonyms.of(text[one.start : one.end], one.word.form)]
+            end = one.end
+        return "".join([*written, text[end:]])
 
-    def _replaced(self, found: re.Match[str]) -> str:
-        encode, decode, word = self._decoders[int((found.lastgroup or "w0")[1:])]
-        matched = decode(found[0])
-        if encode is not str and decode is not _json_unescaped and encode(matched) != found[0]:
-            # Percent signs may be followed by lower case.
-            return encode(self._pseudonyms.of(matched, word.form)).lower()
-        return encode(self._pseudonyms.of(matched, word.form))
-
-
-def _wider(one: Sensitive, other: Sensitive) -> Sensitive:
-    """Return a word that was found twice, with the wider bounds, and as a code if one of the two is a code."""
-    form = one.form
-    if other.form == "code":
-        form = "code"
-    bounds = one.bounds
-    if _WIDTHS.index(other.bounds) > _WIDTHS.index(bounds):
-        bounds = other.bounds
-    return Sensitive(one.word, form, bounds)
+    def _kept(self, text: str) -> bytearray:
+        """Return 1 for each character of a text that belongs to an identifier, and 0 for the others."""
+        kept = bytearray(len(text))
+        for found in _KEY.finditer(text):
+            if found[1] in self._keys:
+                kept[found.start(1) : found.end(1)] = b"\x01" * len(found[1])
+        if not self._identifiers:
+            return kept
+        for found in _IDENTIFIER.finditer(text):
+            for start, end in _whole(found):
+                if text[start:end] in self._identifiers:
+                    kept[start:end] = b"\x01" * (end - start)
+        return kept
 
 
-def _pattern_of(spelled: str, word: Sensitive, *, plain: bool) -> str:
-    inner = re.escape(spelled)
-    if plain and word.form == "name":
-        parts = [part for part in _SPACED.split(spelled) if part]
-        inner = _GAP.join(map(re.escape, parts))
-    if not plain:
-        # The character before an encoded word may be the end of another encoding, such as `n` of `\n`.
-        return inner
-    return f"{_LEFT[word.bounds]}{inner}{_RIGHT[word.bounds]}"
+def _whole(found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of an identifier, and of its parts between dots, as in `run.acme_search`."""
+    yield found.span()
+    at = found.start()
+    for part in found[0].split("."):
+        yield at, at + len(part)
+        at += len(part) + 1
 
 
 def views(text: str, depth: int = 0) -> Iterator[str]:
@@ -159,15 +144,7 @@ def views(text: str, depth: int = 0) -> Iterator[str]:
     yield text
     if depth >= _DEPTH:
         return
-    others: set[str] = set()
-    if "%" in text:
-        others.add(unquote(text))
-    if "\\u" in text:
-        others.add(_ESCAPED_LETTER.sub(lambda found: _json_unescaped(found[0]), text))
-    if "&" in text:
-        others.add(html.unescape(text))
-    others.update(texts_in_base64(text))
-    for other in others - {text}:
+    for other in {*decodings(text), *texts_in_base64(text)} - {text}:
         yield from views(other, depth + 1)
 
 

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from typing import Literal
 
 from gofer.evals.goldens.pseudonyms import Form
+from gofer.evals.goldens.secret_forms import secrets_in
 from gofer.sources.registry import SOURCES
 
-Bounds = Literal["word", "code", "any"]
-"""Where a word is replaced. `word`: between characters that are neither letters, digits nor `_`. `code`: between
-characters that are neither letters nor digits. `any`: everywhere, also within other words."""
+Bounds = Literal["mailbox", "word", "code", "any"]
+"""Where a word is replaced. `mailbox`: before `@`. `word`: between characters that are neither letters, digits nor
+`_`. `code`: between characters that are neither letters nor digits. `any`: everywhere, also within other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,10 @@ class Sensitive:
     bounds: Bounds
 
 
-_EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])([A-Za-z0-9._%+-]{1,64})@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24})")
+_EMAIL = re.compile(
+    r"(?<![\w.%+'-])(?:\"(?P<quoted>[^\"\n]{1,64})\"|(?P<plain>[\w.%+'-]{1,64}))@"
+    r"(?P<host>(?:[^\W_](?:[\w-]{0,62})\.)+[^\W\d_]{2,24})"
+)
 _PUBLIC = frozenset(
     {
         "www", "app", "status", "support", "developers", "docs", "gmail", "googlemail", "outlook", "hotmail", "yahoo",
@@ -31,38 +36,44 @@ _PUBLIC = frozenset(
     }
 )  # fmt: skip
 """Names of hosts that belong to vendors or are reserved; they say nothing about a company."""
+_MAILBOXES = frozenset(
+    {
+        "git", "noreply", "donotreply", "info", "hello", "hi", "support", "admin", "administrator", "contact", "help",
+        "sales", "team", "billing", "security", "abuse", "postmaster", "webmaster", "hostmaster", "root", "office",
+        "jobs", "careers", "press", "legal", "privacy", "service", "services", "mail", "email", "notifications",
+        "notification", "alerts", "news", "newsletter", "feedback", "accounts", "accounting", "orders", "marketing",
+        "dev", "test", "user", "ops", "it", "hr", "kontakt", "buero", "bot", "reply", "bounce", "bounces",
+    }
+)  # fmt: skip
+"""Mailboxes that are no names of people. They are ordinary words elsewhere."""
 _RESERVED = frozenset({"test", "example", "invalid", "localhost"})
 """Top-level domains for tests and documentation."""
 _CODES = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{16,8000}?-----END [A-Z ]*PRIVATE KEY-----"),
-    re.compile(r"(?<![A-Za-z0-9])glpat-[\w-]{16,}"),
-    re.compile(r"(?<![A-Za-z0-9])(?:sk|pk|rk|gsk|xai|hf|r8|nvapi|tgp|secret|whsec)[-_][A-Za-z0-9_-]{12,}"),
-    re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    re.compile(r"(?<![A-Za-z0-9])AIza[\w-]{20,}"),
-    re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
     # Ids of 128 bits with and without hyphens, and of 96 bits.
     re.compile(r"(?<![A-Za-z0-9:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![A-Za-z0-9])"),
     re.compile(r"(?<![A-Za-z0-9])(?=[0-9a-f]*[a-f])(?=[a-f]*[0-9])(?:[0-9a-f]{32}|[0-9a-f]{24})(?![A-Za-z0-9])"),
     # Telephone numbers with a country code, or in groups after an area code.
-    re.compile(r"(?<![\w+])\+[1-9][0-9](?:[ ()./-]{0,2}[0-9]){6,12}(?![0-9])"),
-    re.compile(r"(?<![\w+])\(?0?[2-9][0-9]{2}\)?[ -][0-9]{3}[ -][0-9]{4}(?![0-9])"),
+    re.compile(r"(?<![\w+])\+[1-9][0-9](?:[ ()./-]{0,3}[0-9]){6,12}(?![0-9])"),
+    re.compile(r"(?<![\w+.-])\(?0?[2-9][0-9]{2}\)?[ .-][0-9]{3}[ .-][0-9]{4}(?![0-9]|\.[0-9])"),
+    # Telephone numbers of one country: an area code that begins with 0.
+    re.compile(
+        r"(?<![\w+.,:/-])\(?0[1-9][0-9]{1,4}\)?(?: ?[/.-] ?| )[0-9]{3,10}(?:[ -][0-9]{2,8}){0,4}(?![\w]|[.:,-][0-9])"
+    ),
 )
 _OF_SOURCES = [source.identifying for source in SOURCES.values()]
 _COMPANIES = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.companies]
 _PEOPLE = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.people]
 _SOURCE_CODES = [re.compile(pattern) for words in _OF_SOURCES for pattern in words.codes]
 _VENDORS = frozenset(host for words in _OF_SOURCES for host in words.hosts)
-_SECRET_FIELD = re.compile(
-    r"(?i)(?:password|passwd|passphrase|api[_-]?key|access[_-]?key|client[_-]?secret|auth[_-]?token|bearer)"
-    r"[\"']?\s*[:=]?\s*[\"']?([A-Za-z0-9+/_.~=-]*[0-9][A-Za-z0-9+/_.~=-]*)"
-)
-_LEAST_SECRET = 8
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_IBAN = re.compile(r"(?i)(?<![a-z0-9])[a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,3})?(?![a-z0-9])")
 _CARD = re.compile(r"(?<![A-Za-z0-9.])[3-6](?:[ -]?[0-9]){12,18}(?![0-9.])")
 _IPV4 = re.compile(
     r"(?<![0-9.])(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?![0-9.])"
 )
-_IPV6 = re.compile(r"(?<![0-9A-Za-z:])(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4})(?![0-9A-Za-z:])")
+_IPV6 = re.compile(r"(?i)(?<![0-9a-z:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![0-9a-z:])")
+_LEAST_IPV6 = 5
+"""The digits of the shortest address; `::1` and the like name every machine."""
+_LEAST_IBAN = 15
 _LOCAL = ("127.", "0.", "255.")
 
 
@@ -72,9 +83,8 @@ def found_by_form(text: str) -> Iterator[Sensitive]:
     for pattern in (*_CODES, *_SOURCE_CODES):
         for found in pattern.findall(text):
             yield Sensitive(found, "code", "code")
-    for secret in _SECRET_FIELD.findall(text):
-        if len(secret) >= _LEAST_SECRET:
-            yield Sensitive(secret, "code", "code")
+    for secret in secrets_in(text):
+        yield Sensitive(secret, "code", "code")
     yield from _numbers(text)
 
 
@@ -85,13 +95,20 @@ def people_in(text: str) -> Iterator[str]:
 
 
 def _addresses(text: str) -> Iterator[Sensitive]:
-    for local, host in _EMAIL.findall(text):
-        # The parts of an address are names; `no-reply` and the like only name a mailbox.
-        yield Sensitive(local, "name", "code")
-        yield from _company(host)
+    for found in _EMAIL.finditer(text):
+        local = (found["quoted"] or found["plain"]).strip("'")
+        if any(char.isalnum() for char in local):
+            yield Sensitive(local, "name", _bounds(local))
+        yield from _company(found["host"])
     for pattern in _COMPANIES:
         for company in pattern.findall(text):
             yield from _label(company)
+
+
+def _bounds(local: str) -> Bounds:
+    if re.sub(r"[._+-]", "", local.lower()) in _MAILBOXES:
+        return "mailbox"
+    return "code"
 
 
 def _company(host: str) -> Iterator[Sensitive]:
@@ -108,19 +125,41 @@ def _label(label: str) -> Iterator[Sensitive]:
 
 
 def _numbers(text: str) -> Iterator[Sensitive]:
-    for number in _IBAN.findall(text):
-        if _is_iban(number):
-            yield Sensitive(number, "code", "code")
+    for written in _IBAN.findall(text):
+        yield from (Sensitive(number, "code", "code") for number in _ibans(written))
     for number in _CARD.findall(text):
         if _is_card(number):
             yield Sensitive(number, "code", "code")
-    for address in (*_IPV4.findall(text), *_IPV6.findall(text)):
+    for address in _IPV4.findall(text):
         if not address.startswith(_LOCAL):
+            yield Sensitive(address, "code", "code")
+    for address in _IPV6.findall(text):
+        if _is_ipv6(address):
             yield Sensitive(address, "code", "code")
 
 
+def _is_ipv6(address: str) -> bool:
+    if sum(char.isalnum() for char in address) < _LEAST_IPV6:
+        return False
+    try:
+        IPv6Address(address)
+    except ValueError:
+        return False
+    return True
+
+
+def _ibans(written: str) -> Iterator[str]:
+    """Yield the account number at the beginning of a text, behind which short words may stand."""
+    groups = re.split(r"(?=[ -])", written)
+    for end in range(len(groups), 0, -1):
+        number = "".join(groups[:end])
+        if len(number) >= _LEAST_IBAN and _is_iban(number):
+            yield number
+            return
+
+
 def _is_iban(number: str) -> bool:
-    plain = number.replace(" ", "")
+    plain = number.replace(" ", "").replace("-", "")
     moved = f"{plain[4:]}{plain[:4]}"
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 

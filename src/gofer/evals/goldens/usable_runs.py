@@ -8,6 +8,7 @@ from gofer.replay.recorded_run import RecordedRun, recorded_run
 from gofer.runtime.listed_record import listed_record
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
+from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError, OtherVersion
 
 MOST_TURNS = 20
@@ -42,6 +43,8 @@ def _usable(record: RunRecord) -> RunRecord:
         raise ConfigError(f"Run {run} is damaged, so it cannot become a golden; restore it from a backup first.")
     if record.progress.private:
         raise ConfigError(f"Run {run} is private, and private runs never become goldens.")
+    if _is_of_private_repository(record):
+        raise ConfigError(f"Run {run} is about a private repository, and such runs never become goldens.")
     if record.progress.parent:
         raise ConfigError(f"Run {run} is a subagent run; name the run that asked it, which holds both.")
     if record.progress.finished is None:
@@ -53,11 +56,23 @@ def _usable(record: RunRecord) -> RunRecord:
     return record
 
 
+def _is_of_private_repository(record: RunRecord) -> bool:
+    event = record.progress.event
+    if event is None:
+        return False
+    spec = BY_SOURCE.get(event.source)
+    return spec is not None and spec.is_restricted(event)
+
+
 async def _golden_run(record: RunRecord, runs: RunReader) -> GoldenRun:
     recorded = await recorded_run(record, runs.stores)
     for earlier in recorded.earlier:
-        if await runs.read(earlier, OPERATOR) is None:
-            raise ConfigError(f"Run {record.run} continues a private run, and private runs never become goldens.")
+        before = await runs.read(earlier, OPERATOR)
+        if before is None or before.progress.private or _is_of_private_repository(before):
+            raise ConfigError(
+                f"Run {record.run} continues a private run or one about a private repository, and such runs never "
+                "become goldens."
+            )
     missing = [name for name in _stored_files(recorded) if name not in recorded.bodies]
     if missing:
         raise ConfigError(f"A file of run {record.run} cannot be read any more, so the run cannot be played again.")

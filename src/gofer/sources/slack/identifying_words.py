@@ -8,7 +8,7 @@ IDENTIFYING = IdentifyingWords(
         r"(?<![A-Za-z0-9_])(?=[A-Z]*[0-9])[UWCDGTESBAF][A-Z0-9]{7,11}(?![A-Za-z0-9_])",
         r"(?<=<@)[UW][A-Z0-9]{6,}",
         r"(?<=<#)[CDG][A-Z0-9]{6,}",
-        r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}",
+        r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/([A-Za-z0-9/_-]{12,})",
     ),
     companies=(r"(?i)(?<![a-z0-9.-])([a-z0-9][a-z0-9-]{1,62})\.(?:enterprise\.)?slack\.com(?![a-z0-9])",),
     people=(

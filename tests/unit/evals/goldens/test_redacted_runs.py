@@ -67,7 +67,7 @@ def test_owner_and_digest_name_no_machine_and_no_content() -> None:
 @pytest.mark.parametrize("word", ["jira", "description", "text", "run.accepted"])
 def test_word_that_names_a_tool_or_a_field_is_refused(word: str) -> None:
     turns = read_golden(SHIPPED / "ticket-from-a-reaction.yaml").turns
-    with pytest.raises(ConfigError, match="part of the name of a tool or a field"):
+    with pytest.raises(ConfigError, match="is the name of a tool or a field"):
         redacted(turns, b"salt", [word])
 
 

@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+from collections.abc import Callable, Mapping
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -67,7 +68,7 @@ def test_times_and_numbers_of_messages_stay() -> None:
     assert redaction(found_in=text).text(text) == text
 
 
-ENCODERS = {
+ENCODERS: Mapping[str, Callable[[str], str]] = {
     "plain": str,
     "upper": str.upper,
     "json": json.dumps,
