@@ -106,3 +106,23 @@ def test_start_of_gofer_does_not_read_evals(root: Path) -> None:
 
 def test_shipped_evals_have_no_mistake() -> None:
     assert [str(found) for found in eval_mistakes(ROOT / "agents", SetClock()) if not found.is_hint] == []
+
+
+@pytest.mark.parametrize(
+    ("world", "problem"),
+    [
+        ("", "The case has no world, so nothing can change at `jira`. Give the case a `world`, or remove it."),
+        ("{slack: {}}", "The world of the case has no `jira`, so nothing can change there."),
+        ("worlds/small.yaml", "The world of the case has no `jira`, so nothing can change there."),
+        ("demo", ""),
+    ],
+)
+def test_path_of_a_system_that_the_world_lacks_is_a_mistake(root: Path, world: str, problem: str) -> None:
+    (root / "evals" / "worlds").mkdir()
+    (root / "evals" / "worlds" / "small.yaml").write_text("slack: {}\n")
+    key = f"    world: {world}\n" * bool(world)
+    found = [
+        one for one in checked(root, f"{CASE}{key}    expect: {{world: {{unchanged: [jira]}}}}\n") if "jira" in one
+    ]
+    assert len(found) == bool(problem)
+    assert all(problem in one for one in found)

@@ -123,7 +123,8 @@ class Player:
         if not self.playing.live_tools:
             # This clock stands still while a model answers.
             seconds += one.asked.seconds
-        return self._played(one, changes, round(seconds * 1000))
+        systems = world.contents or {}
+        return replace(self._played(one, changes, round(seconds * 1000)), systems=list(systems))
 
     async def _play_golden(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a golden: its replay, or new answers over its recorded outcomes. No system is reached."""
@@ -143,7 +144,7 @@ class Player:
             await one.play_golden(events_of(read), begins, world.recorded)
         self._record(loaded, case, number, one.asked)
         latency_ms = round((clock.now() - begins[0] + one.asked.seconds) * 1000)
-        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False)
+        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False, systems=())
         if world.recorded.unrecorded and not play.no_evidence:
             return replace(play, no_evidence=_unrecorded(world.recorded.unrecorded[0]))
         return play
