@@ -69,3 +69,9 @@ def test_whole_suite_lists_the_texts_that_no_case_loads(capsys: Capture, reposit
     for name in names.values():
         assert line in (repository.path / name).read_text()
     assert "are loaded by no case" not in gofer(capsys, "eval", "restarted")[1]
+
+
+def test_recording_and_resuming_exclude_each_other(capsys: Capture, repository: SmallRepository) -> None:
+    code, out, err = gofer(capsys, "eval", "--record", "--resume")
+    assert (code, out) == (2, "")
+    assert err.endswith("Use either --resume or --record: a run that is not played again has no answers to record.\n")

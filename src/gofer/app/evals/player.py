@@ -163,8 +163,9 @@ class Player:
         return VirtualClock(begin, really_waits=self.playing.answers == "live")
 
     def _record(self, loaded: LoadedEval, case: Case, number: int, asked: Asked) -> None:
-        if self.playing.record and number == 1:
-            self.book.keep(loaded.name, case.name, asked.answers)
+        # A failure of infrastructure leaves only a part of the answers.
+        if self.playing.record and number == 1 and not asked.failure:
+            self.book.keep(loaded, case.name, asked.answers)
 
     def _played(self, one: OnePlay, changes: Mapping[str, object], latency_ms: int) -> Play:
         asked = one.asked
@@ -194,7 +195,7 @@ class Player:
                 return only(PlayedScript(script, asked))
             case "recorded":
                 of_case = self.book.answers(loaded.name).cases.get(case.name, ())
-                return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
+                return only(RecordedModel(self.book.by_request(loaded), of_case, asked, clock))
 
     async def _open(
         self, loaded: LoadedEval, case: Case, world: CaseWorld | GoldenWorld, clock: VirtualClock, *, is_real: bool
@@ -267,7 +268,7 @@ class Player:
 
 @contextlib.asynccontextmanager
 async def open_player(settings: Settings, root: Path, playing: Playing) -> AsyncGenerator[Player]:
-    """Open the player for the workflows of a folder. At its end it writes the recorded answers, if it records.
+    """Open the player for the workflows of a folder. At its end, also after an error, it writes the recorded answers.
 
     Raises ConfigError with every mistake in the folder.
     """
@@ -278,9 +279,11 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
             replays = GoldenReplays(replayer_of(catalog, company, http), bundles_of(catalog, company))
-            yield Player(settings, catalog, company, http, processes, playing, book, replays)
-    if playing.record:
-        book.write()
+            try:
+                yield Player(settings, catalog, company, http, processes, playing, book, replays)
+            finally:
+                if playing.record:
+                    book.write()
 
 
 @contextlib.asynccontextmanager

@@ -60,6 +60,12 @@ class Choices:
     baseline: SuiteResult | None = None
     resume: bool = False
 
+    def __post_init__(self) -> None:
+        if self.resume and self.playing.record:
+            raise ConfigError(
+                "Use either --resume or --record: a run that is not played again has no answers to record."
+            )
+
 
 def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCase]:
     """Return the chosen cases of a folder. Raises ConfigError for mistakes in evals and for unknown names.
