@@ -75,3 +75,12 @@ def test_recording_and_resuming_exclude_each_other(capsys: Capture, repository: 
     code, out, err = gofer(capsys, "eval", "--record", "--resume")
     assert (code, out) == (2, "")
     assert err.endswith("Use either --resume or --record: a run that is not played again has no answers to record.\n")
+
+
+def test_mistake_that_the_check_finds_is_refused_before_a_play(capsys: Capture, repository: SmallRepository) -> None:
+    repository.cases({"name": "wrong", "expect": {"tools": {"required": ["slack_read_thred"]}}})
+    problem = gofer(capsys, "check")[1]
+    code, out, err = gofer(capsys, "eval")
+    assert (code, out) == (2, "")
+    assert "There is no tool `slack_read_thred`. Write `slack_read_thread`." in err
+    assert "slack_read_thred" in problem

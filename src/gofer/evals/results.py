@@ -100,7 +100,7 @@ class CaseResult:
     planned: int
     """The runs that were planned; fewer are played if the outcome is clear before."""
     interval: Interval | None = None
-    """The Wilson interval of the pass rate, 95 %."""
+    """The Wilson interval of the pass rate of the live runs, 95 %; None without such runs, because others end alike."""
     consistency: float | None = None
     """The share of the runs with the most frequent status; a script below 1.0 fails."""
     comparison: Comparison | None = None
@@ -153,6 +153,8 @@ class SuiteResult:
     """The number of prompts and skills in the repository; 0 if not all cases were played."""
     unloaded: Sequence[str] = ()
     """The prompts and skills that no case loads, if all cases were played."""
+    missing: Sequence[str] = ()
+    """The cases of the baseline that do not exist any more, if all cases were played."""
 
     @property
     def exit_code(self) -> int:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.evals.player import Playing, open_player
 from gofer.app.evals.repository import changed_paths, checkout_of
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
@@ -28,6 +29,7 @@ from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
+from gofer.workflows.mistake import refuse
 
 _PLAYED = ("passed", "failed", "quarantined")
 """The outcomes of cases whose runs came to their end."""
@@ -66,6 +68,11 @@ class Choices:
                 "Use either --resume or --record: a run that is not played again has no answers to record."
             )
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all cases are played."""
+        return not (self.names or self.tags or self.changed_since)
+
 
 def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCase]:
     """Return the chosen cases of a folder. Raises ConfigError for mistakes in evals and for unknown names.
@@ -100,6 +107,7 @@ async def play_suite(
     kept = KeptRuns(settings.data / KEPT)
     checkout = checkout_of(root)
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
+    refuse(eval_mistakes(root / "agents", clock), "evals")
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
         planned = select(player.catalog, root, choices)
         watcher.begin(planned)
@@ -122,7 +130,7 @@ async def play_suite(
     if not _is_resumable(result):
         kept.forget()
     result = _with_texts(result, player.catalog, root, choices)
-    return _completed(result, choices.baseline)
+    return _completed(result, choices)
 
 
 def _earlier(kept: KeptRuns, prints: Mapping[str, str], *, resume: bool) -> Mapping[str, Sequence[CaseRun]]:
@@ -159,18 +167,18 @@ def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choi
             return result
         changed = changed_texts(missing, changed_paths(root, choices.changed_since))
         return replace(result, unproved=[text.name for text in changed])
-    if choices.names or choices.tags or not all(case.outcome in _PLAYED for case in result.cases):
+    if not choices.is_whole or not all(case.outcome in _PLAYED for case in result.cases):
         return result
     return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])
 
 
-def _completed(result: SuiteResult, baseline: SuiteResult | None) -> SuiteResult:
+def _completed(result: SuiteResult, choices: Choices) -> SuiteResult:
     """Return the result with the versions of its agents, and with its comparison."""
     runs = [(case.workflow, run.agent_version) for case in result.cases for run in case.runs]
     result = replace(result, agent_versions=dict(sorted({run for run in runs if run[1]})))
-    if baseline is None:
+    if choices.baseline is None:
         return result
-    return compared(result, baseline)
+    return compared(result, choices.baseline, is_whole=choices.is_whole)
 
 
 def _version() -> str:
