@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from gofer.evals.results import SuiteResult
+from gofer.evals.outcomes import is_sample, says_something_about_the_prompt
+from gofer.evals.results import CaseRun, SuiteResult
 from gofer.values.amounts import counted
 
 MOST_NAMED = 20
@@ -10,7 +11,7 @@ MOST_NAMED = 20
 
 
 def suite_notes(result: SuiteResult) -> Iterator[str]:
-    """Yield the sentences: prompts and skills without evidence, and those that no case loads."""
+    """Yield the sentences: its prompts and skills, its baseline, and its intervals."""
     for name in result.unproved[:MOST_NAMED]:
         yield f"`{name}` changed, and no case loads it."
     if len(result.unproved) > MOST_NAMED:
@@ -18,6 +19,16 @@ def suite_notes(result: SuiteResult) -> Iterator[str]:
     if result.unloaded:
         share = f"{len(result.unloaded)} of {counted(result.prompt_texts, 'prompt')} and skills"
         yield f"{share} are loaded by no case: {_named(result.unloaded)}."
+    if result.missing:
+        yield f"The baseline has {counted(len(result.missing), 'case')} no longer in evals/: {_named(result.missing)}."
+    if result.comparison is not None and not result.comparison.runs_before:
+        yield "The baseline has none of these cases, so that nothing was compared: write one with --json."
+    if any(_has_no_interval(run) for case in result.cases for run in case.runs):
+        yield "Recorded answers and code end alike each time, so only runs with a live model have an interval."
+
+
+def _has_no_interval(run: CaseRun) -> bool:
+    return says_something_about_the_prompt(run) and not is_sample(run)
 
 
 def _named(names: Sequence[str]) -> str:

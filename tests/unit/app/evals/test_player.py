@@ -192,10 +192,14 @@ async def test_answers_recorded_before_an_error_are_written(folder: Folder) -> N
     folder.steps({"text": "Restarted."})
     await folder.play(Playing("scripted"))
     (loaded,) = load_evals(folder.path / "evals")
-    with pytest.raises(ConfigError):
+
+    async def play_and_fail() -> None:
         async with open_player(read_settings({}), folder.path, RECORD) as player:
             await player.play(loaded, loaded.eval.cases[0], 1)
             raise ConfigError("Another eval is wrong.")
+
+    with pytest.raises(ConfigError):
+        await play_and_fail()
     assert "Restarted." in (folder.path / "evals" / "answers" / "pager.json").read_text()
 
 
