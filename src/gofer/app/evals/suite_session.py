@@ -33,6 +33,8 @@ from gofer.workflows.mistake import refuse
 
 _PLAYED = ("passed", "failed", "quarantined")
 """The outcomes of cases whose runs came to their end."""
+_LOST_TOOL = "tool-not-granted"
+"""The rule about a tool that a workflow lost. A case that needs the tool is played, and fails with its report."""
 KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
 
@@ -107,8 +109,9 @@ async def play_suite(
     kept = KeptRuns(settings.data / KEPT)
     checkout = checkout_of(root)
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
-    refuse(eval_mistakes(root / "agents", clock), "evals")
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
+        mistakes = eval_mistakes(root / "agents", clock)
+        refuse([mistake for mistake in mistakes if mistake.rule != _LOST_TOOL], "evals")
         planned = select(player.catalog, root, choices)
         watcher.begin(planned)
         gofer = _version()
