@@ -65,10 +65,11 @@ class _Check:
         yield from self._whole(case, loc)
         if case.trigger is not None:
             yield from self._trigger(case.trigger, (*loc, "trigger"))
-        yield from self._expectations(case.expect, (*loc, "expect"))
+        systems = self._systems(case)
+        yield from self._expectations(case.expect, systems, (*loc, "expect"))
         for at, turn in enumerate(case.then):
             yield from self._trigger(turn.trigger, (*loc, "then", at, "trigger"))
-            yield from self._expectations(turn.expect, (*loc, "then", at, "expect"))
+            yield from self._expectations(turn.expect, systems, (*loc, "then", at, "expect"))
         yield from self._names_of(case.rubric.expected_status, STATUSES, "status", (*loc, "rubric", "expected_status"))
         yield from self._schema(case.rubric.output_schema, (*loc, "rubric", "schema"))
         yield from self._quarantine(case, (*loc, "quarantine", "until"))
@@ -145,7 +146,21 @@ class _Check:
             hint = "src/gofer_simulators/worlds/demo.yaml is a complete example."
             yield self._at(loc, "unknown-value", problem, hint)
 
-    def _expectations(self, expect: Expectations, loc: Loc) -> Iterator[Mistake]:
+    def _systems(self, case: Case) -> Collection[str]:
+        """Return the systems of the world of a case; all systems for a world that cannot be read."""
+        world = case.world
+        if world is None:
+            world = self.loaded.eval.world
+        if world is None or case.golden:
+            return ()
+        if isinstance(world, str):
+            folder = self.source.file.parent
+            if world == DEMO or not is_usable(folder, world):
+                return self.names.repository.systems
+            world = read_source(folder / world).fields
+        return tuple(world)
+
+    def _expectations(self, expect: Expectations, inside: Collection[str], loc: Loc) -> Iterator[Mistake]:
         yield from self._names_of(expect.status, STATUSES, "status", (*loc, "status"))
         if not isinstance(expect.checks, str):
             yield from self._names_of(expect.checks, CHECKS, "check", (*loc, "checks"))
@@ -153,17 +168,23 @@ class _Check:
         here = (*loc, "world")
         for name, paths in (("added", world.added), ("changed", world.changed), ("counts", world.counts)):
             for path in paths:
-                yield from self._path(path, self.source.key((*here, name, path)))
+                yield from self._path(path, inside, self.source.key((*here, name, path)))
         for name, listed in (("removed", world.removed), ("unchanged", world.unchanged)):
             for at, path in enumerate(listed):
-                yield from self._path(path, self.source.place((*here, name, at)))
+                yield from self._path(path, inside, self.source.place((*here, name, at)))
 
-    def _path(self, path: str, place: Place) -> Iterator[Mistake]:
-        """Yield a mistake for a path of the world that begins with no simulated system."""
+    def _path(self, path: str, inside: Collection[str], place: Place) -> Iterator[Mistake]:
+        """Yield a mistake for a path of the world that begins with no simulated system, or with none of the case."""
         system = path.strip("/").partition("/")[0]
         systems = self.names.repository.systems
         if system not in (*systems, "*", "**"):
             yield Mistake(self.source.file, place, "unknown-value", *_no_system(system, systems))
+        elif not inside:
+            message = f"The case has no world, so nothing can change at `{path[:80]}`."
+            yield Mistake(self.source.file, place, "unknown-value", message, "Give the case a `world`, or remove it.")
+        elif system in systems and system not in inside:
+            message = f"The world of the case has no `{system}`, so nothing can change there."
+            yield Mistake(self.source.file, place, "unknown-value", message, "Correct the path, or add the system.")
 
     def _names_of(self, names: Sequence[str], known: Sequence[str], what: str, loc: Loc) -> Iterator[Mistake]:
         for at, name in enumerate(names):

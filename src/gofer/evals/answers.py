@@ -7,7 +7,7 @@ request, so that a request without an answer can say which part changed.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
 from typing import Annotated, Literal
@@ -111,9 +111,11 @@ class AnswerFile(_Stored):
     version: Literal[1] = VERSION
     cases: Mapping[str, tuple[RecordedAnswer, ...]] = Field(default_factory=dict[str, tuple[RecordedAnswer, ...]])
 
-    def by_request(self) -> Mapping[str, RecordedAnswer]:
-        """Return the answers by the hash of their request."""
-        return {one.request: one for answers in self.cases.values() for one in answers}
+    def by_request(self, cases: Collection[str]) -> Mapping[str, RecordedAnswer]:
+        """Return the answers of some cases by the hash of their request; those of a model before those of a script."""
+        every = [one for case, answers in self.cases.items() if case in cases for one in answers]
+        by_model = [one for one in every if one.source.kind == "model"]
+        return {one.request: one for one in (*every, *by_model)}
 
     def to_text(self) -> str:
         """Return the text of the file: cases by name, each with its answers in the order of its requests."""

@@ -32,12 +32,12 @@ class _Pair:
         return self.counts.passed / self.counts.runs < self.counts.passed_before / self.counts.runs_before
 
 
-def compared(result: SuiteResult, baseline: SuiteResult) -> SuiteResult:
+def compared(result: SuiteResult, baseline: SuiteResult, *, is_whole: bool = False) -> SuiteResult:
     """Return the result with the comparisons of its cases and of the suite.
 
     Cases in quarantine, cases that the baseline does not have, and cases without evidence are left as they are.
     Probabilities of cases are corrected for their number, so that a large suite raises no more false alarms than a
-    small one.
+    small one. `is_whole`: the result has all cases, so that a baseline must have some of them, and no others.
     """
     before = {case.case: case for case in baseline.cases}
     free = [case for case in result.cases if case.quarantined_until is None]
@@ -47,7 +47,14 @@ def compared(result: SuiteResult, baseline: SuiteResult) -> SuiteResult:
     chances = holm([chance_of_drop([known[name].counts]) for name in drawn])
     corrected = dict(zip(drawn, chances, strict=True))
     cases = [_with_comparison(case, known.get(case.case), corrected.get(case.case)) for case in result.cases]
-    return replace(result, cases=cases, comparison=_suite_comparison(list(known.values())))
+    comparison = _suite_comparison(list(known.values()))
+    if not is_whole:
+        return replace(result, cases=cases, comparison=comparison)
+    names = {case.case for case in result.cases}
+    if names.isdisjoint(before):
+        comparison = Comparison("not_enough_evidence", 0, 0, None)
+    missing = [name for name in before if name not in names]
+    return replace(result, cases=cases, comparison=comparison, missing=missing)
 
 
 def _pair(before: CaseResult, now: CaseResult) -> _Pair | None:

@@ -35,6 +35,14 @@ def says_something_about_the_prompt(run: CaseRun) -> bool:
     return is_graded(run) and not (run.evidence == "scripted" and run.llm_calls)
 
 
+def is_sample(run: CaseRun) -> bool:
+    """Return whether a run is one of several that can end differently: a live model answered in it.
+
+    Recorded answers and code without a model end alike each time, so that further plays of them tell nothing more.
+    """
+    return is_graded(run) and run.evidence == "live" and run.llm_calls > 0
+
+
 def passes(runs: Sequence[CaseRun]) -> int:
     """Return the number of runs that passed."""
     return sum(run.outcome == "passed" for run in runs)
@@ -73,10 +81,10 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
         until = quarantine.until
         notes = [*notes, *_quarantine_notes(quarantine, runs, today)]
         outcome = _after_quarantine(quarantine, outcome, today)
-    telling = [run for run in runs if says_something_about_the_prompt(run)]
+    samples = [run for run in runs if is_sample(run)]
     interval = None
-    if telling:
-        interval = wilson(passes(telling), len(telling))
+    if samples:
+        interval = wilson(passes(samples), len(samples))
     return CaseResult(
         case=planned.name,
         workflow=planned.eval.workflow,
@@ -143,9 +151,9 @@ def _quarantine_notes(quarantine: Quarantine, runs: Sequence[CaseRun], today: da
         notes.append(
             f"The quarantine ended on {quarantine.until}: mend the case, or measure it again and set a later `until`."
         )
-    graded = [run for run in runs if is_graded(run)]
-    if graded and passes(graded) == len(graded):
-        notes.append(_release(quarantine, len(graded)))
+    samples = [run for run in runs if is_sample(run)]
+    if samples and passes(samples) == len(samples):
+        notes.append(_release(quarantine, len(samples)))
     return notes
 
 

@@ -8,6 +8,7 @@ the exact McNemar test.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gofer.evals.statistics import wilson
 
@@ -20,6 +21,9 @@ _ROUNDING = 1e-9
 """The error of floats that must not turn a probability of exactly SIGNIFICANCE into a larger one."""
 _MOST_RUNS = 100_000
 """The end of the search for the number of runs that a verdict needs."""
+
+_MOST_COUNTS = 4_096
+"""The most counts whose figures are kept, because many cases of a suite have the same counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def largest_drop(counts: Counts) -> float:
     return rate_before - rate + math.hypot(before.high - rate_before, rate - now.low)
 
 
+@lru_cache(_MOST_COUNTS)
 def detectable_drop(counts: Counts) -> float | None:
     """Return the smallest drop below the rate before that the test finds with a probability of POWER.
 
@@ -98,6 +103,7 @@ def detectable_drop(counts: Counts) -> float | None:
     return max(0.0, whole.passed_before / whole.runs_before - low)
 
 
+@lru_cache(_MOST_COUNTS)
 def more_runs(counts: Counts) -> int | None:
     """Return about how many more runs decide the comparison if both pass rates stay; None if no number does."""
     factor = 1.0

@@ -1,6 +1,6 @@
 """One play of a case: the runs that it started, and the changes that they made to the world."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -66,6 +66,8 @@ class Play:
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False
     """Whether tools reached real systems, whose changes are not known."""
+    systems: Collection[str] | None = None
+    """The systems of the simulated world, empty without a world; None if each system that a case names was there."""
     requests_changed: Sequence[str] = field(default_factory=tuple[str, ...])
     """The requests without a recorded answer, as `<turn>.<request>`."""
     recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])

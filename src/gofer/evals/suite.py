@@ -79,6 +79,7 @@ class Suite:
         self._free = asyncio.Semaphore(parts.at_once)
         for case in planned:
             for run in (earlier or {}).get(case.name, ()):
+                self._spend(case, run)
                 self._take(case, run)
 
     async def play(self) -> None:
@@ -123,7 +124,7 @@ class Suite:
         cost_usd = run.cost_usd
         wait = _FIRST_WAIT
         attempts = 1
-        while run.outcome == "infrastructure" and attempts <= case.eval.retries:
+        while run.outcome == "infrastructure" and attempts <= case.eval.retries and self._left(case) > 0:
             await self._parts.sleep(wait)
             wait *= 2
             run = await self._attempt(case, number)
@@ -134,6 +135,7 @@ class Suite:
     async def _attempt(self, case: PlannedCase, number: int) -> CaseRun:
         play = await self._parts.plays.play(case, number)
         run = await self._parts.grades.graded(case, number, play)
+        self._spend(case, run)
         if play.infrastructure:
             return replace(run, outcome="infrastructure", problem=play.infrastructure)
         if play.no_evidence and not run.failures:
@@ -141,16 +143,21 @@ class Suite:
         return run
 
     def _take(self, case: PlannedCase, run: CaseRun) -> None:
-        """Add a finished run to its case, and its cost to the budget of its file."""
+        """Add a finished run to its case."""
         self._runs[case.name].append(run)
-        if run.evidence == "live" and run.llm_calls:
-            cost = run.cost_usd
-            if cost is None:
-                # A model without a price may cost anything.
-                cost = math.inf
-            self._spent[case.path] = self._spent.get(case.path, 0.0) + cost
-        if self._left(case) < 0:
+        is_without_retries = run.outcome == "infrastructure" and self._left(case) <= 0
+        if self._left(case) < 0 or is_without_retries:
             self._over_budget.add(case.name)
+
+    def _spend(self, case: PlannedCase, run: CaseRun) -> None:
+        """Add the cost of a live play, with that of its judges, to the budget of its file."""
+        if run.evidence != "live":
+            return
+        cost = run.cost_usd
+        if cost is None:
+            # A model without a price may cost anything.
+            cost = math.inf
+        self._spent[case.path] = self._spent.get(case.path, 0.0) + cost
 
     def _left(self, case: PlannedCase) -> float:
         """Return the US dollars that the cases of a file may still cost."""

@@ -4,6 +4,7 @@ Files of a workflow touch the cases of this workflow, and files of `evals/` the 
 touch none. Every other file, such as code of Gofer or settings, touches every case.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,8 +20,8 @@ SMOKE = "smoke"
 """The tag of the cases that every change touches."""
 _HARMLESS = frozenset(("docs", "tests"))
 """Folders with files that no run reads. Hidden folders have none either."""
-_TEXTS = frozenset((".md", ".txt"))
-"""Endings of documents at the root of the repository."""
+_DOCUMENT = ".md"
+"""The ending of documents at the root of the repository. A text may be a list of dependencies."""
 _EDITOR_SCHEMA = ".schema.json"
 """The ending of schemas that only editors read."""
 
@@ -61,7 +62,7 @@ class Repository:
         if folder == EVALS or folder in _HARMLESS or place.name.endswith(_EDITOR_SCHEMA):
             return False
         if len(place.parts) == 1:
-            return place.suffix not in _TEXTS
+            return place.suffix != _DOCUMENT
         if folder.startswith("."):
             return False
         loaded = self.catalog.workflows.get(workflow)
@@ -143,7 +144,8 @@ def _is_of_case(inside: PurePosixPath, name: str, of: Eval, case: Case) -> bool:
     if name != GOLDENS and name in stems:
         return True
     shared = of.model_dump(mode="json", exclude={"cases"})
-    return str(inside) in {*_texts(shared), *_texts(case.model_dump(mode="json"))}
+    texts = (*_texts(shared), *_texts(case.model_dump(mode="json")))
+    return str(inside) in {posixpath.normpath(text) for text in texts}
 
 
 def _texts(value: object) -> Iterator[str]:

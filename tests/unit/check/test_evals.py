@@ -162,3 +162,23 @@ def test_golden_with_a_delivery_or_a_world_of_its_own_is_a_mistake(root: Path) -
         "6:5: The golden `good` has its recorded deliveries and outcomes",
         "7:14: A golden reaches no system",
     ]
+
+
+@pytest.mark.parametrize(
+    ("world", "problem"),
+    [
+        ("", "The case has no world, so nothing can change at `jira`. Give the case a `world`, or remove it."),
+        ("{slack: {}}", "The world of the case has no `jira`, so nothing can change there."),
+        ("worlds/small.yaml", "The world of the case has no `jira`, so nothing can change there."),
+        ("demo", ""),
+    ],
+)
+def test_path_of_a_system_that_the_world_lacks_is_a_mistake(root: Path, world: str, problem: str) -> None:
+    (root / "evals" / "worlds").mkdir()
+    (root / "evals" / "worlds" / "small.yaml").write_text("slack: {}\n")
+    key = f"    world: {world}\n" * bool(world)
+    found = [
+        one for one in checked(root, f"{CASE}{key}    expect: {{world: {{unchanged: [jira]}}}}\n") if "jira" in one
+    ]
+    assert len(found) == bool(problem)
+    assert all(problem in one for one in found)

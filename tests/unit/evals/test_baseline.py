@@ -90,3 +90,15 @@ def test_scripted_answers_are_not_compared() -> None:
 def test_new_case_is_left_out_of_the_comparison() -> None:
     result = compared(suite({"tickets/new": (0, 5)}), suite({"tickets/a": (5, 5)}))
     assert (result.comparison, result.cases[0].comparison) == (None, None)
+
+
+def test_baseline_without_a_common_case_is_not_enough_evidence_for_a_whole_suite() -> None:
+    result = compared(suite({"tickets/new": (5, 5)}), suite({"tickets/a": (5, 5)}), is_whole=True)
+    assert result.comparison == Comparison("not_enough_evidence", 0, 0, None)
+    assert (result.exit_code, result.missing) == (3, ["tickets/a"])
+
+
+def test_cases_of_the_baseline_that_are_missing_now_are_named_for_a_whole_suite() -> None:
+    before = suite({"tickets/a": (5, 5), "tickets/gone": (5, 5)})
+    assert compared(suite({"tickets/a": (5, 5)}), before, is_whole=True).missing == ["tickets/gone"]
+    assert compared(suite({"tickets/a": (5, 5)}), before).missing == ()

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from datetime import date
 
+import pytest
+
 from gofer.evals.eval_file import Quarantine, Runs
+from gofer.evals.plays import Evidence
 from gofer.evals.results import CaseResult, RunOutcome, SuiteResult
 from support.evals.stand_in_plays import TODAY, StandInPlays, planned_cases, results_of
 
@@ -64,3 +67,11 @@ def test_interval_and_consistency_describe_the_graded_runs() -> None:
     assert result.interval is not None
     assert 0.09 < result.interval.low < 0.1
     assert result.outcome == "infrastructure"
+
+
+@pytest.mark.parametrize("evidence", ["recorded", "scripted"])
+def test_repeated_plays_of_recorded_answers_are_no_independent_samples(evidence: Evidence) -> None:
+    planned = planned_cases("a", runs=Runs(n=10), quarantine=QUARANTINE)
+    (result,) = results_of(planned, StandInPlays(evidence=evidence))
+    assert (result.outcome, result.passed) == ("passed", 10)
+    assert (result.interval, result.notes) == (None, [])

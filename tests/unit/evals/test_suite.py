@@ -188,6 +188,28 @@ def test_budget_ends_the_plays_of_its_file() -> None:
     ]
 
 
+def test_cost_of_judges_of_a_script_counts_for_the_budget() -> None:
+    class Judged(StandInPlays):
+        @override
+        async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
+            return replace(await super().graded(planned, number, play), llm_calls=0)
+
+    results = results_of(planned_cases("a", runs=Runs(n=5), budget_usd=0.03), Judged(cost_usd=0.02))
+    assert results[0].outcome == "over_budget"
+
+
+def test_budget_ends_the_repetitions_after_failures_of_infrastructure() -> None:
+    plays = StandInPlays(cost_usd=0.02, recovers_after=5)
+    (result,) = results_of(planned_cases("a", retries=5, budget_usd=0.03), plays)
+    assert (result.outcome, len(plays.played)) == ("over_budget", 2)
+
+
+def test_failed_attempts_of_other_runs_count_for_the_budget() -> None:
+    plays = StandInPlays(cost_usd=0.02, recovers_after=1)
+    results = results_of(planned_cases("a", "b", retries=5, budget_usd=0.03), plays)
+    assert "over_budget" in {result.outcome for result in results}
+
+
 def test_recorded_answers_cost_no_budget() -> None:
     plays = StandInPlays(cost_usd=0.02, evidence="recorded")
     assert exit_code(results_of(planned_cases("a", "b", "c", budget_usd=0.03), plays)) == 0

@@ -67,6 +67,7 @@ def test_file_touches_the_cases_of_its_workflow_and_the_smoke_set(path: str, cas
         "pyproject.toml",
         "template.yaml",
         "locks/dev.txt",
+        "requirements.txt",
         "unknown/file.txt",
     ],
 )
@@ -107,3 +108,9 @@ def test_reason_of_a_case_is_the_first_touching_path() -> None:
 def test_eval_of_a_removed_workflow_is_touched_by_any_workflow_file() -> None:
     repository = Repository({"old": eval_of("removed")}, CATALOG)
     assert repository.touched(["agents/removed.yaml"]) == {"old/one": "agents/removed.yaml"}
+
+
+@pytest.mark.parametrize("written", ["worlds/new.yaml", "./worlds/new.yaml", "worlds/../worlds/new.yaml"])
+def test_file_touches_the_case_however_its_path_is_written(written: str) -> None:
+    one = eval_of(workflow="answer-here", world=written, cases=[{"name": "one", "trigger": {}}])
+    assert set(Repository({"asks": one}, CATALOG).touched(["evals/worlds/new.yaml"])) == {"asks/one"}

@@ -78,7 +78,7 @@ class RecordedModel(Model):
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.asked.number += 1
-        found = self.answers.get(request_hash(body))
+        found = self._found(request_hash(body))
         if found is None:
             why = difference_of(body, self.of_case or self.answers.values())
             self.asked.note_missing(why)
@@ -86,6 +86,11 @@ class RecordedModel(Model):
         self.asked.sources.add(found.source.kind)
         self.asked.spend(self.clock, found.ms / 1000)
         return found.answer()
+
+    def _found(self, request: str) -> RecordedAnswer | None:
+        """Return the answer of the case to a request, else that of another case; None without one."""
+        own = (answer for answer in self.of_case if answer.request == request)
+        return next(own, None) or self.answers.get(request)
 
 
 @dataclass(frozen=True, slots=True)

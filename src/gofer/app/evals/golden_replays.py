@@ -55,7 +55,7 @@ class GoldenReplays:
         evidence = read.golden.source.answers
         if evidence == "live":
             evidence = "recorded"
-        return Play(turns=[turn], world={}, evidence=evidence, latency_ms=0, no_evidence=why)
+        return Play(turns=[turn], world={}, evidence=evidence, latency_ms=0, no_evidence=why, systems=())
 
 
 def _sentence(workflow: str, causes: Sequence[Cause]) -> str:

@@ -125,7 +125,8 @@ class Player:
         if not self.playing.live_tools:
             # This clock stands still while a model answers.
             seconds += one.asked.seconds
-        return self._played(one, changes, round(seconds * 1000))
+        systems = world.contents or {}
+        return replace(self._played(one, changes, round(seconds * 1000)), systems=list(systems))
 
     async def _play_golden(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a golden: its replay, or new answers over its recorded outcomes. No system is reached."""
@@ -145,7 +146,7 @@ class Player:
             await one.play_golden(events_of(read), begins, world.recorded)
         self._record(loaded, case, number, one.asked)
         latency_ms = round((clock.now() - begins[0] + one.asked.seconds) * 1000)
-        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False)
+        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False, systems=())
         if world.recorded.unrecorded and not play.no_evidence:
             return replace(play, no_evidence=_unrecorded(world.recorded.unrecorded[0]))
         return play
@@ -164,8 +165,9 @@ class Player:
         return VirtualClock(begin, really_waits=self.playing.answers == "live")
 
     def _record(self, loaded: LoadedEval, case: Case, number: int, asked: Asked) -> None:
-        if self.playing.record and number == 1:
-            self.book.keep(loaded.name, case.name, asked.answers)
+        # A failure of infrastructure leaves only a part of the answers.
+        if self.playing.record and number == 1 and not asked.failure:
+            self.book.keep(loaded, case.name, asked.answers)
 
     def _played(self, one: OnePlay, changes: Mapping[str, object], latency_ms: int) -> Play:
         asked = one.asked
@@ -195,7 +197,7 @@ class Player:
                 return only(PlayedScript(script, asked))
             case "recorded":
                 of_case = self.book.answers(loaded.name).cases.get(case.name, ())
-                return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
+                return only(RecordedModel(self.book.by_request(loaded), of_case, asked, clock))
 
     async def _open(
         self, loaded: LoadedEval, case: Case, world: CaseWorld | GoldenWorld, clock: VirtualClock, *, is_real: bool
@@ -268,7 +270,7 @@ class Player:
 
 @contextlib.asynccontextmanager
 async def open_player(settings: Settings, root: Path, playing: Playing) -> AsyncGenerator[Player]:
-    """Open the player for the workflows of a folder. At its end it writes the recorded answers, if it records.
+    """Open the player for the workflows of a folder. At its end, also after an error, it writes the recorded answers.
 
     Raises ConfigError with every mistake in the folder.
     """
@@ -279,9 +281,11 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
             replays = GoldenReplays(replayer_of(catalog, company, http), bundles_of(catalog, company))
-            yield Player(settings, catalog, company, http, processes, playing, book, replays)
-    if playing.record:
-        book.write()
+            try:
+                yield Player(settings, catalog, company, http, processes, playing, book, replays)
+            finally:
+                if playing.record:
+                    book.write()
 
 
 @contextlib.asynccontextmanager

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.evals.player import Playing, open_player
 from gofer.app.evals.repository import changed_paths, checkout_of
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
@@ -19,6 +20,7 @@ from gofer.evals.goldens.golden_cases import load_cases
 from gofer.evals.kept_runs import KeptRuns, unchanged
 from gofer.evals.load import FOLDER
 from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
+from gofer.evals.prompt_texts import changed_texts, not_loaded, prompt_texts
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.suite import Parts, Suite
 from gofer.evals.touched import Repository
@@ -27,7 +29,12 @@ from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
+from gofer.workflows.mistake import refuse
 
+_PLAYED = ("passed", "failed", "quarantined")
+"""The outcomes of cases whose runs came to their end."""
+_LOST_TOOL = "tool-not-granted"
+"""The rule about a tool that a workflow lost. A case that needs the tool is played, and fails with its report."""
 KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
 
@@ -56,6 +63,17 @@ class Choices:
     repeat: int | None = None
     baseline: SuiteResult | None = None
     resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resume and self.playing.record:
+            raise ConfigError(
+                "Use either --resume or --record: a run that is not played again has no answers to record."
+            )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all cases are played."""
+        return not (self.names or self.tags or self.changed_since)
 
 
 def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCase]:
@@ -92,6 +110,8 @@ async def play_suite(
     checkout = checkout_of(root)
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
+        mistakes = eval_mistakes(root / "agents", clock)
+        refuse([mistake for mistake in mistakes if mistake.rule != _LOST_TOOL], "evals")
         planned = select(player.catalog, root, choices)
         watcher.begin(planned)
         gofer = _version()
@@ -112,7 +132,8 @@ async def play_suite(
     )
     if not _is_resumable(result):
         kept.forget()
-    return _completed(result, choices.baseline)
+    result = _with_texts(result, player.catalog, root, choices)
+    return _completed(result, choices)
 
 
 def _earlier(kept: KeptRuns, prints: Mapping[str, str], *, resume: bool) -> Mapping[str, Sequence[CaseRun]]:
@@ -140,13 +161,27 @@ def _is_resumable(result: SuiteResult) -> bool:
     return result.interrupted or any(case.outcome == "infrastructure" for case in result.cases)
 
 
-def _completed(result: SuiteResult, baseline: SuiteResult | None) -> SuiteResult:
+def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choices) -> SuiteResult:
+    """Return the result with the prompts and skills about which its plays say nothing. Raises ConfigError."""
+    texts = prompt_texts(root, catalog)
+    missing = not_loaded(texts, {name for case in result.cases for run in case.runs for name in run.texts})
+    if choices.changed_since:
+        if choices.playing.answers == "live" or result.interrupted:
+            return result
+        changed = changed_texts(missing, changed_paths(root, choices.changed_since))
+        return replace(result, unproved=[text.name for text in changed])
+    if not choices.is_whole or not all(case.outcome in _PLAYED for case in result.cases):
+        return result
+    return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])
+
+
+def _completed(result: SuiteResult, choices: Choices) -> SuiteResult:
     """Return the result with the versions of its agents, and with its comparison."""
     runs = [(case.workflow, run.agent_version) for case in result.cases for run in case.runs]
     result = replace(result, agent_versions=dict(sorted({run for run in runs if run[1]})))
-    if baseline is None:
+    if choices.baseline is None:
         return result
-    return compared(result, baseline)
+    return compared(result, choices.baseline, is_whole=choices.is_whole)
 
 
 def _version() -> str:

@@ -59,6 +59,7 @@ async def play_recorded(read: ReadGolden, replaying: Replaying) -> ReplayedGolde
         latency_ms=sum(_duration_ms(turn) for turn in turns),
         recorded=compared_journals(read),
         is_replay=True,
+        systems=(),
         difference=_difference(replays),
     )
     return ReplayedGolden(play, replays)

@@ -20,6 +20,7 @@ from gofer.evals.grading.tool_grades import tool_grades
 from gofer.evals.grading.turn_view import TurnView, run_status, turn_view
 from gofer.evals.grading.world_grades import world_grades
 from gofer.evals.plays import Play
+from gofer.evals.prompt_texts import loaded_texts
 from gofer.evals.results import CaseRun, Grade, RunOutcome
 
 _UNKNOWN_WORLD = "The tools reached real systems, so the changes that the case expects there cannot be graded."
@@ -31,29 +32,34 @@ def graded_case(case: Case, play: Play) -> Sequence[Grade]:
     A turn that was not played has no run and fails. Grades of a judge are not part of it.
     """
     expected = [case.expect, *(turn.expect for turn in case.then)]
-    return [*replay_grades(play), *graded(expected, case.rubric, play)]
+    is_decision = case.decision is not None
+    return [*replay_grades(play), *graded(expected, case.rubric, play, is_decision=is_decision)]
 
 
-def graded(expected: Sequence[Expectations], rubric: Rubric, play: Play) -> Sequence[Grade]:
-    """Return the grades of a play by the expectations of each turn, in their order, and by a rubric."""
+def graded(
+    expected: Sequence[Expectations], rubric: Rubric, play: Play, *, is_decision: bool = False
+) -> Sequence[Grade]:
+    """Return the grades of a play by the expectations of each turn, in their order, and by a rubric.
+
+    `is_decision`: the play ends at a decision point.
+    """
     turns = [turn_view(play, number) for number in range(1, len(play.turns) + 1)]
     grades: list[Grade] = []
     for number, expectations in enumerate(expected, 1):
         if number > len(turns):
             grades.append(_not_played(number))
         else:
-            grades += turn_grades(expectations, turns[number - 1])
+            grades += turn_grades(expectations, turns[number - 1], is_decision=is_decision)
     if turns:
         grades += rubric_grades(rubric, play, turns)
     return grades
 
 
-def turn_grades(expect: Expectations, turn: TurnView) -> Iterator[Grade]:
+def turn_grades(expect: Expectations, turn: TurnView, *, is_decision: bool) -> Iterator[Grade]:
     """Yield the grades of one turn.
 
     A decision point ends in the middle of a run, so its status and its checks are graded only if the file names them.
     """
-    is_decision = expect.next is not None
     if not is_decision or "status" in expect.model_fields_set:
         yield from verdicts("status", status_failures(expect.status, turn), turn.number)
     if expect.next is not None:
@@ -98,6 +104,7 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
         models=models_of_play(play),
         agent_version=agent_version(play),
         attempts=attempts,
+        texts=loaded_texts(play),
     )
 
 

@@ -1,7 +1,7 @@
 """One turn of a play, with the views of its journals that the grades read."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -54,6 +54,8 @@ class TurnView:
     world: Mapping[str, object]
     """The changes to the world in the turn; for the first turn those of the whole play, as its case expects them."""
     live_tools: bool
+    systems: Collection[str] | None
+    """The systems of the simulated world; None for all."""
 
     @property
     def progress(self) -> Progress:
@@ -135,6 +137,7 @@ def turn_view(play: Play, number: int) -> TurnView:
         answers=list(_answers(played.entries))[played.given_answers :],
         world=world,
         live_tools=play.live_tools,
+        systems=play.systems,
     )
 
 

@@ -1,12 +1,13 @@
 """The grades of the world: what the run added, changed and removed there, and what it left as it was."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import cast
 
 from gofer.evals.eval_file import WorldExpectations
 from gofer.evals.grading.call_words import joined, written_value
 from gofer.evals.grading.dimensions import Failure, verdicts
 from gofer.evals.grading.turn_view import TurnView
-from gofer.evals.grading.world_paths import matching, outermost, touches
+from gofer.evals.grading.world_paths import matching, outermost, parts_of, touches
 from gofer.evals.matching import mismatch
 from gofer.evals.results import Grade
 from gofer.projections.checks.check_settings import shortened
@@ -20,11 +21,20 @@ _PATH = 200
 
 
 def world_grades(expect: WorldExpectations, turn: TurnView) -> Iterator[Grade]:
-    """Yield the grades of the expectations that are written. With real systems none of them can be made."""
+    """Yield the grades of the expectations that are written.
+
+    With real systems none of them can be made, and with a world only those about its systems.
+    """
     if turn.live_tools:
         written = [name for name in WorldExpectations.model_fields if getattr(expect, name)]
         yield from (_unknown_world(f"world.{name}", turn) for name in written)
         return
+    for name in WorldExpectations.model_fields:
+        written: Collection[str] = getattr(expect, name)
+        absent = [path for path in written if not _has_system(path, turn)]
+        if absent:
+            yield _no_system(f"world.{name}", absent, turn)
+            expect = _without(expect, name, absent)
     if expect.added:
         yield from verdicts("world.added", _some("added", expect.added, turn), turn.number)
     if expect.changed:
@@ -47,6 +57,40 @@ def _unknown_world(dimension: str, turn: TurnView) -> Grade:
         blocks=False,
         turn=turn.number,
     )
+
+
+def _has_system(path: str, turn: TurnView) -> bool:
+    """Return whether the world of the case has the system of a path; a pattern for any system needs one."""
+    if turn.systems is None:
+        return True
+    system = next(iter(parts_of(path)), "")
+    return system in turn.systems or (system in ("*", "**") and bool(turn.systems))
+
+
+def _no_system(dimension: str, absent: Sequence[str], turn: TurnView) -> Grade:
+    """Return a grade without a verdict, because nothing can change in a system that is not there."""
+    happened = "The case has no world, so its `world` expectations say nothing: give it a world, or remove them."
+    if turn.systems:
+        systems = joined(sorted({f"`{shortened(parts_of(path)[0], _PATH)}`" for path in absent}))
+        happened = f"The world of the case has no {systems}, so nothing can change there: correct the paths."
+    return Grade(
+        dimension,
+        passed=False,
+        expected=f"a world with {joined([shortened(path, _PATH) for path in absent])}",
+        happened=happened,
+        turn=turn.number,
+        missing="no_evidence",
+    )
+
+
+def _without(expect: WorldExpectations, name: str, absent: Collection[str]) -> WorldExpectations:
+    """Return the expectations without some paths of one kind."""
+    written: Collection[str] = getattr(expect, name)
+    left: object = tuple(path for path in written if path not in absent)
+    if isinstance(written, Mapping):
+        values = cast(Mapping[str, object], written)
+        left = {path: value for path, value in values.items() if path not in absent}
+    return expect.model_copy(update={name: left})
 
 
 def _some(kind: str, expected: Mapping[str, object], turn: TurnView) -> Iterator[Failure]:

@@ -11,6 +11,7 @@ from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.reports import wording
 from gofer.evals.reports.advice import advice
 from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
 from gofer.values.amounts import counted, money
 
@@ -20,6 +21,8 @@ MARKER = "<!-- gofer-evals -->"
 """The last line, by which a workflow finds its earlier comment."""
 MOST_FAILURES = 10
 MOST_NOTES = 3
+MOST_NOTE = 1_000
+"""The most characters of a sentence about the whole suite."""
 MOST_CASES = 50
 MOST_AFFECTED = 40
 MOST_REASONS = 30
@@ -40,7 +43,8 @@ def markdown_report(
     """
     page = BoundedText(MOST_BYTES - len(MARKER) - 1)
     page.add([f"### {wording.sign_of(result)} {advice(result)}", "", wording.headline(result), ""])
-    page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases)), ""])
+    page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases))])
+    page.add([*(f"- {cell(note, MOST_NOTE)}" for note in suite_notes(result)), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
     if affected is not None:

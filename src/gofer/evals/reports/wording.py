@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.evals.outcomes import is_graded, says_something_about_the_prompt
+from gofer.evals.outcomes import is_graded, is_sample, passes, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
@@ -187,13 +187,15 @@ def headline(result: SuiteResult) -> str:
 
 
 def _rate(result: SuiteResult) -> Iterator[str]:
-    """Yield the pass rate of all graded runs, compared with the baseline if there is one."""
+    """Yield the pass rate of the live runs, and else of all graded runs, beside that of the baseline."""
     rate = pass_rate(result.cases)
     if rate is None:
         return
-    graded = _graded(result.cases)
-    interval = wilson(graded.count("passed"), len(graded))
-    words = f"pass rate {share_text(rate)} {interval_text(interval)}"
+    words = f"pass rate {share_text(rate)}"
+    samples = [run for case in result.cases for run in case.runs if is_sample(run)]
+    if samples:
+        passed = passes(samples)
+        words = f"pass rate {share_text(passed / len(samples))} {interval_text(wilson(passed, len(samples)))}"
     comparison = result.comparison
     if comparison is not None and comparison.runs_before:
         words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"

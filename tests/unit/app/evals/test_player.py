@@ -188,6 +188,21 @@ async def test_recording_removes_answers_that_no_request_uses(folder: Folder) ->
     assert path.read_text() == first
 
 
+async def test_answers_recorded_before_an_error_are_written(folder: Folder) -> None:
+    folder.steps({"text": "Restarted."})
+    await folder.play(Playing("scripted"))
+    (loaded,) = load_evals(folder.path / "evals")
+
+    async def play_and_fail() -> None:
+        async with open_player(read_settings({}), folder.path, RECORD) as player:
+            await player.play(loaded, loaded.eval.cases[0], 1)
+            raise ConfigError("Another eval is wrong.")
+
+    with pytest.raises(ConfigError):
+        await play_and_fail()
+    assert "Restarted." in (folder.path / "evals" / "answers" / "pager.json").read_text()
+
+
 async def test_request_without_a_scripted_answer_is_no_evidence(folder: Folder) -> None:
     folder.steps({"calls": [{"slack_read_thread": {}}]})
     play = await folder.play(Playing("scripted"))

@@ -1,7 +1,7 @@
 """The grades of a decision point: the calls of the next answer."""
 
-from gofer.evals.eval_file import Expectations, Rubric
-from gofer.evals.grading.grading import graded
+from gofer.evals.eval_file import Case, Expectations, Rubric
+from gofer.evals.grading.grading import graded, graded_case
 from gofer.evals.plays import PlayedTurn
 from gofer.journal.entries import LlmResponse
 from support.evals.played import asks, failures, made, play_of, played_turn
@@ -99,8 +99,14 @@ def test_renamed_tool_of_the_next_call_is_told() -> None:
 
 def test_status_and_checks_of_a_decision_point_are_graded_only_if_written() -> None:
     turn = decided(asks(text="Done."))
-    grades = graded([Expectations.model_validate({"next": []})], Rubric(), play_of(turn))
+    grades = graded([Expectations.model_validate({"next": []})], Rubric(), play_of(turn), is_decision=True)
     assert [grade.dimension for grade in grades] == ["next"]
     written = {"next": [], "status": "done", "checks": ["no-tool-loops"]}
-    grades = graded([Expectations.model_validate(written)], Rubric(), play_of(turn))
+    grades = graded([Expectations.model_validate(written)], Rubric(), play_of(turn), is_decision=True)
     assert [grade.dimension for grade in grades] == ["status", "next", "check.no-tool-loops"]
+
+
+def test_next_without_a_decision_point_leaves_no_status_ungraded() -> None:
+    case = Case.model_validate({"name": "one", "expect": {"next": [], "checks": "none"}})
+    grades = graded_case(case, play_of(decided(asks(text="Done."))))
+    assert [grade.dimension for grade in grades] == ["status", "next"]

@@ -6,7 +6,7 @@ import pytest
 
 from gofer.app.embedded.run_once import difference
 from gofer.evals.eval_file import Case, Expectations, Rubric, Turn
-from gofer.evals.grading.grading import graded, graded_case
+from gofer.evals.grading.grading import case_run, graded, graded_case
 from gofer.journal import entries as e
 from support.evals.played import asks, ended, failures, made, play_of, played, played_turn
 
@@ -219,3 +219,23 @@ def test_unknown_effect_of_a_call_counts_as_a_write() -> None:
     grades = graded([Expectations.model_validate({"world": {"added": {"/jira/*": {}}}})], Rubric(), play)
     ((_, _, step),) = failures(grades, "world.added")
     assert step == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("systems", "path", "word"),
+    [((), "/jira/*", "no world"), ((), "**", "no world"), (("slack",), "jira", "no `jira`")],
+)
+def test_system_that_the_world_lacks_makes_the_run_no_evidence(systems: tuple[str, ...], path: str, word: str) -> None:
+    for kind, written in (("unchanged", [path]), ("counts", {path: 0})):
+        play = played(ended(), systems=systems)
+        grades = graded([Expectations.model_validate({"world": {kind: written}, "checks": "none"})], Rubric(), play)
+        run = case_run(1, play, grades)
+        assert (run.outcome, word in run.problem) == ("no_evidence", True)
+
+
+def test_systems_that_the_world_has_are_graded_beside_an_absent_one() -> None:
+    play = played(ended(), systems=("slack",), world=CHANGES)
+    expect = Expectations.model_validate({"world": {"unchanged": ["jira", "slack"]}, "checks": "none"})
+    run = case_run(1, play, graded([expect], Rubric(), play))
+    assert [grade.missing for grade in run.grades if not grade.passed] == ["no_evidence", ""]
+    assert run.outcome == "failed"

@@ -1,0 +1,38 @@
+"""The sentences of all reports about a suite as a whole, beside its verdict and its cases."""
+
+from collections.abc import Iterator, Sequence
+
+from gofer.evals.outcomes import is_sample, says_something_about_the_prompt
+from gofer.evals.results import CaseRun, SuiteResult
+from gofer.values.amounts import counted
+
+MOST_NAMED = 20
+"""The most names in one sentence, and the most sentences of one kind."""
+
+
+def suite_notes(result: SuiteResult) -> Iterator[str]:
+    """Yield the sentences: its prompts and skills, its baseline, and its intervals."""
+    for name in result.unproved[:MOST_NAMED]:
+        yield f"`{name}` changed, and no case loads it."
+    if len(result.unproved) > MOST_NAMED:
+        yield f"{counted(len(result.unproved) - MOST_NAMED, 'more prompt')} changed that no case loads."
+    if result.unloaded:
+        share = f"{len(result.unloaded)} of {counted(result.prompt_texts, 'prompt')} and skills"
+        yield f"{share} are loaded by no case: {_named(result.unloaded)}."
+    if result.missing:
+        yield f"The baseline has {counted(len(result.missing), 'case')} no longer in evals/: {_named(result.missing)}."
+    if result.comparison is not None and not result.comparison.runs_before:
+        yield "The baseline has none of these cases, so that nothing was compared: write one with --json."
+    if any(_has_no_interval(run) for case in result.cases for run in case.runs):
+        yield "Recorded answers and code end alike each time, so only runs with a live model have an interval."
+
+
+def _has_no_interval(run: CaseRun) -> bool:
+    return says_something_about_the_prompt(run) and not is_sample(run)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = ""
+    if len(names) > MOST_NAMED:
+        more = f" and {len(names) - MOST_NAMED} more"
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
