@@ -151,7 +151,10 @@ class _Check:
         world = case.world
         if world is None:
             world = self.loaded.eval.world
-        if world is None or case.golden:
+        if case.golden:
+            # `_beside_golden` reports a world beside a golden.
+            return self.names.repository.systems
+        if world is None:
             return ()
         if isinstance(world, str):
             folder = self.source.file.parent
