@@ -11,7 +11,7 @@ from gofer.check.models import model_table
 from gofer.engine.services import offered_tools
 from gofer.models.price_library import look_up
 from gofer.sources.workflow_files import load_catalog
-from gofer.tools.company import load_company
+from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.bundle import Bundle
@@ -88,9 +88,13 @@ def current_bundles(root: Path) -> Mapping[str, Bundle]:
 
     The prices in it are those of the published price list. Raises ConfigError.
     """
-    tools = build_tools(read_settings({}), company=load_company(root))
-    workflows = load_catalog(root / "agents").workflows
+    return bundles_of(load_catalog(root / "agents"), load_company(root))
+
+
+def bundles_of(catalog: Catalog, company: Sequence[CompanyTool]) -> Mapping[str, Bundle]:
+    """Return the bundle with which a run of each workflow would begin now, by workflow."""
+    tools = build_tools(read_settings({}), company=company)
     return {
         name: Bundle(loaded, [tool.schema() for tool in offered_tools(tools, loaded)])
-        for name, loaded in workflows.items()
+        for name, loaded in catalog.workflows.items()
     }

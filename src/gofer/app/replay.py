@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import httpx2
+
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings, read_settings
@@ -19,7 +21,7 @@ from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.replay import UNCHANGED, Replay
 from gofer.replay.replay import replay as replay_run
 from gofer.sources.workflow_files import load_catalog
-from gofer.tools.company import load_company
+from gofer.tools.company import CompanyTool, load_company
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
@@ -64,20 +66,27 @@ async def open_replayer(settings: Settings, root: Path, *, live: bool) -> AsyncG
     if (root / "agents").is_dir():
         catalog = load_catalog(root / "agents")
     async with http_client() as http:
-        outside = Outside(SharedHttp(http), SystemClock(), random_id, random.SystemRandom(), random_key)
-        services = Services(
-            stores=no_stores(outside.clock),
-            model=NoModel(),
-            tools=build_tools(read_settings({}), company=load_company(root)),
-            prices=stand_in_prices(),
-            links=Links(""),
-            outside=outside,
-            installation_key=Secret(random_key().hex()),
-        )
+        replayer = replayer_of(catalog, load_company(root), http)
         if live:
             models = models_of(settings, http)
-            services = replace(services, model=models.default, reach=models.reach)
-        yield Replayer(services, catalog)
+            services = replace(replayer.services, model=models.default, reach=models.reach)
+            replayer = replace(replayer, services=services)
+        yield replayer
+
+
+def replayer_of(catalog: Catalog, company: Sequence[CompanyTool], http: httpx2.AsyncClient) -> Replayer:
+    """Return a replayer without a model, for the workflows and the tools of a folder."""
+    outside = Outside(SharedHttp(http), SystemClock(), random_id, random.SystemRandom(), random_key)
+    services = Services(
+        stores=no_stores(outside.clock),
+        model=NoModel(),
+        tools=build_tools(read_settings({}), company=company),
+        prices=stand_in_prices(),
+        links=Links(""),
+        outside=outside,
+        installation_key=Secret(random_key().hex()),
+    )
+    return Replayer(services, catalog)
 
 
 def check_calls(recorded: RecordedRun, changes: Changes) -> None:

@@ -1,13 +1,17 @@
 """The options that several commands share: numbers, runs, stages, payloads, and input at a terminal."""
 
 import argparse
+import asyncio
 import getpass
 import importlib
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Protocol, cast
 
+from gofer.app.embedded.integrity import DATABASE
+from gofer.app.embedded.worlds import EVALS
 from gofer.app.event_input import SOURCES, hook_name
 from gofer.app.operations import Operations, Place, read_place
 from gofer.app.settings import process_variables
@@ -61,7 +65,27 @@ def chosen_place(arguments: argparse.Namespace) -> Place:
 
 def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operations]:
     """Open the state of the chosen installation until the block ends. Raises ConfigError, TemporaryError."""
+    return _opened(chosen_place(arguments))
+
+
+@contextmanager
+def operations_with(run: str, arguments: argparse.Namespace) -> Generator[Operations]:
+    """Open the state of the chosen installation; for the whole id of a run of evals, the state with these runs.
+
+    Raises ConfigError, TemporaryError.
+    """
     place = chosen_place(arguments)
+    evals = replace(place, variables={**place.variables, "GOFER_DATA": str(place.data / EVALS)})
+    if not place.away and (evals.data / DATABASE).exists():
+        with _opened(evals) as opened:
+            if asyncio.run(opened.stores.journals.head(run)) is not None:
+                yield opened
+                return
+    with _opened(place) as opened:
+        yield opened
+
+
+def _opened(place: Place) -> AbstractContextManager[Operations]:
     return cast(Opener, importlib.import_module(OPENERS[place.away])).open_operations(place)
 
 

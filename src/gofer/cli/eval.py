@@ -11,6 +11,7 @@ from pathlib import Path
 from gofer.app.embedded.integrity import DATABASE
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.affected_by_files import affected_by_files
+from gofer.app.evals.judge_calibration import calibrated
 from gofer.app.evals.player import Playing
 from gofer.app.evals.suite_session import Choices, play_suite
 from gofer.app.settings import process_settings
@@ -20,6 +21,7 @@ from gofer.cli.terminal import print_lines
 from gofer.evals.affected import AffectedRun, summary
 from gofer.evals.history import read
 from gofer.evals.history_report import history_json, history_lines
+from gofer.evals.judging.calibration import agreement_lines
 from gofer.evals.load import FOLDER
 from gofer.evals.reports.html_report import html_report
 from gofer.evals.reports.json_report import read_report, report_json
@@ -48,6 +50,7 @@ examples:
   gofer eval --live --baseline main.json --json report.json
   gofer eval --history file-ticket/no-project
                                       the earlier scores of a case
+  gofer eval --calibrate              measure how well the judge agrees with the labels of people
   gofer eval --resume                 continue after Ctrl-C; finished runs count if no file changed
 
 A case is played as often as its `runs` say, and no further once its outcome is clear. --repeat and a baseline play
@@ -85,6 +88,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="compare with this JSON report")
     parser.add_argument("--history", metavar="FILE/CASE", help="play nothing, and print the earlier scores of a case")
+    parser.add_argument(
+        "--calibrate", action="store_true", help="play nothing, and measure the judge on the labels of its criteria"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the suite that was broken off last")
     parser.add_argument("--inconclusive", choices=("pass", "fail"), help="exit with 0 or 1 instead of 3")
     parser.add_argument(
@@ -101,6 +107,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.history:
         return _print_history(arguments)
     choices = _choices(arguments)
+    if arguments.calibrate:
+        return asyncio.run(_calibrate(choices))
     _check_folders(arguments)
     # The report says how runs ended; their log lines would come between.
     logging.getLogger("gofer").setLevel(logging.ERROR)
@@ -119,6 +127,13 @@ def execute(arguments: argparse.Namespace) -> int:
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)
+
+
+async def _calibrate(choices: Choices) -> int:
+    """Measure the judge on the labels of the chosen cases, and print each measurement."""
+    async for agreement in calibrated(process_settings(), Path.cwd(), choices):
+        print_lines(agreement_lines(agreement))
+    return PASSED
 
 
 def _print_history(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from gofer.app.operations import Operations
 from gofer.app.replay import Replayer, open_replayer
 from gofer.app.settings import process_settings
-from gofer.cli.arguments import number, operations, place_options
+from gofer.cli.arguments import number, operations_with, place_options
 from gofer.cli.replay_rates import measure, rate_options, refuse_contradictions
 from gofer.cli.terminal import print_lines
 from gofer.evals.results import INFRASTRUCTURE
@@ -103,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     if root_of(arguments.run) != arguments.run:
         raise ConfigError(f"A subagent run is replayed with its root; replay {root_of(arguments.run)}.")
-    with operations(arguments) as opened:
+    with operations_with(arguments.run, arguments) as opened:
         recorded = asyncio.run(_recorded(opened, arguments.run))
     if arguments.times:
         return measure(recorded, changes, arguments, against)

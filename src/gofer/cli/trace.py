@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import indent
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import operations, place_options
+from gofer.cli.arguments import operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
@@ -42,7 +42,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the trace of one run. The exit code is 1 for a damaged run."""
-    with operations(arguments) as opened:
+    with operations_with(arguments.run, arguments) as opened:
         record = asyncio.run(_record(opened, arguments.run))
     if arguments.json:
         _print_json(record, full=arguments.full)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.evals.eval_file import Eval
-from gofer.evals.references import check_references
+from gofer.evals.references import GOLDENS, check_references
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.yaml_source import Source, read_source
@@ -21,6 +21,8 @@ class LoadedEval:
     source: Source
     """The file with the places of its values."""
     eval: Eval
+    is_golden: bool = False
+    """Whether the file is a golden, whose only case is called `goldens/<name>`."""
 
     @property
     def path(self) -> Path:
@@ -30,6 +32,8 @@ class LoadedEval:
     @property
     def name(self) -> str:
         """The name of the file without its suffix, with which the names of its cases begin."""
+        if self.is_golden:
+            return GOLDENS
         return self.path.stem
 
 

@@ -39,6 +39,19 @@ class PlayedTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """The first step in which the replay of a golden differs from its recording."""
+
+    turn: int
+    """Counted from 1."""
+    expected: str
+    """The step as it was recorded, in one line."""
+    happened: str
+    step: str
+    """The id of the call, or the entry; empty for a replay that ended before a step differed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Play:
     """One play of a case, before it is graded."""
 
@@ -55,3 +68,9 @@ class Play:
     """Whether tools reached real systems, whose changes are not known."""
     requests_changed: Sequence[str] = field(default_factory=tuple[str, ...])
     """The requests without a recorded answer, as `<turn>.<request>`."""
+    recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])
+    """The journals of the golden that the play is compared with, turn by turn; empty if there is nothing to compare."""
+    is_replay: bool = False
+    """Whether the play is the replay of a golden, which asks no model."""
+    difference: Difference | None = None
+    """How the replay of a golden differs from its recording; None if every step is equal."""

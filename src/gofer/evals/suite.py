@@ -136,7 +136,7 @@ class Suite:
         run = await self._parts.grades.graded(case, number, play)
         if play.infrastructure:
             return replace(run, outcome="infrastructure", problem=play.infrastructure)
-        if play.no_evidence:
+        if play.no_evidence and not run.failures:
             return replace(run, outcome="no_evidence", problem=play.no_evidence)
         return run
 

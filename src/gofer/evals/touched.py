@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gofer.evals.eval_file import Case, Eval
+from gofer.evals.references import GOLDENS
 from gofer.values.canonical_json import as_list, as_object
 from gofer.workflows.load import DEFAULTS, Catalog, Loaded
 
@@ -137,7 +138,9 @@ def _reason(places: Sequence[PurePosixPath], name: str, of: Eval, case: Case) ->
 def _is_of_case(inside: PurePosixPath, name: str, of: Eval, case: Case) -> bool:
     """Return whether a file is the eval file, a file with its name, the golden, or a file that the case names."""
     stems = {part.partition(".")[0] for part in inside.parts}
-    if name in stems or (case.golden and case.golden in stems):
+    if inside.name.partition(".")[0] == name or (case.golden and case.golden in stems):
+        return True
+    if name != GOLDENS and name in stems:
         return True
     shared = of.model_dump(mode="json", exclude={"cases"})
     return str(inside) in {*_texts(shared), *_texts(case.model_dump(mode="json"))}

@@ -57,6 +57,14 @@ class AnswerBook:
         own = [script for script in every if script.name == case or script.name.startswith(f"{case}.")]
         return own or every
 
+    def has_answers(self, eval_name: str, case: str) -> bool:
+        """Return whether answers of a case were recorded. Raises ConfigError."""
+        return bool(self.answers(eval_name).cases.get(case))
+
+    def has_script(self, eval_name: str, case: str) -> bool:
+        """Return whether a script is named after a case. Raises ConfigError."""
+        return any(script.name.partition(".")[0] == case for script in self.scripts(eval_name, case))
+
     def keep(self, eval_name: str, case: str, answers: Sequence[RecordedAnswer]) -> None:
         """Note the answers of one play of a case. They replace all earlier answers of the case."""
         unique = {one.request: one for one in answers}

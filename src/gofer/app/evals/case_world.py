@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +14,8 @@ from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
 from gofer.app.event_input import EventInput
 from gofer.evals.eval_file import Case, Eval, JsonObject, Trigger
+from gofer.evals.goldens.golden_file import ReadGolden, read_golden
+from gofer.evals.goldens.recorded_world import RecordedWorld
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, mocked
@@ -57,6 +59,22 @@ class CaseWorld:
         return bool(tool.target.system) and source not in self.contents
 
 
+@dataclass(frozen=True, slots=True)
+class GoldenWorld:
+    """The recorded outcomes of a golden. There is no system."""
+
+    recorded: RecordedWorld
+    contents: None = None
+
+    def open(self, clock: VirtualClock, http: httpx2.AsyncClient) -> Simulated:
+        """Return no system."""
+        return Simulated()
+
+    def equip(self, tools: Tools) -> Tools:
+        """Return the tools of a run, which answer with recorded outcomes."""
+        return self.recorded.equip(tools)
+
+
 def network(simulated: Simulated) -> SimulatedNetwork:
     """Return the network that reaches only these systems."""
     return SimulatedNetwork({name: system.app for name, system in simulated.systems.items()})
@@ -64,9 +82,10 @@ def network(simulated: Simulated) -> SimulatedNetwork:
 
 @dataclass(slots=True)
 class CaseFiles:
-    """The files beside the eval files of one suite; each world is read once."""
+    """The files beside the eval files of one suite; each world and each golden is read once."""
 
     _worlds: dict[Path, Mapping[str, object]]
+    _goldens: dict[Path, ReadGolden] = field(default_factory=dict[Path, ReadGolden])
 
     def world(self, case: Case, of: Eval, folder: Path) -> CaseWorld:
         """Return the world of a case, by the case and else by its eval. Raises ConfigError."""
@@ -74,6 +93,12 @@ class CaseFiles:
         if given is None:
             given = of.world
         return CaseWorld(self._contents(given, folder), {**of.mocks, **case.mocks})
+
+    def golden(self, path: Path) -> ReadGolden:
+        """Return a golden with its recording. Raises ConfigError."""
+        if path not in self._goldens:
+            self._goldens[path] = read_golden(path)
+        return self._goldens[path]
 
     def _contents(self, given: str | JsonObject | None, folder: Path) -> Mapping[str, object] | None:
         if not isinstance(given, str):

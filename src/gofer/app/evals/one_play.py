@@ -11,6 +11,8 @@ from gofer.app.evals.decisions import decision
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.event_input import EventInput, event_input
 from gofer.engine.owned_run import Deadline
+from gofer.evals.goldens.playing import people_saw
+from gofer.evals.goldens.recorded_world import RecordedWorld
 from gofer.evals.plays import PlayedTurn, Seen
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import RunParked
@@ -68,6 +70,18 @@ class OnePlay:
             if self.asked.missing or self.asked.failure:
                 break
         return _without(difference(before, self.simulated.state()), delivered)
+
+    async def play_golden(self, events: Sequence[Event], begins: Sequence[float], world: RecordedWorld) -> None:
+        """Play every turn of a golden; `begins` has the recorded begin of each turn, in unix seconds."""
+        for number, (event, begin) in enumerate(zip(events, begins, strict=True)):
+            if number:
+                self.clock.advance(begin - self.clock.now())
+                self.asked.next_turn()
+                world.next_turn()
+            run = await self._through(await self.runner.start(event, self.workflow))
+            self.turns.append(await self._turn(run, None, people_saw(run.journal, run.progress)))
+            if self.asked.missing or self.asked.failure:
+                break
 
     def _deliver(self, event: Event, given: EventInput, delivered: set[str]) -> Mapping[str, object]:
         """Add what a delivery names to the world, note its paths, and return the world as the run finds it."""

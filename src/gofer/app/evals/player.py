@@ -3,32 +3,37 @@
 import contextlib
 import random
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import httpx2
 from typing_extensions import override
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import bundles_of, checked_catalog
 from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated, reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
-from gofer.app.evals.case_world import CaseFiles, CaseWorld, Tools, event_input_of, network
+from gofer.app.evals.case_world import CaseFiles, CaseWorld, GoldenWorld, Tools, event_input_of, network
 from gofer.app.evals.decision_point import history_of, with_history
+from gofer.app.evals.golden_replays import GoldenReplays
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts
+from gofer.app.replay import replayer_of
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses
 from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
 from gofer.evals.eval_file import Case, EarlierTurn
+from gofer.evals.goldens.playing import begins_at, compared_journals, decisions_in, events_of
+from gofer.evals.goldens.recorded_world import recorded_world
 from gofer.evals.load import LoadedEval
 from gofer.evals.plays import Evidence, Play
+from gofer.evals.references import golden_path
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.journal.coordination import Retention
@@ -89,6 +94,7 @@ class Player:
     processes: ChildProcesses
     playing: Playing
     book: AnswerBook
+    replays: GoldenReplays
     files: CaseFiles = field(default_factory=lambda: CaseFiles({}))
     _runners: dict[int, tuple[object, Runner]] = field(default_factory=dict[int, tuple[object, Runner]])
     """The runner of each world, by the identity of its contents."""
@@ -98,51 +104,69 @@ class Player:
 
         Raises ConfigError for a case that cannot be played, such as one with a wrong payload.
         """
+        if case.golden:
+            return await self._play_golden(loaded, case, number)
         if case.trigger is None:
             raise ConfigError(f"{loaded.name}/{case.name} has no trigger.")
         folder = loaded.path.parent
-        is_live = self.playing.answers == "live"
-        clock = VirtualClock(loaded.eval.clock.timestamp(), really_waits=is_live)
+        clock = self._clock(loaded.eval.clock.timestamp())
         if self.playing.live_tools:
             clock = RealClock()
         begin = clock.now()
-        asked = Asked()
-        deadline = Deadline(clock)
-        seed = Seed(loaded.name, case.name)
-        history: Sequence[EarlierTurn] = ()
-        models = self._models(loaded, case, asked, clock)
-        if case.decision is not None:
-            history = history_of(case.decision)
-            models = deciding(models, history, deadline.end)
         world = self.files.world(case, loaded.eval, folder)
-        simulated, runner = await self._open(world, seed, clock, models, history)
-        one = OnePlay(
-            workflow=loaded.eval.workflow,
-            runner=runner,
-            simulated=simulated,
-            clock=clock,
-            asked=asked,
-            deadline=deadline,
-            approve=case.approve,
-            given_answers=len(history),
-            waits_for_model=is_live,
-        )
+        one = await self._open(loaded, case, world, clock, is_real=self.playing.live_tools)
         inputs = [event_input_of(trigger, folder) for trigger in (case.trigger, *(turn.trigger for turn in case.then))]
-        try:
+        async with _closing(one):
             changes = await one.play(inputs)
-        finally:
-            await runner.close()
-            for system in simulated.systems.values():
-                await system.close()
-        if self.playing.record and number == 1:
-            self.book.keep(loaded.name, case.name, asked.answers)
+        self._record(loaded, case, number, one.asked)
         seconds = clock.now() - begin
         if not self.playing.live_tools:
             # This clock stands still while a model answers.
-            seconds += asked.seconds
-        return self._played(one, changes, asked, round(seconds * 1000))
+            seconds += one.asked.seconds
+        return self._played(one, changes, round(seconds * 1000))
 
-    def _played(self, one: OnePlay, changes: Mapping[str, object], asked: Asked, latency_ms: int) -> Play:
+    async def _play_golden(self, loaded: LoadedEval, case: Case, number: int) -> Play:
+        """Play a golden: its replay, or new answers over its recorded outcomes. No system is reached."""
+        read = self.files.golden(self.book.folder / golden_path(case.golden))
+        if self._is_replayed(loaded, case):
+            return await self.replays.play(read)
+        recorded = compared_journals(read)
+        if case.decision is not None:
+            # The decision is in the last run; its history says what happened before.
+            read = replace(read, turns=read.turns[-1:])
+        begins = begins_at(read)
+        clock = self._clock(begins[0])
+        world = GoldenWorld(recorded_world(read.turns))
+        one = await self._open(loaded, case, world, clock, is_real=False)
+        one.approve = {**decisions_in(read), **case.approve}
+        async with _closing(one):
+            await one.play_golden(events_of(read), begins, world.recorded)
+        self._record(loaded, case, number, one.asked)
+        latency_ms = round((clock.now() - begins[0] + one.asked.seconds) * 1000)
+        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False)
+        if world.recorded.unrecorded and not play.no_evidence:
+            return replace(play, no_evidence=_unrecorded(world.recorded.unrecorded[0]))
+        return play
+
+    def _is_replayed(self, loaded: LoadedEval, case: Case) -> bool:
+        """Return whether a golden is replayed: no model is live, and nobody recorded newer answers of it."""
+        match self.playing.answers:
+            case "live":
+                return False
+            case "scripted":
+                return not self.book.has_script(loaded.name, case.name)
+            case "recorded":
+                return not self.book.has_answers(loaded.name, case.name)
+
+    def _clock(self, begin: float) -> VirtualClock:
+        return VirtualClock(begin, really_waits=self.playing.answers == "live")
+
+    def _record(self, loaded: LoadedEval, case: Case, number: int, asked: Asked) -> None:
+        if self.playing.record and number == 1:
+            self.book.keep(loaded.name, case.name, asked.answers)
+
+    def _played(self, one: OnePlay, changes: Mapping[str, object], latency_ms: int) -> Play:
+        asked = one.asked
         no_evidence = ""
         if asked.missing:
             no_evidence = f"Request {asked.missing[0]} has no answer. {asked.why_missing}"
@@ -172,33 +196,51 @@ class Player:
                 return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
 
     async def _open(
-        self, world: CaseWorld, seed: Seed, clock: VirtualClock, models: ModelAccess, history: Sequence[EarlierTurn]
-    ) -> tuple[Simulated, Runner]:
+        self, loaded: LoadedEval, case: Case, world: CaseWorld | GoldenWorld, clock: VirtualClock, *, is_real: bool
+    ) -> OnePlay:
+        """Return a play that has not begun. `is_real`: its tools reach the real systems."""
+        asked = Asked()
+        deadline = Deadline(clock)
+        history: Sequence[EarlierTurn] = ()
+        models = self._models(loaded, case, asked, clock)
+        if case.decision is not None:
+            history = history_of(case.decision)
+            models = deciding(models, history, deadline.end)
         simulated = Simulated()
         reach: Http = SharedHttp(self.http)
-        if not self.playing.live_tools:
+        if not is_real:
             simulated = world.open(clock, self.http)
             reach = network(simulated)
-        common = await self._common_runner(world, simulated, reach)
+        common = await self._common_runner(world.contents, simulated, reach)
 
         def equip(tools: Tools) -> Tools:
-            if not self.playing.live_tools:
+            if not is_real:
                 tools = world.equip(tools)
             return with_history(tools, history)
 
+        seed = Seed(loaded.name, case.name)
         stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), MemoryQueue(clock)), seed.installation_key())
         outside = seed.outside(reach, clock)
-        if self.playing.live_tools:
+        if is_real:
             # A real system would take calls with the ids of an earlier play for calls that it has seen. And the
             # contents of a real private run are deleted at its end.
             stores = memory_stores(clock)
             outside = Outside(reach, clock, random_id, random.SystemRandom(), random_key)
-        runner = common.over(stores, models, outside, Patience(sleep=clock.sleep), equip)
-        return simulated, runner
+        return OnePlay(
+            workflow=loaded.eval.workflow,
+            runner=common.over(stores, models, outside, Patience(sleep=clock.sleep), equip),
+            simulated=simulated,
+            clock=clock,
+            asked=asked,
+            deadline=deadline,
+            approve=case.approve,
+            given_answers=len(history),
+            waits_for_model=self.playing.answers == "live",
+        )
 
-    async def _common_runner(self, world: CaseWorld, simulated: Simulated, reach: Http) -> Runner:
+    async def _common_runner(self, contents: Mapping[str, object] | None, simulated: Simulated, reach: Http) -> Runner:
         """Return the runner that all plays in the same world share, with tools that reach its systems."""
-        key = id(world.contents)
+        key = id(contents)
         if key not in self._runners:
             settings = self.settings
             if not self.playing.live_tools:
@@ -218,7 +260,7 @@ class Player:
                 self.company,
             )
             # The contents stay with the runner, so that no other contents get their identity.
-            self._runners[key] = (world.contents, runner)
+            self._runners[key] = (contents, runner)
         return self._runners[key][1]
 
 
@@ -233,9 +275,26 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
     book = AnswerBook(root / "evals")
     async with http_client() as http:
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
-            yield Player(settings, catalog, company, http, ChildProcesses(children, python), playing, book)
+            processes = ChildProcesses(children, python)
+            replays = GoldenReplays(replayer_of(catalog, company, http), bundles_of(catalog, company))
+            yield Player(settings, catalog, company, http, processes, playing, book, replays)
     if playing.record:
         book.write()
+
+
+@contextlib.asynccontextmanager
+async def _closing(one: OnePlay) -> AsyncGenerator[None]:
+    """Close the runner and the systems of a play at its end."""
+    try:
+        yield
+    finally:
+        await one.runner.close()
+        for system in one.simulated.systems.values():
+            await system.close()
+
+
+def _unrecorded(tool: str) -> str:
+    return f"The run called {tool} in a way that the recorded run did not, so the golden has no outcome of the call."
 
 
 def _as_they_are(tools: Tools) -> Tools:

@@ -13,11 +13,15 @@ from gofer.app.evals.player import Answers, Player
 from gofer.app.evals.repository import Checkout
 from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.evals.answers import FOLDER as ANSWERS
+from gofer.evals.grading.certain_failures import certain_failures
 from gofer.evals.grading.grading import case_run, graded_case
 from gofer.evals.history import append, past_run
 from gofer.evals.judging.judge import Judge
 from gofer.evals.judging.judge_role import judge_of
 from gofer.evals.judging.judged import judged, ungraded
+from gofer.evals.judging.judged_trajectory import judged_trajectory
+from gofer.evals.judging.trajectories import SAME_TURN
+from gofer.evals.judging.turn_facts import turns_of
 from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Play
@@ -54,10 +58,16 @@ class RulesAndJudge(Grades):
 
     @override
     async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
-        if play.infrastructure or play.no_evidence:
+        if play.infrastructure:
             return case_run(number, play, ())
+        if play.no_evidence:
+            return case_run(number, play, certain_failures(planned.case, play))
         judge = self._judge()
-        grades = [*graded_case(planned.case, play), *await self._judged(planned, play, judge)]
+        grades = [
+            *graded_case(planned.case, play),
+            *await self._trajectory(planned, play, judge),
+            *await self._judged(planned, play, judge),
+        ]
         run = case_run(number, play, grades)
         if judge is not None:
             run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
@@ -69,14 +79,23 @@ class RulesAndJudge(Grades):
         """Return a judge that counts its cost from zero."""
         if self.judge is None or self.access is None:
             return None
-        if self.judge.endpoint.is_default:
-            return Judge(self.judge, self.access.default)
-        return Judge(self.judge, self.access.reach(self.judge.endpoint))
+        return judge_with(self.judge, self.access)
+
+    async def _trajectory(self, planned: PlannedCase, play: Play, judge: Judge | None) -> Sequence[Grade]:
+        """Return the grades of a play beside the recording of its golden; none for other cases."""
+        if not play.recorded:
+            return []
+        own = (criterion for criterion in planned.case.judge if criterion.id == SAME_TURN.id)
+        recorded = [turns_of(entries) for entries in play.recorded]
+        return await judged_trajectory(recorded, play, next(own, SAME_TURN), judge, planned.path.parent)
 
     async def _judged(self, planned: PlannedCase, play: Play, judge: Judge | None) -> Sequence[Grade]:
+        criteria = planned.case.judge
+        if play.recorded:
+            criteria = [criterion for criterion in criteria if criterion.id != SAME_TURN.id]
         if self.answers != "live":
-            return [ungraded(criterion, _ONLY_LIVE) for criterion in planned.case.judge]
-        return await judged(planned.case.judge, play, judge, planned.path.parent)
+            return [ungraded(criterion, _ONLY_LIVE) for criterion in criteria]
+        return await judged(criteria, play, judge, planned.path.parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +115,13 @@ class StoredGrades(Grades):
             past = past_run(planned.name, run, self.suite_at, self.checkout.commit, changed=self.checkout.changed)
             append(self.state.folder, past)
         return run
+
+
+def judge_with(served: ServedModel, access: ModelAccess) -> Judge:
+    """Return a judge that counts its cost from zero."""
+    if served.endpoint.is_default:
+        return Judge(served, access.default)
+    return Judge(served, access.reach(served.endpoint))
 
 
 def grades_for(player: Player) -> RulesAndJudge:

@@ -15,8 +15,9 @@ from gofer.app.evals.repository import changed_paths, checkout_of
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
 from gofer.app.settings import Settings
 from gofer.evals.baseline import compared
+from gofer.evals.goldens.golden_cases import load_cases
 from gofer.evals.kept_runs import KeptRuns, unchanged
-from gofer.evals.load import FOLDER, load_evals
+from gofer.evals.load import FOLDER
 from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.suite import Parts, Suite
@@ -62,7 +63,7 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
 
     The result may be empty if only changed cases are wanted.
     """
-    files = load_evals(root / FOLDER)
+    files = load_cases(root / FOLDER)
     if not files:
         raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
     every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
@@ -70,8 +71,10 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     if not choices.changed_since:
         return found
     company = [tool.name for tool in load_company(root)]
-    repository = Repository({file.name: file.eval for file in files}, catalog, company)
-    touched = repository.touched(changed_paths(root, choices.changed_since))
+    paths = changed_paths(root, choices.changed_since)
+    touched: set[str] = set()
+    for file in files:
+        touched |= Repository({file.name: file.eval}, catalog, company).touched(paths).keys()
     return [case for case in found if case.name in touched]
 
 

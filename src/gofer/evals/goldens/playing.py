@@ -3,17 +3,24 @@
 `RecordedWorld` (`recorded_world.py`) lets a live model play the same case.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from gofer.evals.goldens.golden_file import ReadGolden, SeenByPerson
+from gofer.evals.goldens.golden_file import ReadGolden
 from gofer.evals.goldens.replayed_case import Replaying
 from gofer.evals.goldens.run_file import GoldenRun
 from gofer.evals.goldens.seen import seen_in
-from gofer.evals.plays import Play, PlayedTurn, Seen
-from gofer.projections.progress import project
+from gofer.evals.plays import Difference, Play, PlayedTurn, Seen
+from gofer.journal.entries import Recorded
+from gofer.projections.checks.check_settings import shortened
+from gofer.projections.progress import Progress, project
 from gofer.replay.replay import Replay
+from gofer.values.canonical_json import encode_text
 from gofer.values.events import Event
+
+_VALUE = 200
+"""The most characters of a value that differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +47,79 @@ async def play_recorded(read: ReadGolden, replaying: Replaying) -> ReplayedGolde
     """Replay every turn of a golden. No model and no system is asked."""
     replays = [await replaying(turn.recorded()) for turn in read.turns]
     turns = [_turn(turn, replay) for turn, replay in zip(read.turns, replays, strict=True)]
+    if read.golden.decision is not None:
+        turns[-1] = replace(turns[-1], given_answers=len(read.golden.decision.history))
     evidence = read.golden.source.answers
     if evidence == "live":
         evidence = "recorded"
-    latency_ms = sum(_duration_ms(turn) for turn in turns)
-    return ReplayedGolden(Play(turns=turns, world={}, evidence=evidence, latency_ms=latency_ms), replays)
+    play = Play(
+        turns=turns,
+        world={},
+        evidence=evidence,
+        latency_ms=sum(_duration_ms(turn) for turn in turns),
+        recorded=compared_journals(read),
+        is_replay=True,
+        difference=_difference(replays),
+    )
+    return ReplayedGolden(play, replays)
+
+
+def compared_journals(read: ReadGolden) -> Sequence[Sequence[Recorded]]:
+    """Return the journals that a play of a golden is compared with, turn by turn.
+
+    There is none for a regression, whose recorded answer is bad, and for a decision point, which ends after one answer.
+    """
+    if read.golden.purpose == "regression" or read.golden.decision is not None:
+        return ()
+    return [turn.entries(turn.run) for turn in read.turns]
+
+
+def people_saw(entries: Sequence[Recorded], progress: Progress) -> Sequence[Seen]:
+    """Return what people saw of a run that reached no system."""
+    return [Seen(one.kind, one.place, one.text) for one in seen_in(entries, progress)]
 
 
 def _turn(turn: GoldenRun, replay: Replay) -> PlayedTurn:
     entries = replay.journals.get(turn.run) or turn.entries(turn.run)
     progress = project(entries)
-    seen = [_seen(one) for one in seen_in(entries, progress)]
-    return PlayedTurn(turn.run, entries, progress, turn.bundle(turn.run), seen)
+    subagents = {run: journal for run, journal in replay.journals.items() if run != turn.run}
+    seen = people_saw(entries, progress)
+    return PlayedTurn(turn.run, entries, progress, turn.bundle(turn.run), seen, subagents)
 
 
-def _seen(one: SeenByPerson) -> Seen:
-    return Seen(one.kind, one.place, one.text)
+def _difference(replays: Sequence[Replay]) -> Difference | None:
+    """Return the first difference of the first turn that does not replay."""
+    for number, replay in enumerate(replays, start=1):
+        if replay.outcome not in ("identical", "reworded"):
+            return _first_difference(number, replay)
+    return None
+
+
+def _first_difference(turn: int, replay: Replay) -> Difference:
+    first = replay.first
+    if first is None:
+        reason = replay.reason or f"the replay is {replay.outcome}"
+        return Difference(turn, "every recorded step", reason.rstrip("."), "")
+    name = first.step or "the step"
+    _, _, call = first.step.partition(" ")
+    step = call or f"entry {first.address}"
+    match first.kind:
+        case "missing":
+            return Difference(turn, f"{name}, as it was recorded", "the replay did not make this step", step)
+        case "extra":
+            return Difference(turn, "no step here, as it was recorded", f"the replay made {name}", step)
+        case "different" | "reworded":
+            what = f"{first.field or 'content'} of {name}"
+            return Difference(turn, f"{what}: {_one_line(first.original)}", _one_line(first.replayed), step)
+    assert_never(first.kind)
+
+
+def _one_line(value: object) -> str:
+    """Return a recorded value, which has no secret because the golden is redacted, as one short line."""
+    text = value
+    if not isinstance(text, str):
+        text = encode_text(text)
+    return shortened(" ".join(text.split()), _VALUE)
 
 
 def _duration_ms(turn: PlayedTurn) -> int:
@@ -66,6 +130,16 @@ def events_of(read: ReadGolden) -> Sequence[Event]:
     """Return the event of each turn, to start new runs of the same conversation."""
     events = [project(turn.entries(turn.run)).event for turn in read.turns]
     return [event for event in events if event is not None]
+
+
+def decisions_in(read: ReadGolden) -> Mapping[str, bool]:
+    """Return how people decided about the calls of a golden, by tool."""
+    found: dict[str, bool] = {}
+    for turn in read.turns:
+        for approval in project(turn.entries(turn.run)).approvals.values():
+            if approval.decided is not None:
+                found[approval.requested.tool] = approval.decided.decision == "approved"
+    return found
 
 
 def begins_at(read: ReadGolden) -> Sequence[float]:

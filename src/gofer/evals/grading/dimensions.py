@@ -17,6 +17,8 @@ DIMENSIONS: Mapping[str, str] = {
     "tools.forbidden": "calls that the run must not make",
     "tools.in_order": "calls that must happen in an order",
     "tools.only": "the only tools that the run may call",
+    "replay": "every step of the replay of a golden, compared with its recording",
+    "trajectory": "the calls and answers of a run, compared with those of its golden",
     "next": "the calls of the next answer at a decision point",
     "world.added": "values that the run must add to the world",
     "world.changed": "values of the world that the run must change",

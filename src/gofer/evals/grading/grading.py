@@ -14,6 +14,7 @@ from gofer.evals.grading.play_usage import (
     total_llm_calls,
     total_tool_calls,
 )
+from gofer.evals.grading.replay_grades import replay_grades
 from gofer.evals.grading.rubric_grades import rubric_grades, status_failures
 from gofer.evals.grading.tool_grades import tool_grades
 from gofer.evals.grading.turn_view import TurnView, run_status, turn_view
@@ -25,12 +26,12 @@ _UNKNOWN_WORLD = "The tools reached real systems, so the changes that the case e
 
 
 def graded_case(case: Case, play: Play) -> Sequence[Grade]:
-    """Return the grades of a play of a case: of each of its turns, and of the rubric.
+    """Return the grades of a play of a case: of its replay, of each of its turns, and of the rubric.
 
     A turn that was not played has no run and fails. Grades of a judge are not part of it.
     """
     expected = [case.expect, *(turn.expect for turn in case.then)]
-    return graded(expected, case.rubric, play)
+    return [*replay_grades(play), *graded(expected, case.rubric, play)]
 
 
 def graded(expected: Sequence[Expectations], rubric: Rubric, play: Play) -> Sequence[Grade]:
@@ -104,11 +105,11 @@ def _outcome(play: Play, grades: Sequence[Grade]) -> tuple[RunOutcome, str]:
     """Return the outcome of a play, and one sentence if it could not be graded."""
     if play.infrastructure:
         return "infrastructure", play.infrastructure
-    if play.no_evidence:
-        return "no_evidence", play.no_evidence
     blocking = [grade for grade in grades if grade.blocks and not grade.passed]
     if any(not grade.missing for grade in blocking):
-        return "failed", ""
+        return "failed", play.no_evidence
+    if play.no_evidence:
+        return "no_evidence", play.no_evidence
     for grade in blocking:
         if grade.missing:
             return grade.missing, grade.happened

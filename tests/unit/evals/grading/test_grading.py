@@ -23,6 +23,8 @@ from gofer.projections import progress
 from support.engine.memory_run import memory_run, says
 from support.evals.played import asks, ended, failures, made, play_of, played, played_turn, refused
 
+OF_GOLDENS = {"replay", "trajectory"}
+"""The dimensions that compare a play with a golden."""
 EVERYTHING: Mapping[str, object] = {
     "status": ["done"],
     "tools": {"required": ["a"], "forbidden": ["b"], "in_order": ["a"], "only": ["a"]},
@@ -49,7 +51,7 @@ def test_every_dimension_can_be_graded_and_is_listed() -> None:
     expect = Expectations.model_validate(EVERYTHING)
     rubric = Rubric.model_validate(EVERY_CRITERION)
     for play in (played([asks(text="x")], ended()), played(ended(), live_tools=True)):
-        assert {grade.dimension for grade in graded([expect], rubric, play)} == set(DIMENSIONS)
+        assert {grade.dimension for grade in graded([expect], rubric, play)} == set(DIMENSIONS) - OF_GOLDENS
     assert not any(name.startswith(JUDGE) for name in DIMENSIONS)
 
 
@@ -129,7 +131,7 @@ WORLD = Grade("world.added", passed=False, blocks=False)
         ([PASSED, ADVICE], {}, "passed", ""),
         ([PASSED, FAILED], {}, "failed", ""),
         ([FAILED], {"infrastructure": "No provider."}, "infrastructure", "No provider."),
-        ([FAILED], {"no_evidence": "Request 1.2."}, "no_evidence", "Request 1.2."),
+        ([FAILED], {"no_evidence": "Request 1.2."}, "failed", "Request 1.2."),
         ([PASSED], {"no_evidence": "Request 1.2."}, "no_evidence", "Request 1.2."),
         ([PASSED, WORLD], {"live_tools": True}, "no_evidence", "The tools reached real systems"),
         ([FAILED, WORLD], {"live_tools": True}, "failed", ""),

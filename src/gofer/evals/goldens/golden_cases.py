@@ -1,0 +1,76 @@
+"""Goldens as cases of a suite: those of `evals/goldens/` themselves, and those that the cases of eval files name."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gofer.evals.eval_file import Case, Eval, Expectations, ToolExpectations, Trigger, Turn
+from gofer.evals.goldens.golden_file import Golden, read_golden_file
+from gofer.evals.load import LoadedEval, load_evals
+from gofer.evals.references import GOLDENS, golden_path
+from gofer.workflows.yaml_source import read_source
+
+
+def load_cases(folder: Path) -> Sequence[LoadedEval]:
+    """Return the eval files of a folder, and each of its goldens as a file with one case, sorted by name.
+
+    Raises ConfigError with the mistakes of the eval files, or of the first golden with one.
+    """
+    files = [with_goldens(loaded) for loaded in load_evals(folder)]
+    return [*files, *golden_evals(folder)]
+
+
+def golden_evals(folder: Path) -> Iterator[LoadedEval]:
+    """Yield each golden below a folder of evals as an eval file with one case, sorted by name. Raises ConfigError."""
+    for path in sorted((folder / GOLDENS).glob("*.yaml")):
+        golden = read_golden_file(path)
+        yield LoadedEval(read_source(path), Eval(workflow=golden.workflow, cases=(case_of(golden),)), is_golden=True)
+
+
+def with_goldens(loaded: LoadedEval) -> LoadedEval:
+    """Return an eval file in which each case with a golden also has the turns and the decision point of it."""
+    if not any(case.golden for case in loaded.eval.cases):
+        return loaded
+    cases = tuple(_with_golden(case, loaded.path.parent) for case in loaded.eval.cases)
+    return replace(loaded, eval=loaded.eval.model_copy(update={"cases": cases}))
+
+
+def case_of(golden: Golden) -> Case:
+    """Return the case of a golden, with everything that its file expects."""
+    expected = [turn.expect for turn in golden.turns]
+    expected[-1] = _of_last_turn(golden)
+    if golden.decision is not None:
+        expected = expected[-1:]
+    return Case(
+        name=golden.golden,
+        description=golden.description,
+        tags=golden.tags,
+        golden=golden.golden,
+        decision=golden.decision,
+        expect=expected[0],
+        then=tuple(Turn(trigger=Trigger(), expect=expect) for expect in expected[1:]),
+        judge=golden.judge,
+    )
+
+
+def _with_golden(case: Case, folder: Path) -> Case:
+    if not case.golden:
+        return case
+    golden = case_of(read_golden_file(folder / golden_path(case.golden)))
+    expect = case.expect
+    if golden.decision is not None and expect.next is None:
+        expect = expect.model_copy(update={"next": golden.expect.next})
+    return case.model_copy(update={"decision": golden.decision, "expect": expect, "then": golden.then})
+
+
+def _of_last_turn(golden: Golden) -> Expectations:
+    """Return what the last turn must do. A decision point ends before its calls have outcomes and the run an answer."""
+    expect = golden.turns[-1].expect
+    if golden.decision is not None:
+        forbidden = ToolExpectations(forbidden=expect.tools.forbidden)
+        expect = Expectations(tools=forbidden, next=golden.next)
+    unwanted = tuple(dict.fromkeys((*expect.output.not_contains, *golden.not_contains)))
+    if not unwanted:
+        return expect
+    output = expect.output.model_copy(update={"not_contains": unwanted})
+    return expect.model_copy(update={"output": output})

@@ -1,0 +1,139 @@
+"""Planted regressions in a copy of the shipped workflows: each fails with a report that a person understands."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.app.command_line import gofer
+from support.app.company import ROOT
+from support.evals.live_answers import Said, answering, recorded_answers
+
+pytestmark = pytest.mark.usefixtures("terminal")
+Capture = pytest.CaptureFixture[str]
+GOLDEN = "goldens/ticket-from-a-reaction"
+RULE = "3. Search for an open issue"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> Path:
+    """A copy of the shipped workflows and their evals as the current folder."""
+    folder = tmp_path / "repository"
+    for name in ("agents", "coordinators", "evals", "skills", "subagents"):
+        shutil.copytree(ROOT / name, folder / name)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def change(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
+
+
+def live(capsys: Capture, monkeypatch: pytest.MonkeyPatch, answers: list[Said], *words: str) -> tuple[int, str]:
+    """Run `gofer eval --live` with a model that gives these answers."""
+    with answering(answers) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, err = gofer(capsys, "eval", "--live", *words)
+    assert err == ""
+    return code, out
+
+
+def four_lines(out: str, case: str) -> dict[str, str]:
+    """Return the four lines about a failed case by their labels."""
+    lines = out.split(f"\n{case}: ", 1)[1].splitlines()[1:5]
+    return {label.strip(): text.strip() for label, _, text in (line.partition(":") for line in lines)}
+
+
+def test_unchanged_goldens_pass_and_are_labelled(capsys: Capture, repository: Path) -> None:
+    code, out, err = gofer(capsys, "eval", "goldens")
+    assert (code, err) == (0, "")
+    assert "4 passed (4 harness only)" in out
+    assert "scripted answers say nothing about the prompt" in out
+
+
+def test_prompt_without_its_rule_is_no_evidence_until_a_model_answers(capsys: Capture, repository: Path) -> None:
+    change(repository / "agents" / "file-ticket.md", RULE, "3. Do not search for an open issue")
+    code, out, err = gofer(capsys, "eval", "file-ticket/one-ticket", GOLDEN)
+    assert (code, err) == (3, "")
+    assert "2 no evidence" in out
+    found = four_lines(out, GOLDEN)
+    assert found["happened"].startswith(
+        "Changed since the recording, in file-ticket: prompt. First difference: -3. Search"
+    )
+    assert found["replay"] == f"gofer eval {GOLDEN} --live"
+
+
+def test_model_that_follows_the_bad_prompt_fails_in_four_lines(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    change(repository / "agents" / "file-ticket.md", RULE, "3. Do not search for an open issue")
+    answers = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
+    answers[0] = answers[0].without("jira_search")
+    code, out = live(capsys, monkeypatch, answers, GOLDEN)
+    assert code == 1
+    found = four_lines(out, GOLDEN)
+    assert found["expected"] == "a call of jira_search"
+    assert found["happened"].startswith("it was not called; the run called slack_get_permalink, jira_create_issue")
+    assert found["first diverging step"]
+    code, out, err = gofer(capsys, *found["replay"].split()[1:])
+    assert (code, err) == (0, "")
+    assert "identical" in out
+
+
+def test_reworded_answer_of_a_live_model_passes(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    answers = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
+    answers[-1] = Said("I filed **PAY-18** in PAY: the refund job pays twice when it restarts. How many refunds?")
+    code, out = live(capsys, monkeypatch, answers, GOLDEN)
+    assert (code, "1 passed" in out) == (0, True)
+
+
+def test_call_without_a_recorded_outcome_is_no_evidence(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    search = ("jira_search", {"project": "PAY", "text": "billing"})
+    answers = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
+    answers.insert(1, Said(calls=[search]))
+    code, out = live(capsys, monkeypatch, answers, GOLDEN)
+    assert code == 3
+    assert "The run called jira_search in a way that the recorded run did not" in four_lines(out, GOLDEN)["happened"]
+
+
+def test_forbidden_call_fails_with_its_step(capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
+    case = "file-ticket/known-bug-is-linked"
+    search, create, _, _ = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
+    link = {"issue": "PAY-17", "url": "https://acme.slack.com/archives/C1/p1772436300000000", "title": "Thread"}
+    answers = [search, create, Said(calls=[("jira_link_url", link)]), Said("Linked in PAY-17.")]
+    code, out = live(capsys, monkeypatch, answers, case)
+    assert code == 1
+    found = four_lines(out, case)
+    assert found["expected"] == "no call of jira_create_issue"
+    assert found["first diverging step"] == "2.0"
+    assert found["replay"].endswith(" --until 2.0")
+
+
+def test_renamed_tool_is_named_by_check_and_by_eval(capsys: Capture, repository: Path) -> None:
+    change(repository / "agents" / "file-ticket.yaml", "- jira_search", "- jira_find")
+    code, out, err = gofer(capsys, "check")
+    assert code == 1
+    assert "There is no tool `jira_find`" in out + err
+    code, out, err = gofer(capsys, "eval", GOLDEN)
+    assert code == 2
+    assert "There is no tool `jira_find`" in out + err
+
+
+def test_lost_tool_fails_the_cases_that_need_it(capsys: Capture, repository: Path) -> None:
+    change(repository / "agents" / "file-ticket.yaml", "  - jira_search\n", "")
+    change(repository / "agents" / "file-ticket.md", " with `jira_search`", "")
+    code, out, _ = gofer(capsys, "check")
+    assert code == 1
+    assert "jira_search" in out
+    code, out, err = gofer(capsys, "eval", GOLDEN, "file-ticket/known-bug-is-linked")
+    assert (code, err) == (1, "")
+    for case in (GOLDEN, "file-ticket/known-bug-is-linked"):
+        found = four_lines(out, case)
+        assert found["expected"] == "a call of jira_search"
+        assert found["happened"].startswith("the workflow has no tool jira_search any more")

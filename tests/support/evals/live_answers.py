@@ -1,0 +1,70 @@
+"""A live model on loopback that gives fixed answers in their order, and a judge that always says CORRECT."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gofer.evals.goldens.golden_file import read_golden
+from gofer.journal.entries import LlmResponse
+from support.http.threaded_server import Requests, serving
+
+JUDGE = "gpt-4.1"
+"""The judge of the repository's agents/defaults.yaml."""
+_VERDICT = {"verdict": "CORRECT", "quote": "", "reason": "They say the same."}
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer of a model."""
+
+    text: str = ""
+    calls: Sequence[tuple[str, Mapping[str, Any]]] = field(default_factory=list[tuple[str, Mapping[str, Any]]])
+
+    def without(self, tool: str) -> "Said":
+        """Return the answer without the calls of a tool."""
+        return replace(self, calls=[call for call in self.calls if call[0] != tool])
+
+
+def recorded_answers(golden: Path) -> list[Said]:
+    """Return the answers of the model in the last turn of a golden."""
+    turn = read_golden(golden).turns[-1]
+    answers = [one.entry for one in turn.entries(turn.run) if isinstance(one.entry, LlmResponse)]
+    return [
+        Said(answer.text, [(ask.tool, json.loads(ask.arguments)) for ask in answer.tool_calls]) for answer in answers
+    ]
+
+
+@contextmanager
+def answering(answers: Sequence[Said]) -> Iterator[str]:
+    """Serve the answers: the first for a request without earlier answers, and so on. Yield the base URL."""
+
+    class Answers(Requests):
+        def take(self) -> None:
+            request = json.loads(self.body())
+            said = Said(json.dumps(_VERDICT))
+            if request["model"] != JUDGE:
+                earlier = sum(message["role"] == "assistant" for message in request["messages"])
+                said = answers[min(earlier, len(answers) - 1)]
+            self.reply(
+                200, json.dumps(_completion(request["model"], said)).encode(), {"Content-Type": "application/json"}
+            )
+
+    with serving(Answers) as url:
+        yield f"{url}/v1"
+
+
+def _completion(model: str, said: Said) -> Mapping[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": said.text or None}
+    reason = "stop"
+    if said.calls:
+        reason = "tool_calls"
+        message["tool_calls"] = [
+            {"id": f"call_{at}", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+            for at, (tool, arguments) in enumerate(said.calls)
+        ]
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {"id": "c", "object": "chat.completion", "created": 1, "model": model, "choices": [choice], "usage": usage}
