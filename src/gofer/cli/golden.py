@@ -9,7 +9,7 @@ from pathlib import Path
 from gofer.app.operations import Operations
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
-from gofer.cli.arguments import nonempty, operations, place_options
+from gofer.cli.arguments import nonempty, operations_with, place_options
 from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, read_golden, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.playing import play_recorded
@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.play is not None and not arguments.run:
         return asyncio.run(_play(arguments.play))
     _check(arguments)
-    with operations(arguments) as opened:
+    with operations_with(arguments.run, arguments) as opened:
         made = asyncio.run(_made(opened, arguments))
         paths = _write(made, arguments)
         asyncio.run(_keep(opened, made.sources))
