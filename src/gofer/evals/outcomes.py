@@ -31,8 +31,8 @@ def is_graded(run: CaseRun) -> bool:
 
 
 def says_something_about_the_prompt(run: CaseRun) -> bool:
-    """Return whether a run is evidence about the prompt; answers of a script are not, and only test the harness."""
-    return is_graded(run) and not (run.evidence == "scripted" and run.llm_calls)
+    """Return whether a run is evidence about the prompt: a model answered it, and not a script or code alone."""
+    return is_graded(run) and run.evidence != "scripted" and run.llm_calls > 0
 
 
 def passes(runs: Sequence[CaseRun]) -> int:

@@ -44,7 +44,7 @@ SIGNS: Mapping[State, str] = {
 }
 
 Proof = Evidence | Literal["code"]
-"""Where the answers of a case came from; `code` if the workflow is a script that asked no model."""
+"""Where the answers of a case came from; `code` if no run of the case asked a model."""
 EVIDENCE: Mapping[Proof, str] = {
     "live": "live: a model answered now",
     "recorded": "recorded: a model gave these answers earlier to the same requests",
@@ -112,7 +112,8 @@ def _rank(state: State) -> int:
 
 def evidence_of(case: CaseResult) -> Proof | None:
     """Return the weakest evidence of a case's runs; None for a case without runs."""
-    if case.coordinator == "script" and case.runs and not any(run.llm_calls for run in case.runs):
+    graded = [run for run in case.runs if is_graded(run)]
+    if graded and not any(run.llm_calls for run in graded):
         return "code"
     found = {run.evidence for run in case.runs}
     weakest: Sequence[Evidence] = ("scripted", "recorded", "live")
@@ -223,7 +224,7 @@ def sign_of(result: SuiteResult) -> str:
 
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
-    """Return the share of the graded runs that passed, without those that a script answered; None without such runs."""
+    """Return the share of the graded runs that passed, of those that a model answered; None without such runs."""
     graded = _graded(cases)
     if not graded:
         return None
@@ -231,7 +232,7 @@ def pass_rate(cases: Sequence[CaseResult]) -> float | None:
 
 
 def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
-    """Return the outcomes of the graded runs, without those that a script answered."""
+    """Return the outcomes of the graded runs that a model answered."""
     return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
 
 
