@@ -27,6 +27,7 @@ from gofer.evals.reports.html_report import html_report
 from gofer.evals.reports.json_report import read_report, report_json
 from gofer.evals.reports.junit import junit_xml
 from gofer.evals.reports.markdown import markdown_report
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.reports.terminal import terminal_lines
 from gofer.evals.results import NO_EVIDENCE, PASSED, REGRESSED, SuiteResult
 from gofer.values.errors import ConfigError
@@ -121,6 +122,8 @@ def execute(arguments: argparse.Namespace) -> int:
         print(report_json(result), end="")
     elif result.cases:
         print_lines(terminal_lines(result))
+    else:
+        print_lines(suite_notes(result))
     if affected is not None and arguments.json != _STDOUT:
         print_lines([summary(affected)])
     _write_reports(arguments, result, choices.baseline, affected)

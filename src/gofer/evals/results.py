@@ -35,6 +35,8 @@ class CaseRun:
     """The hash of the bundle: workflow, prompt, skills and tools."""
     attempts: int = 1
     """The plays, with those that failures of infrastructure ended."""
+    texts: Sequence[str] = ()
+    """The prompts, skills and subagents that its requests contained, as `evals/prompt_texts.py` names them."""
 
     @property
     def measured_ms(self) -> int | None:
@@ -145,6 +147,12 @@ class SuiteResult:
     """The hash of the bundle of each workflow."""
     comparison: Comparison | None = None
     """All cases that the baseline has, compared with it; None without a baseline."""
+    unproved: Sequence[str] = ()
+    """The changed prompts and skills that no case loads. Only a live model could say something about them."""
+    prompt_texts: int = 0
+    """The number of prompts and skills in the repository; 0 if not all cases were played."""
+    unloaded: Sequence[str] = ()
+    """The prompts and skills that no case loads, if all cases were played."""
 
     @property
     def exit_code(self) -> int:
@@ -161,7 +169,7 @@ class SuiteResult:
             return OVER_BUDGET
         if "infrastructure" in outcomes:
             return INFRASTRUCTURE
-        if "no_evidence" in outcomes or "not_played" in outcomes:
+        if self.unproved or "no_evidence" in outcomes or "not_played" in outcomes:
             return NO_EVIDENCE
         if self.comparison is not None and self.comparison.verdict == "not_enough_evidence":
             return NO_EVIDENCE

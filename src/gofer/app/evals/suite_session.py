@@ -19,6 +19,7 @@ from gofer.evals.goldens.golden_cases import load_cases
 from gofer.evals.kept_runs import KeptRuns, unchanged
 from gofer.evals.load import FOLDER
 from gofer.evals.plan import PlannedCase, chosen, coordinators_of, plan
+from gofer.evals.prompt_texts import changed_texts, not_loaded, prompt_texts
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.suite import Parts, Suite
 from gofer.evals.touched import Repository
@@ -28,6 +29,8 @@ from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
 
+_PLAYED = ("passed", "failed", "quarantined")
+"""The outcomes of cases whose runs came to their end."""
 KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
 
@@ -112,6 +115,7 @@ async def play_suite(
     )
     if not _is_resumable(result):
         kept.forget()
+    result = _with_texts(result, player.catalog, root, choices)
     return _completed(result, choices.baseline)
 
 
@@ -138,6 +142,20 @@ async def _is_interrupted(suite: Suite) -> bool:
 def _is_resumable(result: SuiteResult) -> bool:
     """Return whether another play could finish what this one did not."""
     return result.interrupted or any(case.outcome == "infrastructure" for case in result.cases)
+
+
+def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choices) -> SuiteResult:
+    """Return the result with the prompts and skills about which its plays say nothing. Raises ConfigError."""
+    texts = prompt_texts(root, catalog)
+    missing = not_loaded(texts, {name for case in result.cases for run in case.runs for name in run.texts})
+    if choices.changed_since:
+        if choices.playing.answers == "live" or result.interrupted:
+            return result
+        changed = changed_texts(missing, changed_paths(root, choices.changed_since))
+        return replace(result, unproved=[text.name for text in changed])
+    if choices.names or choices.tags or not all(case.outcome in _PLAYED for case in result.cases):
+        return result
+    return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])
 
 
 def _completed(result: SuiteResult, baseline: SuiteResult | None) -> SuiteResult:

@@ -20,6 +20,7 @@ from gofer.evals.grading.tool_grades import tool_grades
 from gofer.evals.grading.turn_view import TurnView, run_status, turn_view
 from gofer.evals.grading.world_grades import world_grades
 from gofer.evals.plays import Play
+from gofer.evals.prompt_texts import loaded_texts
 from gofer.evals.results import CaseRun, Grade, RunOutcome
 
 _UNKNOWN_WORLD = "The tools reached real systems, so the changes that the case expects there cannot be graded."
@@ -98,6 +99,7 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
         models=models_of_play(play),
         agent_version=agent_version(play),
         attempts=attempts,
+        texts=loaded_texts(play),
     )
 
 

@@ -11,6 +11,7 @@ from html import escape
 from gofer.evals.affected import AffectedRun, by_cause, summary
 from gofer.evals.reports import wording
 from gofer.evals.reports.html_style import STYLE
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
 from gofer.values.amounts import counted, money
 
@@ -55,6 +56,7 @@ def _head(result: SuiteResult, affected: Sequence[AffectedRun] | None) -> Iterat
     yield f"<p class=soft>{_text(' · '.join(facts))}</p><ul class=evidence>"
     for evidence, sentence in wording.evidence_lines(result.cases):
         yield f"<li class={evidence}>{_text(sentence)}</li>"
+    yield from (f"<li>{_text(note)}</li>" for note in suite_notes(result))
     yield "</ul><nav aria-label=Sections><a href=#failures>Not passed</a> <a href=#workflows>Workflows</a>"
     yield "<a href=#cases>Cases</a>"
     if affected is not None:

@@ -1,12 +1,13 @@
 """The JSON report: the whole result of a suite with a versioned schema, which later suites read as their baseline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import SCHEMA_VERSION, SuiteResult
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
@@ -28,6 +29,8 @@ class Report(BaseModel):
     """0 passed, 1 failed or regressed, 3 no evidence, 4 infrastructure, 5 over budget, 130 interrupted."""
     evidence: Mapping[wording.Proof, str]
     """What each kind of evidence proves, in words."""
+    notes: Sequence[str] = ()
+    """Sentences about the whole suite, such as changed prompts that no case loads."""
     result: SuiteResult
 
 
@@ -40,6 +43,7 @@ def report_json(result: SuiteResult) -> str:
         verdict=wording.headline(result),
         exit_code=result.exit_code,
         evidence=wording.EVIDENCE,
+        notes=list(suite_notes(result)),
         result=result,
     )
     return f"{report.model_dump_json(indent=1)}\n"

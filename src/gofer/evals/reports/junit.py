@@ -4,6 +4,7 @@ from typing import assert_never
 from xml.etree import ElementTree
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, SuiteResult
 from gofer.values.amounts import money
 
@@ -17,6 +18,9 @@ def junit_xml(result: SuiteResult) -> str:
     suite = ElementTree.SubElement(suites, "testsuite", name="gofer eval", time=f"{result.seconds:.3f}")
     for case in result.cases:
         suite.append(_case(case))
+    notes = "\n".join(suite_notes(result))
+    if notes:
+        ElementTree.SubElement(suite, "system-out").text = _text(notes)
     counted = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite.set("tests", str(len(result.cases)))
     for attribute, tag in counted.items():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.reports import wording
 from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
 from gofer.values.amounts import counted, money
 
@@ -18,6 +19,8 @@ MARKER = "<!-- gofer-evals -->"
 """The last line, by which a workflow finds its earlier comment."""
 MOST_FAILURES = 10
 MOST_NOTES = 3
+MOST_NOTE = 1_000
+"""The most characters of a sentence about the whole suite."""
 MOST_CASES = 50
 MOST_AFFECTED = 40
 MOST_REASONS = 30
@@ -38,7 +41,8 @@ def markdown_report(
     """
     page = BoundedText(MOST_BYTES - len(MARKER) - 1)
     page.add([f"### {wording.sign_of(result)} {wording.headline(result)}", ""])
-    page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases)), ""])
+    page.add([*(f"- {sentence}" for _, sentence in wording.evidence_lines(result.cases))])
+    page.add([*(f"- {cell(note, MOST_NOTE)}" for note in suite_notes(result)), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
     if affected is not None:

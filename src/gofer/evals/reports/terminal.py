@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, SuiteResult
 from gofer.values.amounts import counted, money
 
@@ -23,7 +24,8 @@ Row = Sequence[str]
 def terminal_lines(result: SuiteResult) -> Sequence[str]:
     """Return the report, at most MOST_LINES lines; what is left out is counted."""
     evidence = [f"  {sentence}" for _, sentence in wording.evidence_lines(result.cases)]
-    lines = [wording.headline(result), *evidence, "", *_failures(result), *_workflows(result)]
+    notes = [f"  {note}" for note in suite_notes(result)]
+    lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_workflows(result)]
     return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines))]
 
 
