@@ -16,6 +16,7 @@ from typing_extensions import override
 from gofer.app.evals.player import Player, Playing, open_player
 from gofer.app.evals.suite_parts import PlayerPlays, grades_for
 from gofer.app.settings import process_settings
+from gofer.evals.goldens.golden_cases import with_goldens
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.evals.plan import PlannedCase, coordinators_of, plan
 from gofer.evals.reports import wording
@@ -123,7 +124,7 @@ class EvalCase(pytest.Item):
         if self.config.getoption("--evals-live"):
             playing = Playing("live")
         player = players.player(self.path.parent.parent, playing)
-        cases = plan([self.stash[_LOADED]], coordinators_of(player.catalog))
+        cases = plan([with_goldens(self.stash[_LOADED])], coordinators_of(player.catalog))
         planned = next(case for case in cases if case.case.name == self.name)
         return players.runner.run(_played(player, planned))
 

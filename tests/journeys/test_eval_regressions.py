@@ -1,5 +1,7 @@
 """Planted regressions in a copy of the shipped workflows: each fails with a report that a person understands."""
 
+import hashlib
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from support.evals.live_answers import Said, answering, recorded_answers
 pytestmark = pytest.mark.usefixtures("terminal")
 Capture = pytest.CaptureFixture[str]
 GOLDEN = "goldens/ticket-from-a-reaction"
+REWORDED = Said("I filed **PAY-18** in PAY: the refund job pays twice when it restarts. How many refunds?")
 RULE = "3. Search for an open issue"
 
 
@@ -86,7 +89,7 @@ def test_reworded_answer_of_a_live_model_passes(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
 ) -> None:
     answers = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
-    answers[-1] = Said("I filed **PAY-18** in PAY: the refund job pays twice when it restarts. How many refunds?")
+    answers[-1] = REWORDED
     code, out = live(capsys, monkeypatch, answers, GOLDEN)
     assert (code, "1 passed" in out) == (0, True)
 
@@ -137,3 +140,60 @@ def test_lost_tool_fails_the_cases_that_need_it(capsys: Capture, repository: Pat
         found = four_lines(out, case)
         assert found["expected"] == "a call of jira_search"
         assert found["happened"].startswith("the workflow has no tool jira_search any more")
+
+
+def test_answers_recorded_from_a_live_model_are_the_evidence_of_a_changed_prompt(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    change(repository / "agents" / "file-ticket.md", "Answer in one line", "Answer in one friendly line")
+    answers = [*recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")[:-1], REWORDED]
+    code, _ = live(capsys, monkeypatch, answers, "--record", GOLDEN)
+    assert code == 0
+    code, out, _ = gofer(capsys, "eval", GOLDEN)
+    assert (code, "1 case recorded: a model gave these answers earlier" in out) == (0, True)
+
+
+def test_regression_is_no_evidence_until_a_model_gives_a_better_answer(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    path = repository / "evals" / f"{GOLDEN}.yaml"
+    change(path, "recording_sha256", "purpose: regression\nnot_contains: [Refunds are paid twice]\nrecording_sha256")
+    code, out, _ = gofer(capsys, "eval", GOLDEN)
+    assert code == 3
+    assert four_lines(out, GOLDEN)["happened"].startswith("The recorded answer is the bad one")
+    bad = recorded_answers(path)
+    code, out = live(capsys, monkeypatch, bad, GOLDEN)
+    assert code == 1
+    assert four_lines(out, GOLDEN)["expected"] == "no “Refunds are paid twice” in the answer"
+    code, _ = live(capsys, monkeypatch, [*bad[:-1], REWORDED], GOLDEN)
+    assert code == 0
+
+
+def test_changed_recorded_outcome_fails_at_the_step_that_differs(capsys: Capture, repository: Path) -> None:
+    recording = repository / "evals" / f"{GOLDEN}.run.json"
+    before = hashlib.sha256(recording.read_bytes()).hexdigest()
+    change(recording, "After the refund job was restarted on Tuesday", "After the refund job was restarted on Monday")
+    after = hashlib.sha256(recording.read_bytes()).hexdigest()
+    change(repository / "evals" / f"{GOLDEN}.yaml", before, after)
+    code, out, _ = gofer(capsys, "eval", GOLDEN)
+    assert code == 1
+    assert four_lines(out, GOLDEN)["first diverging step"]
+
+
+def test_judge_is_measured_on_the_labels_of_a_criterion(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    change(
+        repository / "evals" / "file-ticket.yaml",
+        "- id: self-contained",
+        "- labels: labels.jsonl\n        id: self-contained",
+    )
+    labels = [{"text": f"Ticket {number}", "label": "CORRECT"} for number in range(3)]
+    (repository / "evals" / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    with answering([]) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, err = gofer(capsys, "eval", "--calibrate", "file-ticket")
+    assert (code, err) == (0, "")
+    assert out.startswith("self-contained: gpt-4.1 agrees with 3 of 3 labels (100%)")
+    assert (repository / "evals" / "labels.jsonl.agreement.json").exists()
+    assert "No criterion of these cases has `labels`" in gofer(capsys, "eval", "--calibrate", "answer-here")[2]

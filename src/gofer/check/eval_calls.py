@@ -53,6 +53,8 @@ class CallChecks:
         for at, turn in enumerate(case.then):
             yield from self.expectations(turn.expect, (*loc, "then", at, "expect"))
         yield from self.calls(case.rubric.require_actions, (*loc, "rubric", "require_actions"))
+        for name in case.approve:
+            yield from self._tool(name, (*loc, "approve", name))
         if case.decision is not None:
             yield from self.history(case.decision, (*loc, "decision", "history"))
 

@@ -9,7 +9,7 @@ from typing import get_args
 from gofer.check.eval_calls import CallChecks
 from gofer.check.eval_names import EvalNames, Repository
 from gofer.check.goldens import check_goldens
-from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger
+from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger, WorldExpectations
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.evals.references import DEMO, golden_path, is_usable
 from gofer.journal.entries import Status
@@ -83,6 +83,7 @@ class _Check:
             yield self._at((*loc, "name"), "incomplete-case", "The case has no `trigger`.", "Add one, or a `golden`.")
         if case.golden:
             yield from self._golden(case.golden, (*loc, "golden"))
+            yield from self._beside_golden(case, loc)
         if case.decision is not None and case.expect.next is None:
             hint = "Add `expect: {next: […]}` with the calls that must come next."
             yield self._key((*loc, "decision"), "incomplete-case", "The case does not say what must come next.", hint)
@@ -104,6 +105,19 @@ class _Check:
             message = f"The golden `{name}` records the workflow `{recorded[:80]}`."
             hint = f"Write a golden of `{self.loaded.eval.workflow}`, or move the case to an eval of `{recorded[:80]}`."
             yield self._at(loc, "unusable-golden", message, hint)
+
+    def _beside_golden(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake for each key that a case with a golden cannot have."""
+        for key in ("trigger", "then", "decision", "world", "mocks"):
+            if key in case.model_fields_set:
+                message = (
+                    f"The golden `{case.golden}` has its recorded deliveries and outcomes, so `{key}` means nothing."
+                )
+                yield self._key((*loc, key), "unusable-golden", message, f"Remove `{key}`, or `golden`.")
+        if case.expect.world != WorldExpectations():
+            message = "A golden reaches no system, so its world never changes."
+            hint = "Expect calls under `tools`, or remove `golden` and write a `trigger` and a `world`."
+            yield self._key((*loc, "expect", "world"), "unusable-golden", message, hint)
 
     def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
         payload = trigger.payload

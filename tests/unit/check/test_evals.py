@@ -106,3 +106,20 @@ def test_start_of_gofer_does_not_read_evals(root: Path) -> None:
 
 def test_shipped_evals_have_no_mistake() -> None:
     assert [str(found) for found in eval_mistakes(ROOT / "agents", SetClock()) if not found.is_hint] == []
+
+
+def test_decision_about_a_tool_that_does_not_exist_is_a_mistake(root: Path) -> None:
+    (found,) = checked(root, f"{CASE}    approve: {{jira_serch: true}}\n")
+    assert found.startswith("5:15: There is no tool `jira_serch`.")
+
+
+def test_golden_with_a_delivery_or_a_world_of_its_own_is_a_mistake(root: Path) -> None:
+    (root / "evals" / "goldens").mkdir()
+    (root / "evals" / "goldens" / "good.yaml").write_text("workflow: triage\n")
+    text = f"{CASE}    golden: good\n    mocks: {{}}\n    expect: {{world: {{unchanged: jira}}}}\n"
+    found = [line for line in checked(root, text) if line[:1].isdigit()]
+    assert [line.partition(", so")[0] for line in found] == [
+        "4:5: The golden `good` has its recorded deliveries and outcomes",
+        "6:5: The golden `good` has its recorded deliveries and outcomes",
+        "7:14: A golden reaches no system",
+    ]
