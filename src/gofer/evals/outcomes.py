@@ -35,6 +35,11 @@ def says_something_about_the_prompt(run: CaseRun) -> bool:
     return is_graded(run) and run.evidence != "scripted" and run.llm_calls > 0
 
 
+def scripts_prove_nothing(run: CaseRun, *, prompt_changed: bool) -> bool:
+    """Return whether a run passed only because a script answers as the case wants, whatever its new prompt says."""
+    return prompt_changed and run.outcome == "passed" and run.evidence == "scripted" and run.llm_calls > 0
+
+
 def passes(runs: Sequence[CaseRun]) -> int:
     """Return the number of runs that passed."""
     return sum(run.outcome == "passed" for run in runs)

@@ -32,6 +32,8 @@ class PlannedCase:
     plays_all: bool = False
     """Whether all planned runs are played, even if the outcome is clear before: for a measurement or a baseline."""
     coordinator: Coordinator = "llm"
+    prompt_changed: bool = False
+    """Whether the change that is played may change what the model of the case reads."""
 
     @property
     def eval(self) -> Eval:

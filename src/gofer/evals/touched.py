@@ -4,7 +4,7 @@ Files of a workflow touch the cases of this workflow, and files of `evals/` the 
 touch none. Every other file, such as code of Gofer or settings, touches every case.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -19,6 +19,8 @@ SMOKE = "smoke"
 """The tag of the cases that every change touches."""
 _HARMLESS = frozenset(("docs", "tests"))
 """Folders with files that no run reads. Hidden folders have none either."""
+_READ_BY_MODELS = frozenset(("agents", "skills", "subagents", "tools"))
+"""Folders with prompts and their defaults, and with tools that requests describe."""
 _TEXTS = frozenset((".md", ".txt"))
 """Endings of documents at the root of the repository."""
 _EDITOR_SCHEMA = ".schema.json"
@@ -48,6 +50,11 @@ class Repository:
                 if reason := workflow_path or _reason(places, name, of, case):
                     found[f"{name}/{case.name}"] = reason
         return found
+
+    def with_changed_prompt(self, paths: Sequence[str]) -> Collection[str]:
+        """Return the cases, as `<eval>/<case>`, of workflows of which the paths have what a model reads."""
+        read = [path for path in paths if PurePosixPath(path).parts[0] in _READ_BY_MODELS]
+        return [case for case, reason in self.touched(read).items() if reason != SMOKE]
 
     def _path_of_workflow(self, places: Sequence[PurePosixPath], workflow: str) -> str:
         """Return the first path that may change the runs of a workflow; empty if there is none."""
