@@ -9,7 +9,7 @@ from gofer.evals.eval_file import Quarantine
 from gofer.evals.paired_tests import Counts, chance_of_drop, is_significant
 from gofer.evals.plan import PlannedCase
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun
-from gofer.evals.statistics import consistency, wilson
+from gofer.evals.statistics import consistency, repeated, wilson
 
 Broken = Literal["", "over_budget", "not_played"]
 """Why a case was not played to its end: its budget, or the end of the suite."""
@@ -79,6 +79,7 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
         notes = [*notes, *_quarantine_notes(quarantine, runs, today)]
         outcome = _after_quarantine(quarantine, outcome, today)
     telling = [run for run in runs if says_something_about_the_prompt(run)]
+    live = [run for run in telling if run.evidence == "live"]
     interval = None
     if telling:
         interval = wilson(passes(telling), len(telling))
@@ -91,6 +92,7 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
         planned=planned.planned,
         interval=interval,
         consistency=_tally(runs).consistency,
+        repeated=repeated(passes(live), len(live)),
         quarantined_until=until,
         tags=planned.tags,
         coordinator=planned.coordinator,

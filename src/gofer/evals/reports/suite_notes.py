@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from gofer.evals.reports.comparison_words import suite_comparison
 from gofer.evals.results import SuiteResult
 from gofer.values.amounts import counted
 
@@ -10,7 +11,9 @@ MOST_NAMED = 20
 
 
 def suite_notes(result: SuiteResult) -> Iterator[str]:
-    """Yield the sentences: prompts and skills without evidence, and those that no case loads."""
+    """Yield the sentences: the baseline, prompts and skills without evidence, and those that no case loads."""
+    if compared := suite_comparison(result):
+        yield compared
     for name in result.unproved[:MOST_NAMED]:
         yield f"`{name}` changed, and no case loads it."
     if len(result.unproved) > MOST_NAMED:
