@@ -224,7 +224,7 @@ def test_call_has_the_status_of_its_outcome_and_is_open_without_one() -> None:
     [("2.0", "look 2.0"), ("tickets#1", "look tickets#1"), ("look", "look look"), (purposes.CONTEXT, "look")],
 )
 def test_headline_of_a_call_has_its_id_unless_the_run_itself_called(call: str, words: str) -> None:
-    (step,) = steps(recorded(e.ToolCall(call, "look", "read")), {})
+    step, *_ = steps(recorded(e.ToolCall(call, "look", "read")), {})
     assert headline(step) == words
 
 
