@@ -21,6 +21,8 @@ from gofer.values.amounts import counted
 from gofer.values.errors import ConfigError, Gone
 from gofer.values.outside import random_key
 
+_MOST_LISTED = 20
+"""The most goldens that an error lists."""
 _EXAMPLES = f"""examples:
   gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
   gofer golden 3f2a91 --thread                     the run, and the runs of the conversation that it continues
@@ -29,6 +31,7 @@ _EXAMPLES = f"""examples:
   gofer golden 3f2a91 --at 2.0                     only the next step of the model, before its call 2.0
   gofer golden 3f2a91 --redact Initech --redact 4711-88
   gofer golden --play                              replay every golden with its recorded answers
+  gofer golden --play rfc-review                   one golden, by its name or its file
 
 The case goes to {FOLDER}/NAME.yaml, which you may edit, and {FOLDER}/NAME.run.json, which you may not. Names, ids,
 addresses, numbers and tokens of people get pseudonyms. Read both files before you commit them: Gofer cannot know every
@@ -93,9 +96,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _play(names: Sequence[str]) -> int:
     """Replay goldens, and print how each compares with its recording. The exit code is 1 if one differs."""
-    paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
-    if not paths:
+    every = sorted(FOLDER.glob("*.yaml"))
+    if not every:
         raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
+    paths = [_golden(name, every) for name in names] or every
     differs = False
     async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
@@ -104,6 +108,17 @@ async def _play(names: Sequence[str]) -> int:
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print(f"{path.stem}: {played.differs or outcomes}")
     return int(differs)
+
+
+def _golden(name: str, every: Sequence[Path]) -> Path:
+    """Return the golden with this name or in this file. Raises ConfigError if there is none."""
+    for path in every:
+        if name == path.stem or Path(name).resolve() == path.resolve():
+            return path
+    known = ", ".join(path.stem for path in every[:_MOST_LISTED])
+    if len(every) > _MOST_LISTED:
+        known = f"{known} and {len(every) - _MOST_LISTED} more"
+    raise ConfigError(f"There is no golden {name[:80]!r} in {FOLDER}; the goldens are {known}.")
 
 
 def _check(arguments: argparse.Namespace) -> None:
