@@ -190,7 +190,7 @@ class Player:
                 return live(models_of(self.settings, self.http), asked, clock, SystemClock())
             case "scripted":
                 script = ScriptedModel(self.book.scripts(loaded.name, case.name))
-                return only(PlayedScript(script, asked))
+                return only(PlayedScript(script, asked, self.book.script_file(loaded.name)))
             case "recorded":
                 of_case = self.book.answers(loaded.name).cases.get(case.name, ())
                 return only(RecordedModel(self.book.by_request(loaded.name), of_case, asked, clock))
