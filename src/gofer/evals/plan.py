@@ -46,6 +46,13 @@ class PlannedCase:
         return self.loaded.path
 
     @property
+    def place(self) -> str:
+        """The eval file and the line of the case in it, for people."""
+        names = [case.name for case in self.eval.cases]
+        line = self.loaded.source.place(("cases", names.index(self.case.name))).line
+        return f"{self.path}:{line}"
+
+    @property
     def tags(self) -> Sequence[str]:
         """The tags of the file and of the case."""
         return list(dict.fromkeys((*self.eval.tags, *self.case.tags)))

@@ -66,8 +66,6 @@ class Play:
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False
     """Whether tools reached real systems, whose changes are not known."""
-    requests_changed: Sequence[str] = field(default_factory=tuple[str, ...])
-    """The requests without a recorded answer, as `<turn>.<request>`."""
     recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])
     """The journals of the golden that the play is compared with, turn by turn; empty if there is nothing to compare."""
     is_replay: bool = False

@@ -181,7 +181,6 @@ class Player:
             no_evidence=no_evidence,
             infrastructure=asked.failure,
             live_tools=self.playing.live_tools,
-            requests_changed=tuple(asked.missing),
         )
 
     def _models(self, loaded: LoadedEval, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:

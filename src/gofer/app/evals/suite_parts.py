@@ -30,6 +30,7 @@ from gofer.evals.results import CaseRun, Grade
 from gofer.evals.suite import Grades, Plays
 from gofer.models.served_model import ServedModel
 from gofer.values.canonical_json import encode
+from gofer.values.errors import ConfigError
 
 _ONLY_LIVE = "The judge is asked only with --live."
 _FRESH_SCRIPT = "Scripts gave the answers, which says nothing about the prompt; without --record the case can pass."
@@ -47,7 +48,10 @@ class PlayerPlays(Plays):
 
     @override
     async def play(self, planned: PlannedCase, number: int) -> Play:
-        return await self.player.play(planned.loaded, planned.case, number)
+        try:
+            return await self.player.play(planned.loaded, planned.case, number)
+        except ConfigError as error:
+            raise ConfigError(f"{planned.place}: the case cannot be played. {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

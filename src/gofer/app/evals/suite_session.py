@@ -66,7 +66,7 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
 
     The result may be empty if only changed cases are wanted.
     """
-    files = load_cases(root / FOLDER)
+    files = load_cases(root / FOLDER, choices.names)
     if not files:
         raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
     every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
