@@ -102,7 +102,7 @@ class EvalCase(pytest.Item):
             case "quarantined":
                 pytest.xfail(wording.state_sentence(result))
             case "no_evidence":
-                pytest.skip("; ".join((*_problems(result), wording.NO_EVIDENCE)))
+                pytest.skip("; ".join((*_problems(result), f"play it: {wording.again(result)}")))
             case "failed":
                 raise CaseFailed(_report(result))
             case "infrastructure" | "over_budget" | "not_played":

@@ -1,6 +1,9 @@
 """Output and exit codes of the demo, of wrong input, missing settings and help."""
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,15 @@ def test_demo_tour_prints_the_answer_and_the_number_of_runs(capsys: pytest.Captu
     assert "✓ slack_read_thread" in out
     assert "delivered one message 11 times" in out
     assert "Runs: 1. Answers in the thread: 1." in out
+
+
+def test_output_whose_reader_left_ends_without_a_message() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "gofer.cli.main", "schema", "--eval"]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.mark.usefixtures("busy_model")

@@ -126,7 +126,9 @@ def test_earlier_scores_of_a_case_are_listed(capsys: Capture, repository: SmallR
     assert out.startswith("pager/restarted: 2 evals, 2 runs")
 
 
-def test_changed_branch_plays_the_touched_cases(capsys: Capture, repository: SmallRepository) -> None:
+def begin_branch(repository: SmallRepository) -> None:
+    """Commit the files of the repository to `main`, and begin the branch `work`."""
+
     def git(*words: str) -> None:
         who = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
         subprocess.run(["git", *who, *words], check=True, capture_output=True)
@@ -136,11 +138,27 @@ def test_changed_branch_plays_the_touched_cases(capsys: Capture, repository: Sma
     git("add", ".")
     git("commit", "-m", "Begin")
     git("switch", "-c", "work")
+
+
+def test_changed_branch_plays_the_touched_cases(capsys: Capture, repository: SmallRepository) -> None:
+    begin_branch(repository)
     code, out, err = gofer(capsys, "eval", "--changed", "main")
     assert (code, out, err) == (0, "", "The change touches no case, so no case was played.\n")
     repository.prompt("Help, and be brief.")
     code, out, _ = gofer(capsys, "eval", "--changed", "main")
     assert (code, "2 no evidence" in out) == (3, True)
+
+
+def test_scripted_answers_to_a_changed_prompt_are_no_evidence(capsys: Capture, repository: SmallRepository) -> None:
+    begin_branch(repository)
+    repository.prompt("Help, and be brief.")
+    gofer(capsys, "eval", "--record")
+    code, out, err = gofer(capsys, "eval", "--changed", "main")
+    assert (code, err) == (3, "")
+    assert "2 no evidence" in out
+    assert "Its prompt changed, and only scripted answers exist; play it with --live." in out
+    code, out, _ = gofer(capsys, "eval")
+    assert (code, "2 passed (2 harness only)" in out) == (0, True)
 
 
 def test_interrupted_suite_is_continued_with_the_missing_runs(capsys: Capture, repository: SmallRepository) -> None:

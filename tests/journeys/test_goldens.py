@@ -117,6 +117,17 @@ def test_changed_recording_is_refused(capsys: pytest.CaptureFixture[str], reposi
     assert (code, "the recording is not the one that one.yaml names" in err) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["rfc-review", "evals/goldens/rfc-review.yaml", "./evals/goldens/rfc-review.yaml"])
+def test_golden_is_named_by_its_name_or_its_file(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert gofer(capsys, "golden", "--play", name) == (0, "rfc-review: identical\n", "")
+
+
+def test_unknown_golden_is_refused_with_the_names_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = gofer(capsys, "golden", "--play", "nothere")
+    assert (code, out) == (2, "")
+    assert "There is no golden 'nothere' in evals/goldens; the goldens are deploy-blocked-by-a-decision, " in err
+
+
 def test_shipped_goldens_replay_identically(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

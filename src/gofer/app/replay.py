@@ -95,4 +95,6 @@ def check_calls(recorded: RecordedRun, changes: Changes) -> None:
     for call in [*changes.overrides, *filter(None, [changes.until])]:
         if call not in known:
             listed = ", ".join(known) or "none"
-            raise ConfigError(f"The run has no call {call[:80]!r}; `gofer trace` shows its calls: {listed[:500]}.")
+            raise ConfigError(
+                f"The run has no call {call[:80]!r}; `gofer trace --full` shows its calls: {listed[:500]}."
+            )

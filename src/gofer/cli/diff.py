@@ -5,7 +5,7 @@ import asyncio
 import json
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import operations, place_options
+from gofer.cli.arguments import operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.projections.comparison.diff_text import diff_json, diff_lines
 from gofer.projections.comparison.run_diff import RunDiff, run_diff
@@ -34,7 +34,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the difference of two runs."""
-    with operations(arguments) as opened:
+    with operations_with(arguments.first, arguments) as opened:
         diff = asyncio.run(_diff(opened, arguments.first, arguments.second))
     if arguments.json:
         print(json.dumps(diff_json(diff), indent=2))

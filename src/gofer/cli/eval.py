@@ -115,6 +115,8 @@ def execute(arguments: argparse.Namespace) -> int:
     with _only_errors_logged(), Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
     affected = _affected(arguments)
+    # The files come first, because the reader of the output may leave early, as `head` does.
+    _write_reports(arguments, result, choices.baseline, affected)
     if not result.cases:
         print("The change touches no case, so no case was played.", file=sys.stderr)
     if arguments.json == _STDOUT:
@@ -125,7 +127,6 @@ def execute(arguments: argparse.Namespace) -> int:
         print_lines(suite_notes(result))
     if affected is not None and arguments.json != _STDOUT:
         print_lines([summary(affected)])
-    _write_reports(arguments, result, choices.baseline, affected)
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)

@@ -10,7 +10,7 @@ from pathlib import Path
 from gofer.app.operations import Operations
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
-from gofer.cli.arguments import nonempty, operations, place_options
+from gofer.cli.arguments import nonempty, operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
@@ -28,6 +28,8 @@ from gofer.values.outside import random_key
 
 _ENDINGS = (".yaml", ".run.json", ".csv")
 """The endings of the files of a golden."""
+_MOST_LISTED = 20
+"""The most goldens that an error lists."""
 _EXAMPLES = f"""examples:
   gofer golden 3f2a91                              a good run: later runs must end alike and call the same tools
   gofer golden 3f2a91 --thread                     the run, and the runs of the conversation that it continues
@@ -36,6 +38,7 @@ _EXAMPLES = f"""examples:
   gofer golden 3f2a91 --at 2.0                     only the next step of the model, before its call 2.0
   gofer golden 3f2a91 --redact Initech --redact 4711-88
   gofer golden --play                              replay every golden with its recorded answers
+  gofer golden --play rfc-review                   one golden, by its name or its file
 
 The case goes to {FOLDER}/NAME.yaml, which you may edit, and {FOLDER}/NAME.run.json, which you may not. Names, ids,
 addresses, numbers and tokens of people get pseudonyms. Read both files before you commit them: Gofer cannot know every
@@ -95,7 +98,7 @@ def _executed(arguments: argparse.Namespace) -> int:
     if arguments.play is not None and not arguments.run:
         return asyncio.run(_play(arguments.play))
     _check(arguments)
-    with operations(arguments) as opened:
+    with operations_with(arguments.run, arguments) as opened:
         made = asyncio.run(_made(opened, arguments))
         paths = _write(made, arguments)
         asyncio.run(_keep(opened, made.sources))
@@ -107,9 +110,10 @@ def _executed(arguments: argparse.Namespace) -> int:
 
 async def _play(names: Sequence[str]) -> int:
     """Replay goldens, and print how each compares with its recording. The exit code is 1 if one differs."""
-    paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
-    if not paths:
+    every = sorted(FOLDER.glob("*.yaml"))
+    if not every:
         raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
+    paths = [_golden(name, every) for name in names] or every
     differs = False
     async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
@@ -118,6 +122,17 @@ async def _play(names: Sequence[str]) -> int:
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print_lines([f"{path.stem}: {played.differs or outcomes}"])
     return int(differs)
+
+
+def _golden(name: str, every: Sequence[Path]) -> Path:
+    """Return the golden with this name or in this file. Raises ConfigError if there is none."""
+    for path in every:
+        if name == path.stem or Path(name).resolve() == path.resolve():
+            return path
+    known = ", ".join(path.stem for path in every[:_MOST_LISTED])
+    if len(every) > _MOST_LISTED:
+        known = f"{known} and {len(every) - _MOST_LISTED} more"
+    raise ConfigError(f"There is no golden {name[:80]!r} in {FOLDER}; the goldens are {known}.")
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ import asyncio
 import json
 
 from gofer.app.operations import Operations
-from gofer.cli.arguments import operations, place_options
+from gofer.cli.arguments import operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.projections.examination.anomalies import anomalies
 from gofer.projections.examination.health import Health, health
@@ -35,7 +35,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the health of one run."""
-    with operations(arguments) as opened:
+    with operations_with(arguments.run, arguments) as opened:
         found = asyncio.run(_health(opened, arguments.run))
     if arguments.json:
         print(json.dumps(health_json(found), indent=2))

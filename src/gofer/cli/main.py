@@ -1,12 +1,14 @@
 """The command `gofer`: its subcommands, its help and its exit codes.
 
-Exit codes: 0 success, 1 the command failed, 2 the input was wrong, 130 interrupted.
+Exit codes: 0 success, 1 the command failed, 2 the input was wrong, 130 interrupted, 141 the reader of the output left.
 """
 
 import argparse
 import gc
 import importlib
 import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -65,6 +67,10 @@ in those that are not set there.
 """
 
 
+READER_LEFT = 128 + signal.SIGPIPE
+"""The exit code of a command whose output has no reader any more, such as that of `gofer runs | head`."""
+
+
 class Command(Protocol):
     """A module of this folder that is a subcommand."""
 
@@ -90,7 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         name = words[0]
     try:
-        return _run(name, words)
+        code = _run(name, words)
+        # A reader that left, such as `head`, is found out here and not while Python ends.
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return _without_reader()
     except ConfigError as error:
         # An error with several mistakes has one mistake per line.
         for line in str(error).splitlines():
@@ -108,6 +119,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _without_reader() -> int:
+    """Discard what is left of the output, and return the exit code of a program whose reader left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_LEFT
 
 
 def _run(name: str | None, words: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from gofer.evals.eval_file import Quarantine
 from gofer.evals.paired_tests import Counts, chance_of_drop, is_significant
 from gofer.evals.plan import PlannedCase
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun
-from gofer.evals.statistics import consistency, wilson
+from gofer.evals.statistics import consistency, repeated, wilson
 
 Broken = Literal["", "over_budget", "not_played"]
 """Why a case was not played to its end: its budget, or the end of the suite."""
@@ -31,8 +31,13 @@ def is_graded(run: CaseRun) -> bool:
 
 
 def says_something_about_the_prompt(run: CaseRun) -> bool:
-    """Return whether a run is evidence about the prompt; answers of a script are not, and only test the harness."""
-    return is_graded(run) and not (run.evidence == "scripted" and run.llm_calls)
+    """Return whether a run is evidence about the prompt: a model answered it, and not a script or code alone."""
+    return is_graded(run) and run.evidence != "scripted" and run.llm_calls > 0
+
+
+def scripts_prove_nothing(run: CaseRun, *, prompt_changed: bool) -> bool:
+    """Return whether a run passed only because a script answers as the case wants, whatever its new prompt says."""
+    return prompt_changed and run.outcome == "passed" and run.evidence == "scripted" and run.llm_calls > 0
 
 
 def is_sample(run: CaseRun) -> bool:
@@ -94,6 +99,7 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
         planned=planned.planned,
         interval=interval,
         consistency=_tally(runs).consistency,
+        repeated=repeated(passes(samples), len(samples)),
         quarantined_until=until,
         tags=planned.tags,
         coordinator=planned.coordinator,

@@ -32,6 +32,8 @@ class PlannedCase:
     plays_all: bool = False
     """Whether all planned runs are played, even if the outcome is clear before: for a measurement or a baseline."""
     coordinator: Coordinator = "llm"
+    prompt_changed: bool = False
+    """Whether the change that is played may change what the model of the case reads."""
 
     @property
     def eval(self) -> Eval:
@@ -42,6 +44,13 @@ class PlannedCase:
     def path(self) -> Path:
         """The eval file."""
         return self.loaded.path
+
+    @property
+    def place(self) -> str:
+        """The eval file and the line of the case in it, for people."""
+        names = [case.name for case in self.eval.cases]
+        line = self.loaded.source.place(("cases", names.index(self.case.name))).line
+        return f"{self.path}:{line}"
 
     @property
     def tags(self) -> Sequence[str]:

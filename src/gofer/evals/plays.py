@@ -68,8 +68,6 @@ class Play:
     """Whether tools reached real systems, whose changes are not known."""
     systems: Collection[str] | None = None
     """The systems of the simulated world, empty without a world; None if each system that a case names was there."""
-    requests_changed: Sequence[str] = field(default_factory=tuple[str, ...])
-    """The requests without a recorded answer, as `<turn>.<request>`."""
     recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])
     """The journals of the golden that the play is compared with, turn by turn; empty if there is nothing to compare."""
     is_replay: bool = False

@@ -67,6 +67,9 @@ def check_references(source: Source, of: Eval) -> Iterator[Mistake]:
             message = f"`{reference.path[:80]}` is not below the folder {folder.name}/."
             hint = f"Move the file into {folder.name}/, and write its path from there."
             yield Mistake(source.file, place, "missing-file", message, hint)
+        elif (folder / reference.path).is_dir():
+            message = f"`{reference.path[:80]}` in {folder.name}/ is a folder."
+            yield Mistake(source.file, place, "missing-file", message, "Write the path of a file in it.")
         elif not _is_file(folder / reference.path):
             message = f"There is no file `{reference.path[:80]}` in {folder.name}/."
             yield Mistake(source.file, place, "missing-file", message, _hint(folder, reference))
@@ -96,7 +99,7 @@ def _hint(folder: Path, reference: Reference) -> str:
     suffix = Path(reference.path).suffix
     known: list[str] = []
     for path in folder.rglob(f"*{suffix}"):
-        if len(known) < _MOST_FILES and path.parent != folder:
+        if len(known) < _MOST_FILES and path.parent != folder and path.is_file():
             known.append(path.relative_to(folder).as_posix())
     meant = close_match(reference.path, sorted(known))
     if meant is None:

@@ -64,6 +64,17 @@ class Interval:
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What `k` runs of a case with a live model do, estimated from all of its live runs without bias."""
+
+    k: int
+    pass_at_k: float
+    """The probability, 0 to 1, that at least one of `k` runs passes."""
+    pass_hat_k: float
+    """The probability that all of `k` runs pass (pass^k)."""
+
+
 Verdict = Literal["regressed", "not_regressed", "not_enough_evidence"]
 
 
@@ -103,6 +114,8 @@ class CaseResult:
     """The Wilson interval of the pass rate of the live runs, 95 %; None without such runs, because others end alike."""
     consistency: float | None = None
     """The share of the runs with the most frequent status; a script below 1.0 fails."""
+    repeated: Repeated | None = None
+    """pass@k and pass^k; None for a case without several graded runs of a live model."""
     comparison: Comparison | None = None
     quarantined_until: date | None = None
     tags: Sequence[str] = ()
@@ -121,7 +134,6 @@ SCHEMA_VERSION = 1
 
 PASSED = 0
 REGRESSED = 1
-WRONG_INPUT = 2
 NO_EVIDENCE = 3
 INFRASTRUCTURE = 4
 OVER_BUDGET = 5

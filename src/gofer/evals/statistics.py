@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from gofer.evals.results import Interval
+from gofer.evals.results import Interval, Repeated
 
 CONFIDENCE = 0.95
+MOST_K = 3
+"""The runs that pass@k and pass^k are about."""
 
 
 def wilson(passed: float, runs: float, confidence: float = CONFIDENCE) -> Interval:
@@ -34,6 +36,16 @@ def pass_hat_k(passed: int, runs: int, k: int) -> float | None:
     if not 1 <= k <= runs:
         return None
     return math.comb(passed, k) / math.comb(runs, k)
+
+
+def repeated(passed: int, runs: int) -> Repeated | None:
+    """Return pass@k and pass^k for MOST_K runs, or for all if there are fewer; None with fewer than two runs."""
+    k = min(MOST_K, runs)
+    at_least_one = pass_at_k(passed, runs, k)
+    every = pass_hat_k(passed, runs, k)
+    if k < 2 or at_least_one is None or every is None:
+        return None
+    return Repeated(k, at_least_one, every)
 
 
 def consistency(statuses: Sequence[str]) -> float | None:

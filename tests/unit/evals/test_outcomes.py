@@ -1,13 +1,14 @@
 """Quarantines, scripts and requirements decide the outcome of a case."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from gofer.evals.eval_file import Quarantine, Runs
 from gofer.evals.plays import Evidence
-from gofer.evals.results import CaseResult, RunOutcome, SuiteResult
+from gofer.evals.results import CaseResult, Repeated, RunOutcome, SuiteResult
 from support.evals.stand_in_plays import TODAY, StandInPlays, planned_cases, results_of
 
 DAY = 86_400
@@ -58,6 +59,13 @@ def test_few_passes_in_quarantine_name_the_number_of_runs_that_tells() -> None:
 
 def test_case_without_evidence_in_quarantine_stays_without_evidence() -> None:
     assert played("no_evidence").outcome == "no_evidence"
+
+
+def test_pass_at_k_is_estimated_from_runs_of_a_live_model() -> None:
+    for evidence, expected in (("live", Repeated(2, 1.0, 0.0)), ("recorded", None)):
+        plays = replace(StandInPlays({"tickets/a": ["failed", "passed"]}), evidence=evidence)
+        (result,) = results_of(planned_cases("a", runs=Runs(n=2, require="any")), plays)
+        assert result.repeated == expected
 
 
 def test_interval_and_consistency_describe_the_graded_runs() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.evals.statistics import consistency, pass_at_k, pass_hat_k, percentile, wilson
+from gofer.evals.results import Repeated
+from gofer.evals.statistics import consistency, pass_at_k, pass_hat_k, percentile, repeated, wilson
 
 COUNTS = st.integers(1, 60).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 
@@ -48,6 +49,14 @@ def test_pass_hat_k_never_exceeds_pass_at_k(counts: tuple[int, int], k: int) -> 
     assert every is not None
     assert -1e-12 <= every <= passed / runs + 1e-12
     assert passed / runs - 1e-12 <= one <= 1
+
+
+def test_repeated_runs_are_estimated_for_three_runs_at_most() -> None:
+    assert repeated(1, 1) is None
+    assert repeated(1, 2) == Repeated(2, 1.0, 0.0)
+    found = repeated(4, 5)
+    assert found is not None
+    assert (found.k, found.pass_at_k, found.pass_hat_k) == (3, 1.0, pytest.approx(0.4))
 
 
 def test_consistency_is_the_share_of_the_most_frequent_status() -> None:

@@ -6,12 +6,13 @@ of its own. The history of scores in the same folder has no contents, and outliv
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gofer.app.embedded.integrity import check_no_restore
+from gofer.app.embedded.integrity import DATABASE, check_no_restore
 from gofer.app.embedded.runner import RunStores, folder_stores
+from gofer.app.embedded.state import read_state
 from gofer.app.embedded.worlds import EVALS
 from gofer.evals.journaled_grades import journaled_grades
 from gofer.evals.plays import Play, PlayedTurn
@@ -23,7 +24,8 @@ from gofer.journal.entries import Entry, Recorded, RunFinished, RunGraded, RunOw
 from gofer.journal.lineage import root_of
 from gofer.projections import progress
 from gofer.runtime.retention import Purger
-from gofer.values.outside import Outside
+from gofer.stores.one_place import Stores
+from gofer.values.outside import Clock, Outside
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.bundle import encode_bundle
 
@@ -95,6 +97,16 @@ async def open_eval_state(data: Path, outside: Outside) -> AsyncGenerator[EvalSt
     async with folder_stores(data / EVALS, outside.clock) as stores:
         await Purger(stores.stores, outside.clock).purge()
         yield EvalState(data / EVALS, stores, outside)
+
+
+@contextlib.contextmanager
+def eval_stores(data: Path, clock: Clock) -> Generator[Stores | None]:
+    """Open the runs of evals below GOFER_DATA for reading; None if no eval was played. Raises ConfigError."""
+    if not (data / EVALS / DATABASE).exists():
+        yield None
+        return
+    with read_state(data / EVALS, clock) as state:
+        yield state.stores
 
 
 def _ended_and_graded(entries: Sequence[Recorded], graded: RunGraded) -> Sequence[Recorded]:

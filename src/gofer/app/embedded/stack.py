@@ -4,11 +4,13 @@ import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
+from gofer.app.embedded.eval_state import eval_stores
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
@@ -166,6 +168,7 @@ def _make(
     """Return a function that makes editions. All of them share the log, the window and the limit for request bodies."""
     bodies = Bodies()
     readers = LocalReaders(SIGN_IN.members(settings.sources, outside.http))
+    evals = partial(eval_stores, settings.data, outside.clock)
 
     def make(catalog: Catalog, notice: str) -> Edition:
         ingress = build_ingress(
@@ -179,7 +182,7 @@ def _make(
             window=window,
             log=log,
         )
-        pages = Pages(state.stores, catalog, outside.clock, readers, notice)
+        pages = Pages(state.stores, catalog, outside.clock, readers, notice, evals)
         return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
 
     return make

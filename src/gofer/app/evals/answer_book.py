@@ -60,6 +60,10 @@ class AnswerBook:
         own = [script for script in every if script.name == case or script.name.startswith(f"{case}.")]
         return own or every
 
+    def script_file(self, eval_name: str) -> str:
+        """Return the file of the scripts of an eval file, from the root of the repository, for people."""
+        return f"{self.folder.name}/{SCRIPTS}/{eval_name}.yaml"
+
     def has_answers(self, eval_name: str, case: str) -> bool:
         """Return whether answers of a case were recorded. Raises ConfigError."""
         return bool(self.answers(eval_name).cases.get(case))

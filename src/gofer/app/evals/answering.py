@@ -99,6 +99,8 @@ class PlayedScript(Model):
 
     script: ScriptedModel
     asked: Asked
+    file: str
+    """The file of the script, for the person who must write it."""
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -107,7 +109,7 @@ class PlayedScript(Model):
         try:
             answer = await self.script.ask(body, timeout)
         except RunStopped as error:
-            self.asked.note_missing(str(error))
+            self.asked.note_missing(f"{error} Write the answer into {self.file}; docs/evals.md says how.")
             raise
         self.asked.answers.append(recorded(body, answer, Source(kind="scripted", model=NAME), 0))
         return answer

@@ -185,7 +185,6 @@ class Player:
             no_evidence=no_evidence,
             infrastructure=asked.failure,
             live_tools=self.playing.live_tools,
-            requests_changed=tuple(asked.missing),
         )
 
     def _models(self, loaded: LoadedEval, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
@@ -194,7 +193,7 @@ class Player:
                 return live(models_of(self.settings, self.http), asked, clock, SystemClock())
             case "scripted":
                 script = ScriptedModel(self.book.scripts(loaded.name, case.name))
-                return only(PlayedScript(script, asked))
+                return only(PlayedScript(script, asked, self.book.script_file(loaded.name)))
             case "recorded":
                 of_case = self.book.answers(loaded.name).cases.get(case.name, ())
                 return only(RecordedModel(self.book.by_request(loaded), of_case, asked, clock))

@@ -23,15 +23,18 @@ from gofer.evals.judging.judged_trajectory import judged_trajectory
 from gofer.evals.judging.trajectories import SAME_TURN
 from gofer.evals.judging.turn_facts import turns_of
 from gofer.evals.load import FOLDER as EVALS
+from gofer.evals.outcomes import scripts_prove_nothing
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Play
 from gofer.evals.results import CaseRun, Grade
 from gofer.evals.suite import Grades, Plays
 from gofer.models.served_model import ServedModel
 from gofer.values.canonical_json import encode
+from gofer.values.errors import ConfigError
 
 _ONLY_LIVE = "The judge is asked only with --live."
 _FRESH_SCRIPT = "Scripts gave the answers, which says nothing about the prompt; without --record the case can pass."
+_ONLY_SCRIPTS = "Its prompt changed, and only scripted answers exist; play it with --live."
 _BASELINE = "baseline.json"
 _DEPENDENCIES = ("agents", "coordinators", "skills", "subagents", "tools")
 """The folders that every run depends on, besides `evals/`."""
@@ -45,7 +48,10 @@ class PlayerPlays(Plays):
 
     @override
     async def play(self, planned: PlannedCase, number: int) -> Play:
-        return await self.player.play(planned.loaded, planned.case, number)
+        try:
+            return await self.player.play(planned.loaded, planned.case, number)
+        except ConfigError as error:
+            raise ConfigError(f"{planned.place}: the case cannot be played. {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,8 @@ class RulesAndJudge(Grades):
             run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
         if self.answers == "scripted" and run.outcome == "passed" and run.llm_calls:
             return replace(run, outcome="no_evidence", problem=_FRESH_SCRIPT)
+        if scripts_prove_nothing(run, prompt_changed=planned.prompt_changed):
+            return replace(run, outcome="no_evidence", problem=_ONLY_SCRIPTS)
         return run
 
     def _judge(self) -> Judge | None:

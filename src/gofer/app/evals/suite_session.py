@@ -81,7 +81,7 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
 
     The result may be empty if only changed cases are wanted.
     """
-    files = load_cases(root / FOLDER)
+    files = load_cases(root / FOLDER, choices.names)
     if not files:
         raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
     every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
@@ -91,9 +91,12 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     company = [tool.name for tool in load_company(root)]
     paths = changed_paths(root, choices.changed_since)
     touched: set[str] = set()
+    changed: set[str] = set()
     for file in files:
-        touched |= Repository({file.name: file.eval}, catalog, company).touched(paths).keys()
-    return [case for case in found if case.name in touched]
+        repository = Repository({file.name: file.eval}, catalog, company)
+        touched |= repository.touched(paths).keys()
+        changed.update(repository.with_changed_prompt(paths))
+    return [replace(case, prompt_changed=case.name in changed) for case in found if case.name in touched]
 
 
 async def play_suite(

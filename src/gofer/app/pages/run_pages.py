@@ -5,7 +5,9 @@ people who may see the place where the run began (`readers.py`).
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from html import escape
 
 from starlette.requests import Request
@@ -19,7 +21,7 @@ from gofer.app.pages.run_api import prompt_json, run_json, trace_json
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.tracing.trace import timestamp
-from gofer.runtime.run_reader import Ambiguous, RunReader
+from gofer.runtime.run_reader import OPERATOR, Ambiguous, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
@@ -42,6 +44,8 @@ class Pages:
     """The rule for which reader may see which page."""
     notice: str = ""
     """A problem of the workflow files that the pages show. Empty if there is none."""
+    evals: Callable[[], AbstractContextManager[Stores | None]] = nullcontext
+    """Opens the state of the runs of evals, which are shown by their ids and not listed; None if there is none."""
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
@@ -134,10 +138,9 @@ class Pages:
 
     async def _record(self, request: Request) -> RunRecord | Response:
         """Return the run of a request, or the answer that says why it is not shown."""
-        runs = RunReader(self.stores, self.clock, self.catalog.workflows)
         footer = self.readers.footer(request)
         try:
-            record = await runs.find(request.path_params["run"], self.readers.reader(request))
+            record = await self._found(request)
         except Ambiguous as error:
             return refusal(request, "Several runs", str(error), footer, 409)
         except Corrupt as error:
@@ -145,11 +148,23 @@ class Pages:
         except PlaceUnknown as error:
             sentence = f"{error} `gofer trace {request.path_params['run']} --full` shows the run at a terminal."
             return refusal(request, "Not shown now", sentence, footer, 503)
-        except Gone:
-            return absent(request)
         if record is None:
             return absent(request)
         return record
+
+    async def _found(self, request: Request) -> RunRecord | None:
+        """Return the run of a request, or else the run of an eval with this id; None if there is neither."""
+        runs = RunReader(self.stores, self.clock, self.catalog.workflows)
+        name = request.path_params["run"]
+        with suppress(Gone):
+            record = await runs.find(name, self.readers.reader(request))
+            if record is not None:
+                return record
+        with self.evals() as stores, suppress(Gone):
+            if stores is not None:
+                # The places of these runs are simulated, so no system can be asked about them.
+                return await replace(runs, stores=stores).find(name, OPERATOR)
+        return None
 
     def _page(self, request: Request, title: str, body: str) -> Response:
         return html_page(title, body, self.readers.footer(request))

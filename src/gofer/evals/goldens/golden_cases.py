@@ -1,6 +1,6 @@
 """Goldens as cases of a suite: those of `evals/goldens/` themselves, and those that the cases of eval files name."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,13 @@ from gofer.evals.references import GOLDENS, golden_path
 from gofer.workflows.yaml_source import read_source
 
 
-def load_cases(folder: Path) -> Sequence[LoadedEval]:
+def load_cases(folder: Path, names: Collection[str] = ()) -> Sequence[LoadedEval]:
     """Return the eval files of a folder, and each of its goldens as a file with one case, sorted by name.
 
-    Raises ConfigError with the mistakes of the eval files, or of the first golden with one.
+    `names` are those that a person chose, as in `load_evals`. Raises ConfigError with the mistakes of the eval files,
+    or of the first golden with one.
     """
-    files = [with_goldens(loaded) for loaded in load_evals(folder)]
+    files = [with_goldens(loaded) for loaded in load_evals(folder, names)]
     return [*files, *golden_evals(folder)]
 
 

@@ -7,9 +7,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import islice
 
 from gofer.evals.affected import AffectedRun, by_cause, summary
 from gofer.evals.reports import wording
+from gofer.evals.reports.comparison_words import case_comparison, open_comparisons, tally_before
 from gofer.evals.reports.html_style import STYLE
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
@@ -88,6 +90,8 @@ def _failure(case: CaseResult) -> Iterator[str]:
         yield f"<dt>{label}</dt><dd><code>{_text(text)}</code></dd>"
     yield "</dl>"
     yield from (f"<p>{_text(note)}</p>" for note in case.notes)
+    if compared := case_comparison(case):
+        yield f"<p>{_text(compared)}</p>"
     yield from _runs(case)
     yield "</article>"
 
@@ -156,8 +160,21 @@ def _workflows(result: SuiteResult) -> Iterator[str]:
 
 def _cases(result: SuiteResult) -> Iterator[str]:
     yield "<section><h2 id=cases>Cases</h2>"
-    heading = ("case", "state", "passed", "before", "interval", "consistency", "p95", "cost", "failed grades")
+    heading = (
+        "case",
+        "state",
+        "passed",
+        "before",
+        "interval",
+        "consistency",
+        "pass@k, pass^k",
+        "p95",
+        "cost",
+        "failed grades",
+    )
     yield from _table("Cases", heading, [_case_row(case) for case in wording.in_order(result.cases)])
+    for case, said in islice(open_comparisons(result), MOST_DETAILED):
+        yield f"<p>{_text(case)}: {_text(said)}</p>"
     yield "</section>"
 
 
@@ -172,9 +189,10 @@ def _case_row(case: CaseResult) -> Sequence[str]:
         link,
         _badge(case),
         wording.tally(case),
-        wording.tally_before(case.comparison),
+        tally_before(case.comparison),
         wording.interval_text(case.interval) or "–",
         wording.share_text(case.consistency),
+        wording.repeated_text(case) or "–",
         wording.seconds_text(wording.p95([case])),
         money(wording.cost_of([case])),
         _text(failed),

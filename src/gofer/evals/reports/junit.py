@@ -40,6 +40,7 @@ def _case(case: CaseResult) -> ElementTree.Element:
         "required": f"{case.required}/{case.planned}",
         "interval": wording.interval_text(case.interval),
         "consistency": wording.share_text(case.consistency),
+        "pass@k, pass^k": wording.repeated_text(case) or "–",
         "cost": money(wording.cost_of([case])),
         "evidence": wording.evidence_text(case),
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.reports import wording
 from gofer.evals.reports.advice import advice
+from gofer.evals.reports.comparison_words import open_comparisons, tally_before
 from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
@@ -49,6 +50,7 @@ def markdown_report(
     _add_changed_cases(page, result)
     if affected is not None:
         _add_affected(page, affected)
+    _add_open_comparisons(page, result)
     if result.cases:
         _add_costs(page, result, before)
     _add_reasons(page, result)
@@ -70,6 +72,8 @@ def _failure(case: CaseResult) -> Sequence[str]:
         "",
     ]
     lines += [f"- {label}: {code(text, 300)}" for label, text in wording.failure_of(case, kept=False).lines()]
+    if repeated := wording.repeated_text(case):
+        lines.append(f"- pass@k, pass^k: {repeated}")
     lines += [f"- note: {code(note, 300)}" for note in case.notes[:MOST_NOTES]]
     return [*lines, ""]
 
@@ -99,7 +103,7 @@ def _changed_row(case: CaseResult) -> str:
         diverged = f"{diverged}: {cell(', '.join(failed), 80)}"
     cells = (
         cell(case.case, 120),
-        wording.tally_before(case.comparison),
+        tally_before(case.comparison),
         wording.tally(case),
         diverged,
         cell(wording.again(case), 160),
@@ -137,6 +141,13 @@ def _example(workflow: str, title: str, affected: Sequence[AffectedRun]) -> tupl
     return next(
         (run, cause) for run in affected for cause in run.causes if run.workflow == workflow and cause.title == title
     )
+
+
+def _add_open_comparisons(page: BoundedText, result: SuiteResult) -> None:
+    rows = [[f"- {code(case)}: {said}"] for case, said in open_comparisons(result)]
+    if rows:
+        opening = ["<details><summary>Cases with too few runs for a comparison</summary>", ""]
+        page.add_rows(opening, rows, _DETAILS_END, most=MOST_CASES)
 
 
 def _add_costs(page: BoundedText, result: SuiteResult, before: SuiteResult | None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.evals.outcomes import is_sample, says_something_about_the_prompt
+from gofer.evals.reports.comparison_words import suite_comparison
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.values.amounts import counted
 
@@ -11,7 +12,9 @@ MOST_NAMED = 20
 
 
 def suite_notes(result: SuiteResult) -> Iterator[str]:
-    """Yield the sentences: its prompts and skills, its baseline, and its intervals."""
+    """Yield the sentences about the baseline, about prompts and skills without evidence, and about intervals."""
+    if compared := suite_comparison(result):
+        yield compared
     for name in result.unproved[:MOST_NAMED]:
         yield f"`{name}` changed, and no case loads it."
     if len(result.unproved) > MOST_NAMED:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.comparison_words import comparison_sentences, open_comparisons
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, SuiteResult
 from gofer.values.amounts import counted, money
@@ -10,11 +11,13 @@ from gofer.values.amounts import counted, money
 MOST_LINES = 100
 """The most lines of the report, for any number of cases."""
 MOST_FAILURES = 8
-"""The most failures that are shown in four lines each."""
-MOST_WORKFLOWS = 8
+"""The most failures that are shown in four lines each; cases without evidence for the same reason count once."""
+MOST_WORKFLOWS = 12
 """The most workflows in the first table."""
-MOST_PASSED = 12
-"""The most passed cases in the second table."""
+_MOST_OPEN = 8
+"""The most cases with too few runs for a comparison."""
+_MOST_NAMES = 10
+"""The most names of cases in one line."""
 _NAME = 48
 """The most characters of the name of a case or a workflow in a table."""
 
@@ -25,20 +28,67 @@ def terminal_lines(result: SuiteResult) -> Sequence[str]:
     """Return the report, at most MOST_LINES lines; what is left out is counted."""
     evidence = [f"  {sentence}" for _, sentence in wording.evidence_lines(result.cases)]
     notes = [f"  {note}" for note in suite_notes(result)]
-    lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_workflows(result)]
+    lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_open(result), *_workflows(result)]
     return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines))]
 
 
 def _failures(result: SuiteResult) -> Iterator[str]:
-    failed = [case for case in wording.in_order(result.cases) if wording.state_of(case) != "passed"]
-    for case in failed[:MOST_FAILURES]:
-        state = wording.STATES[wording.state_of(case)]
-        yield f"{wording.short(case.case)}: {state}, {wording.tally(case)} runs passed"
-        for label, text in wording.failure_of(case).lines():
-            yield f"  {label + ':':<22} {text}"
+    groups = _groups([case for case in wording.in_order(result.cases) if wording.state_of(case) != "passed"])
+    for cases in groups[:MOST_FAILURES]:
+        if len(cases) == 1:
+            yield from _failure(cases[0])
+        else:
+            yield from _alike(cases)
         yield ""
-    if len(failed) > MOST_FAILURES:
-        yield f"{counted(len(failed) - MOST_FAILURES, 'more case')} did not pass; --json FILE writes all."
+    left = sum(map(len, groups[MOST_FAILURES:]))
+    if left:
+        yield f"{counted(left, 'more case')} did not pass; --json FILE writes all."
+        yield ""
+
+
+def _groups(cases: Sequence[CaseResult]) -> Sequence[Sequence[CaseResult]]:
+    """Return each case by itself, but cases without evidence for the same reason together, in their order."""
+    found: dict[tuple[str, str], list[CaseResult]] = {}
+    for case in cases:
+        key = (case.case, "")
+        if wording.state_of(case) == "no_evidence":
+            key = ("", wording.failure_of(case).happened)
+        found.setdefault(key, []).append(case)
+    return list(found.values())
+
+
+def _failure(case: CaseResult) -> Iterator[str]:
+    state = wording.STATES[wording.state_of(case)]
+    yield f"{wording.short(case.case)}: {state}, {wording.tally(case)} runs passed"
+    for label, text in wording.failure_of(case).lines():
+        yield _labelled(label, text)
+    if case.comparison is not None:
+        yield _labelled("baseline", comparison_sentences(case.comparison))
+
+
+def _alike(cases: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield the lines about cases that have no evidence for the same reason."""
+    yield f"{counted(len(cases), 'case')}: no evidence"
+    yield _labelled("happened", wording.failure_of(cases[0]).happened)
+    names = ", ".join(wording.short(case.case) for case in cases[:_MOST_NAMES])
+    if len(cases) > _MOST_NAMES:
+        names = f"{names} and {len(cases) - _MOST_NAMES} more"
+    yield _labelled("cases", names)
+    yield _labelled("replay", wording.again(*cases[:_MOST_NAMES]))
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"  {label + ':':<22} {text}"
+
+
+def _open(result: SuiteResult) -> Iterator[str]:
+    """Yield the passed cases with too few runs for a comparison."""
+    passed = {case.case for case in result.cases if wording.state_of(case) == "passed"}
+    found = [f"{wording.short(case)}: {said}" for case, said in open_comparisons(result) if case in passed]
+    yield from found[:_MOST_OPEN]
+    if len(found) > _MOST_OPEN:
+        yield f"{counted(len(found) - _MOST_OPEN, 'more case')} with too few runs; --json FILE writes all."
+    if found:
         yield ""
 
 
@@ -66,9 +116,12 @@ def _totals(name: str, cases: Sequence[CaseResult]) -> Row:
 
 def _cases(cases: Sequence[CaseResult], most: int) -> Sequence[str]:
     """Return the table of cases in at most `most` lines, with its heading and the number of those left out."""
-    others = sum(wording.state_of(case) != "passed" for case in cases)
-    shown = cases[: min(others + MOST_PASSED, most - 2)]
-    lines = list(_table(("case", "k/n", "latency", "consistency", "state", "failures"), map(_row, shown)))
+    shown = cases[: most - 2]
+    heading = ("case", "k/n", "latency", "consistency", "pass@k, pass^k", "state", "failures")
+    table = [heading, *map(_row, shown)]
+    if not any(case.repeated for case in shown):
+        table = [(*row[:4], *row[5:]) for row in table]
+    lines = list(_table(table[0], table[1:]))
     if len(shown) < len(cases):
         lines.append(f"{counted(len(cases) - len(shown), 'more case')}; --json FILE writes all.")
     return lines
@@ -81,6 +134,7 @@ def _row(case: CaseResult) -> Row:
         wording.tally(case),
         wording.seconds_text(wording.p95([case])),
         wording.share_text(case.consistency),
+        wording.repeated_text(case) or "–",
         wording.state_text(case),
         wording.short(", ".join(failed), 60),
     )

@@ -9,8 +9,9 @@ from typing import Literal
 
 from gofer.evals.outcomes import is_graded, is_sample, passes, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
+from gofer.evals.reports.comparison_words import comparison_text
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
-from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Comparison, Grade, Interval, RunOutcome, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Grade, Interval, RunOutcome, SuiteResult
 from gofer.evals.statistics import percentile, wilson
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
@@ -44,7 +45,7 @@ SIGNS: Mapping[State, str] = {
 }
 
 Proof = Evidence | Literal["code"]
-"""Where the answers of a case came from; `code` if the workflow is a script that asked no model."""
+"""Where the answers of a case came from; `code` if no run of the case asked a model."""
 EVIDENCE: Mapping[Proof, str] = {
     "live": "live: a model answered now",
     "recorded": "recorded: a model gave these answers earlier to the same requests",
@@ -52,7 +53,6 @@ EVIDENCE: Mapping[Proof, str] = {
     "scripted": "harness only: scripted answers say nothing about the prompt",
 }
 """What the answers of a case prove."""
-NO_EVIDENCE = "a changed request has no recorded answer, so only a model can tell: gofer eval --live"
 _CALL = re.compile(r"[\w.:-]+")
 MOST_CHARACTERS = 300
 """The most characters of one line about a failure."""
@@ -112,7 +112,8 @@ def _rank(state: State) -> int:
 
 def evidence_of(case: CaseResult) -> Proof | None:
     """Return the weakest evidence of a case's runs; None for a case without runs."""
-    if case.coordinator == "script" and case.runs and not any(run.llm_calls for run in case.runs):
+    graded = [run for run in case.runs if is_graded(run)]
+    if graded and not any(run.llm_calls for run in graded):
         return "code"
     found = {run.evidence for run in case.runs}
     weakest: Sequence[Evidence] = ("scripted", "recorded", "live")
@@ -139,7 +140,7 @@ def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Litera
             yield evidence, f"{counted(proved[evidence], 'case')} {sentence}"
     unproved = sum(case.outcome == "no_evidence" for case in cases)
     if unproved:
-        yield "none", f"{counted(unproved, 'case')} without evidence: {NO_EVIDENCE}"
+        yield "none", f"{counted(unproved, 'case')} without evidence: no answer of a model says whether they pass"
 
 
 def evidence_text(case: CaseResult) -> str:
@@ -159,7 +160,7 @@ def state_sentence(case: CaseResult) -> str:
             until = case.quarantined_until or "an unknown date"
             return f"In quarantine until {until}: {tally(case)} runs passed; {happened}"
         case "no_evidence":
-            return f"No evidence: {NO_EVIDENCE}"
+            return f"No evidence: {happened}"
         case "not_played":
             return "Not played: the suite ended before the case"
         case "infrastructure":
@@ -225,7 +226,7 @@ def sign_of(result: SuiteResult) -> str:
 
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
-    """Return the share of the graded runs that passed, without those that a script answered; None without such runs."""
+    """Return the share of the graded runs that passed, of those that a model answered; None without such runs."""
     graded = _graded(cases)
     if not graded:
         return None
@@ -233,8 +234,16 @@ def pass_rate(cases: Sequence[CaseResult]) -> float | None:
 
 
 def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
-    """Return the outcomes of the graded runs, without those that a script answered."""
+    """Return the outcomes of the graded runs that a model answered."""
     return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
+
+
+def repeated_text(case: CaseResult) -> str:
+    """Return pass@k and pass^k of a case; empty for a case without several runs of a live model."""
+    repeated = case.repeated
+    if repeated is None:
+        return ""
+    return f"{share_text(repeated.pass_at_k)}, {share_text(repeated.pass_hat_k)} (k = {repeated.k})"
 
 
 def share_text(share: float | None) -> str:
@@ -254,21 +263,6 @@ def interval_text(interval: Interval | None) -> str:
 def tally(case: CaseResult) -> str:
     """Return how many runs of a case passed, as `k/n`."""
     return f"{case.passed}/{len(case.runs)}"
-
-
-def tally_before(comparison: Comparison | None) -> str:
-    """Return how many runs passed in the baseline, as `k/n`; a dash without a baseline."""
-    if comparison is None:
-        return "–"
-    return f"{comparison.passed_before}/{comparison.runs_before}"
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """Return what the comparison with the baseline says."""
-    words = f"{comparison.verdict.replace('_', ' ')}: {tally_before(comparison)} before"
-    if comparison.p_value is None:
-        return words
-    return f"{words}, p = {comparison.p_value:.2g}"
 
 
 def p95(cases: Sequence[CaseResult]) -> float | None:
@@ -341,10 +335,10 @@ def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
     return dict(Counter(grade.dimension for run in case.runs for grade in run.failures).most_common())
 
 
-def again(case: CaseResult) -> str:
-    """Return the command that plays one case again."""
-    command = f"gofer eval {shlex.quote(short(case.case))}"
-    if evidence_of(case) == "live" or case.outcome == "no_evidence":
+def again(*cases: CaseResult) -> str:
+    """Return the command that plays cases again."""
+    command = " ".join(["gofer eval", *(shlex.quote(short(case.case)) for case in cases)])
+    if any(evidence_of(case) == "live" or case.outcome == "no_evidence" for case in cases):
         return f"{command} --live"
     return command
 

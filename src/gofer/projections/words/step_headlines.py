@@ -1,17 +1,15 @@
 """The headline of each step: one line with names and numbers, for a terminal and for the page of a run."""
 
-import re
 from collections.abc import Mapping
 from typing import assert_never
 
+from gofer.journal.purposes import is_own
 from gofer.projections.open_work import WORDS
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.words.steps import Step, summary
 from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_list, as_object
 
-_TURN = re.compile(r"\d+\.\d+")
-"""The id of a call that a model asked for: its turn and its place there."""
 _STATES: Mapping[str, str] = {**WORDS}
 _NAMES = 12
 """The most names that a headline lists."""
@@ -143,8 +141,8 @@ def _cost(value: object) -> str:
 
 def _call(step: Step, facts: Mapping[str, object]) -> str:
     name = step.tool or step.call
-    if step.tool and _TURN.fullmatch(step.call):
-        # The calls of one turn often have the same tool.
+    if step.tool and step.call and not is_own(step.call):
+        # The id tells calls of the same tool apart, and names the call in `gofer replay` and `gofer golden`.
         name = f"{step.tool} {step.call}"
     match step.kind:
         case "call.deferred":

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gofer.evals.reports.terminal import MOST_LINES, terminal_lines
-from support.evals.suite_results import hostile_suite, large_suite, pull_request
+from gofer.evals.results import Repeated
+from support.evals.suite_results import case_run, failed_case, hostile_suite, large_suite, passed_case, pull_request
 
 
 @pytest.mark.parametrize("failing", [False, True])
@@ -28,7 +29,32 @@ def test_first_failure_has_four_lines_below_the_verdict() -> None:
 def test_tables_show_workflows_with_runs_rate_p95_and_cost_and_cases_with_k_of_n() -> None:
     text = "\n".join(terminal_lines(pull_request()))
     assert "answer-here      37     111   100%    1.5 s  0.3774 USD" in text
-    assert "file-ticket/outage-thread    1/3  1.5 s    100%         regressed       tools.forbidden ×2" in text
+    assert "file-ticket/outage-thread    1/3  1.5 s    100%         regressed              tools.forbidden ×2" in text
+
+
+def test_report_with_room_shows_every_case() -> None:
+    lines = terminal_lines(replace(pull_request(), cases=[passed_case(f"a/case-{n}") for n in range(60)]))
+    assert sum(line.startswith("a/case-") for line in lines) == 60
+
+
+def test_cases_without_evidence_for_the_same_reason_are_one_group() -> None:
+    run = replace(case_run(outcome="no_evidence"), problem="Request 1.1 has no answer.")
+    unproved = replace(passed_case("a/b"), outcome="no_evidence", runs=[run], comparison=None)
+    other = replace(unproved, case="a/c", runs=[replace(run, problem="The golden is a regression.")])
+    cases = [unproved, other, *(replace(unproved, case=f"d/case-{n}") for n in range(12))]
+    lines = terminal_lines(replace(pull_request(), cases=cases, comparison=None))
+    begin = lines.index("13 cases: no evidence")
+    assert lines[begin + 1].endswith("Request 1.1 has no answer.")
+    assert lines[begin + 2].endswith("d/case-8 and 3 more")
+    assert lines[begin + 3].endswith("d/case-8 --live")
+    assert "a/c: no evidence, 0/1 runs passed" in lines
+
+
+def test_repeated_runs_of_a_live_model_show_pass_at_k_and_pass_hat_k() -> None:
+    repeated = replace(failed_case("a/b"), repeated=Repeated(2, 0.9, 0.3))
+    lines = terminal_lines(replace(pull_request(), cases=[repeated, passed_case("a/c")]))
+    assert any("90%, 30% (k = 2)" in line for line in lines)
+    assert not any("pass@k" in line for line in terminal_lines(pull_request()))
 
 
 def test_scripted_answers_are_labelled_as_harness_only() -> None:

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from gofer.evals.plays import Evidence
 from gofer.evals.reports import wording
 from gofer.evals.results import Comparison, SuiteResult
 from support.evals.suite_results import FORBIDDEN, case_run, failed_case, large_suite, passed_case, pull_request
@@ -25,11 +28,25 @@ def test_weakest_evidence_of_a_case_is_shown() -> None:
     assert wording.evidence_text(replace(mixed, outcome="no_evidence")) == "no evidence"
 
 
-def test_script_that_asks_no_model_is_shown_as_code() -> None:
-    run = replace(case_run(evidence="recorded"), llm_calls=0)
-    script = replace(passed_case("a/b"), coordinator="script", runs=[run])
-    assert wording.evidence_text(script) == "code only: the workflow asked no model"
-    assert "recorded" in wording.evidence_text(replace(script, coordinator="llm"))
+@pytest.mark.parametrize("evidence", ["live", "recorded", "scripted"])
+def test_case_that_asked_no_model_is_shown_as_code(evidence: Evidence) -> None:
+    run = replace(case_run(evidence=evidence), llm_calls=0)
+    case = replace(passed_case("review-rfc/draft-starts-nothing"), runs=[run])
+    assert wording.evidence_text(case) == "code only: the workflow asked no model"
+    assert wording.evidence_text(replace(case, coordinator="script")) == wording.evidence_text(case)
+    assert wording.evidence_of(replace(case, runs=[run, case_run(2, evidence=evidence)])) == evidence
+
+
+def test_infrastructure_that_failed_before_the_first_request_is_not_shown_as_code() -> None:
+    run = replace(case_run(outcome="infrastructure"), llm_calls=0)
+    case = replace(passed_case("a/b"), outcome="infrastructure", runs=[run])
+    assert wording.evidence_text(case) == "live: a model answered now"
+
+
+def test_case_that_asked_no_model_does_not_count_into_the_pass_rate() -> None:
+    code = replace(passed_case("a/b"), runs=[replace(case_run(), llm_calls=0)])
+    assert wording.pass_rate([code]) is None
+    assert wording.pass_rate([code, failed_case("a/c")]) == 1 / 3
 
 
 def test_answers_of_a_script_do_not_count_into_the_pass_rate() -> None:

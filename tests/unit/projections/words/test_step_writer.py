@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from gofer.journal import entries as e
+from gofer.journal import purposes
 from gofer.journal.check_entries import Verdict
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Entry, Recorded
@@ -216,6 +217,15 @@ def test_call_has_the_status_of_its_outcome_and_is_open_without_one() -> None:
     found = steps(recorded(e.RunAccepted(mention(), "w"), e.RunOwned(), *done, left), {})
     calls = [step for step in found if step.kind == "tool.call"]
     assert [(step.status, step.own_status) for step in calls] == [("error", ""), ("open", "open")]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [("2.0", "look 2.0"), ("tickets#1", "look tickets#1"), ("look", "look look"), (purposes.CONTEXT, "look")],
+)
+def test_headline_of_a_call_has_its_id_unless_the_run_itself_called(call: str, words: str) -> None:
+    step, *_ = steps(recorded(e.ToolCall(call, "look", "read")), {})
+    assert headline(step) == words
 
 
 def test_approval_request_has_the_status_of_its_decision() -> None:
