@@ -45,7 +45,7 @@ def repeated(passed: int, runs: int) -> Repeated | None:
     every = pass_hat_k(passed, runs, k)
     if k < 2 or at_least_one is None or every is None:
         return None
-    return Repeated(k, at_least_one, every)
+    return Repeated(k, pass_at_k=at_least_one, pass_hat_k=every)
 
 
 def consistency(statuses: Sequence[str]) -> float | None:

@@ -46,7 +46,7 @@ def test_comparison_of_a_case_says_the_verdict_and_what_tells(comparison: Compar
     assert text.endswith(said)
 
 
-def test_suite_and_case_without_a_baseline_say_nothing_about_one() -> None:
+def test_suite_and_case_without_a_baseline_have_no_sentence_about_one() -> None:
     assert suite_comparison(replace(UNDECIDED, comparison=None)) == ""
     assert case_comparison(replace(passed_case("a/b"), comparison=None)) == ""
 
