@@ -26,7 +26,7 @@ def test_demo_tour_prints_the_answer_and_the_number_of_runs(capsys: pytest.Captu
     assert "Runs: 1. Answers in the thread: 1." in out
 
 
-def test_output_whose_reader_left_ends_without_a_message() -> None:
+def test_closed_output_ends_a_command_without_a_message() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "gofer.cli.main", "schema", "--eval"]

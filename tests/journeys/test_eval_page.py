@@ -39,7 +39,7 @@ def test_files_of_the_page_are_checked_recorded_and_played(
     assert out.startswith("1 passed (1 harness only)")
 
 
-def test_payload_that_is_not_json_names_the_eval_file_and_its_line(
+def test_payload_without_json_names_the_eval_file_and_its_line(
     capsys: pytest.CaptureFixture[str], repository: Path
 ) -> None:
     (repository / "evals" / "payloads" / "refund.json").write_text("{bad")
@@ -48,7 +48,7 @@ def test_payload_that_is_not_json_names_the_eval_file_and_its_line(
     assert "evals/tickets.yaml:5: the case cannot be played. payloads/refund.json is not JSON" in err
 
 
-def test_payload_that_is_a_folder_is_called_one(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
+def test_folder_in_place_of_a_payload_is_called_a_folder(capsys: pytest.CaptureFixture[str], repository: Path) -> None:
     payload = repository / "evals" / "payloads" / "refund.json"
     payload.unlink()
     payload.mkdir()

@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _without_reader() -> int:
-    """Discard what is left of the output, and return the exit code of a program whose reader left."""
+    """Discard what is left of the output, and return the exit code for a reader that left."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return READER_LEFT
 

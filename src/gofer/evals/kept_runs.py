@@ -78,7 +78,7 @@ class KeptRuns(RunKeeper):
 
 
 def unchanged(kept: Sequence[KeptRun], fingerprints: Mapping[str, str]) -> Mapping[str, Sequence[CaseRun]]:
-    """Return the runs of each case whose fingerprint is the same now, each number once, in order.
+    """Return the runs of each case with an unchanged fingerprint, each number once, in order.
 
     Failures of infrastructure are left out, because they are worth another try.
     """

@@ -22,7 +22,7 @@ class LoadedEval:
     """The file with the places of its values."""
     eval: Eval
     is_golden: bool = False
-    """Whether the file is a golden, whose only case is called `goldens/<name>`."""
+    """Whether the file is a golden; its only case is called `goldens/<name>`."""
 
     @property
     def path(self) -> Path:

@@ -36,7 +36,7 @@ def says_something_about_the_prompt(run: CaseRun) -> bool:
 
 
 def scripts_prove_nothing(run: CaseRun, *, prompt_changed: bool) -> bool:
-    """Return whether a run passed only because a script answers as the case wants, whatever its new prompt says."""
+    """Return whether a run passed only because a script answers as the case wants, regardless of its new prompt."""
     return prompt_changed and run.outcome == "passed" and run.evidence == "scripted" and run.llm_calls > 0
 
 

@@ -23,7 +23,7 @@ _MOST_RUNS = 100_000
 """The end of the search for the number of runs that a verdict needs."""
 
 _MOST_COUNTS = 4_096
-"""The most counts whose figures are kept, because many cases of a suite have the same counts."""
+"""The most counts with stored figures, because many cases of a suite have the same counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class Play:
     infrastructure: str = ""
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False
-    """Whether tools reached real systems, whose changes are not known."""
+    """Whether tools reached real systems; their changes are not known."""
     systems: Collection[str] | None = None
     """The systems of the simulated world, empty without a world; None if each system that a case names was there."""
     recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])

@@ -21,7 +21,7 @@ from gofer.workflows.yaml_source import read_source
 
 AGENTS = "agents"
 PREAMBLE = "agents: preamble"
-"""The name under which a play lists the preamble, whatever file has it."""
+"""The name under which a play lists the preamble of any file."""
 
 
 @dataclass(frozen=True, slots=True)

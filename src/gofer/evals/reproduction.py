@@ -105,7 +105,7 @@ class Rate:
     """The answers of the live model."""
     cost_usd: float = 0.0
     unpriced: int = 0
-    """The answers whose price is unknown."""
+    """The answers without a known price."""
     reason: str = ""
     """Why the first replay that says nothing says nothing; empty if all are conclusive."""
 

@@ -32,7 +32,7 @@ class Grade:
     """0 to 1, for grades that have a score."""
     explanation: str = ""
     turn: int = 1
-    """The turn of the play whose run has `step`, counted from 1."""
+    """The turn of the play with the run of `step`, counted from 1."""
     missing: Literal["", "no_evidence", "infrastructure"] = ""
     """Why there is no verdict, such as a judge that did not answer; empty for a grade with a verdict. A grade without a
     verdict has not passed and has not failed. If it blocks, the run is not evidence either."""

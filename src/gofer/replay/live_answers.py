@@ -18,7 +18,7 @@ class LiveAnswers:
     cost_usd: float = 0.0
     """US dollars of the answers whose price is known."""
     unpriced: int = 0
-    """The answers whose price is unknown."""
+    """The answers without a known price."""
     _failures: dict[RequestPlace, str] = field(default_factory=dict[RequestPlace, str])
 
     @property

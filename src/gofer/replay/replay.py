@@ -26,7 +26,7 @@ UNCHANGED = Changes()
 Outcome = Literal["identical", "reworded", "diverged", "inconclusive", "incomplete", "other_gofer"]
 """How a replay compares with its recording: every step is equal; only words of Gofer differ; a step differs; a step
 that was not recorded decided the rest; equal so far, and the recorded run has not ended; or the recording is from a
-version of Gofer whose requests this version cannot build."""
+version of Gofer with requests that this version cannot build."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class GoldenReplays:
     """The bundle with which a run of each workflow would begin now."""
 
     async def play(self, read: ReadGolden) -> Play:
-        """Replay a golden. A regression, and a golden whose requests would change, give no evidence."""
+        """Replay a golden. A regression, and a golden with changed requests, give no evidence."""
         changed = self._changed(read)
         if changed:
             return self._without_evidence(read, changed)

@@ -152,7 +152,7 @@ class Player:
         return play
 
     def _is_replayed(self, loaded: LoadedEval, case: Case) -> bool:
-        """Return whether a golden is replayed: no model is live, and nobody recorded newer answers of it."""
+        """Return whether a golden is replayed: no model is live, and it has no newer recorded answers."""
         match self.playing.answers:
             case "live":
                 return False

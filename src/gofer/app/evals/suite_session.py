@@ -32,7 +32,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import refuse
 
 _PLAYED = ("passed", "failed", "quarantined")
-"""The outcomes of cases whose runs came to their end."""
+"""The outcomes of cases with finished runs."""
 _LOST_TOOL = "tool-not-granted"
 """The rule about a tool that a workflow lost. A case that needs the tool is played, and fails with its report."""
 KEPT = Path(EVALS) / "runs.jsonl"

@@ -20,7 +20,7 @@ _PEOPLE = frozenset(
         "display_name_normalized", "user_login", "userName",
     }
 )  # fmt: skip
-"""The fields whose texts name people."""
+"""The fields with names of people."""
 _BESIDE_NAMES = frozenset(
     {
         "handle", "user", "accountId", "account_id", "email", "real_name", "team_id", "login", "person", "avatar_url",

@@ -68,7 +68,8 @@ async def play_recorded(read: ReadGolden, replaying: Replaying) -> ReplayedGolde
 def compared_journals(read: ReadGolden) -> Sequence[Sequence[Recorded]]:
     """Return the journals that a play of a golden is compared with, turn by turn.
 
-    There is none for a regression, whose recorded answer is bad, and for a decision point, which ends after one answer.
+    There is none for a regression, because its recorded answer is bad, and for a decision point, which ends after one
+    answer.
     """
     if read.golden.purpose == "regression" or read.golden.decision is not None:
         return ()

@@ -14,7 +14,7 @@ from typing import Literal
 from gofer.values.errors import ConfigError
 
 Form = Literal["name", "code"]
-"""`name`: letters that can be pronounced. `code`: an id, a token or a number, whose first letter stays."""
+"""`name`: letters that can be pronounced. `code`: an id, a token or a number, which keeps its first letter."""
 
 _ATOM = re.compile(r"[^\W_]+")
 _HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-f]{12,}")

@@ -14,7 +14,7 @@ from gofer.evals.results import Grade
 def certain_failures(case: Case, play: Play) -> Sequence[Grade]:
     """Return the failed grades of a play without evidence: forbidden calls that it made, and tools that are gone.
 
-    A required call of a tool that the workflow does not have fails, whatever the model answers.
+    A required call of a tool that the workflow does not have fails with every answer of the model.
     """
     expected = [case.expect, *(turn.expect for turn in case.then)]
     found: list[Grade] = []

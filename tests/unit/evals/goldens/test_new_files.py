@@ -36,7 +36,7 @@ def test_link_is_refused_and_its_target_stays(tmp_path: Path, taken: str, *, for
     assert len(list(folder.iterdir())) == 1
 
 
-def test_folder_that_is_a_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_linked_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (tmp_path / "repository").mkdir()

@@ -31,7 +31,7 @@ async def refusal(place: Mapping[str, str]) -> str:
 
 
 @pytest.mark.parametrize("visibility", ["private", "internal", ""])
-async def test_run_about_a_repository_that_is_not_public_is_refused(visibility: str) -> None:
+async def test_run_about_a_private_repository_is_refused(visibility: str) -> None:
     assert "is about a private repository" in await refusal({"repository": "acme/web", "visibility": visibility})
 
 

@@ -40,7 +40,7 @@ def test_open_comparison_explains_the_exit_code() -> None:
         (Comparison("not_regressed", 3, 3, None), "Recorded answers leave nothing to chance."),
     ],
 )
-def test_comparison_of_a_case_says_the_verdict_and_what_tells(comparison: Comparison, said: str) -> None:
+def test_comparison_of_a_case_says_the_verdict_and_the_runs_needed(comparison: Comparison, said: str) -> None:
     text = case_comparison(replace(passed_case("a/b"), comparison=comparison))
     assert text.startswith("Compared with the baseline: ")
     assert text.endswith(said)
