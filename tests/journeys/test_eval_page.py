@@ -45,7 +45,7 @@ def test_payload_without_json_names_the_eval_file_and_its_line(
     (repository / "evals" / "payloads" / "refund.json").write_text("{bad")
     code, out, err = gofer(capsys, "eval", "tickets")
     assert (code, out) == (2, "")
-    assert "evals/tickets.yaml:5: the case cannot be played. payloads/refund.json is not JSON" in err
+    assert "evals/tickets.yaml:6:24: This payload" in err
 
 
 def test_folder_in_place_of_a_payload_is_called_a_folder(capsys: pytest.CaptureFixture[str], repository: Path) -> None:

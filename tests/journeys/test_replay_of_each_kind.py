@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gofer.app.catalog import checked_catalog
-from support.app.runs_of_each_kind import PRIVATE, PUBLIC, Kind, Played
+from support.app.command_line import Command
+from support.app.runs_of_each_kind import PRIVATE, PUBLIC, Played
 
 GUARDED = """
 import sys
@@ -21,48 +22,50 @@ def guard(event, arguments):
         raise RuntimeError(f"a replay opened a connection: {event}")
 
 sys.addaudithook(guard)
-sys.exit(main(sys.argv[1:]))
+for run in sys.argv[1:]:
+    main(["replay", run, "--json"])
+    print("#")
 """
-"""Runs a command of Gofer, and ends with an error as soon as it opens a connection."""
+"""Replays runs, and ends with an error as soon as a replay opens a connection."""
 
 
-def replay(made: Played, *words: str) -> tuple[int, str, str]:
-    """Run `gofer replay` in the repository of the played runs."""
+def replayed_under_guard(made: Played, runs: Sequence[str]) -> tuple[Sequence[Mapping[str, object]], str]:
+    """Return what `gofer replay --json` prints for each run, and its errors, in a process without connections."""
     environment = {**os.environ, "GOFER_DATA": str(made.folder / "state"), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-c", GUARDED, "replay", *words],
+        [sys.executable, "-c", GUARDED, *runs],
         cwd=made.folder / "repository",
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    return done.returncode, done.stdout, done.stderr
+    return [json.loads(part) for part in done.stdout.split("#\n")[:-1]], done.stderr
 
 
-def differences(out: str) -> Sequence[Mapping[str, object]]:
-    return json.loads(out)["differences"]
+def test_replay_of_each_public_run_is_identical_without_a_connection(of_each_kind: Played) -> None:
+    runs = [of_each_kind.runs[kind] for kind in PUBLIC if kind != "damaged"]
+    replays, errors = replayed_under_guard(of_each_kind, runs)
+    assert errors == ""
+    assert [(one["run"], one["outcome"], one["differences"]) for one in replays] == [
+        (run, "identical", []) for run in runs
+    ]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PUBLIC if kind != "damaged"])
-def test_replay_of_each_public_run_is_identical_without_a_connection(of_each_kind: Played, kind: Kind) -> None:
-    code, out, err = replay(of_each_kind, of_each_kind.runs[kind], "--json")
-    assert (code, json.loads(out)["outcome"], differences(out)) == (0, "identical", []), err
-
-
-def test_damaged_and_private_runs_are_refused_with_a_reason(of_each_kind: Played) -> None:
-    code, _, err = replay(of_each_kind, of_each_kind.runs["damaged"])
-    assert (code, "A damaged run cannot be replayed." in err) == (2, True)
+def test_damaged_and_private_runs_are_refused_with_a_reason(of_each_kind: Played, command: Command) -> None:
+    code, said = command("replay", of_each_kind.runs["damaged"])
+    assert (code, "A damaged run cannot be replayed." in said) == (2, True)
     for kind in PRIVATE:
-        code, out, err = replay(of_each_kind, of_each_kind.runs[kind])
-        assert (code, out) == (2, "")
-        assert "There is no run" in err
+        code, said = command("replay", of_each_kind.runs[kind])
+        assert (code, "There is no run" in said) == (2, True)
 
 
-def test_current_prompt_names_the_words_that_change_in_the_first_request(of_each_kind: Played, tmp_path: Path) -> None:
+def test_current_prompt_names_the_words_that_change_in_the_first_request(
+    of_each_kind: Played, command: Command, tmp_path: Path
+) -> None:
     prompt = tmp_path / "prompt.md"
     prompt.write_text("Say hello.")
-    code, out, _ = replay(of_each_kind, of_each_kind.runs["answered"], "--prompt", str(prompt))
+    code, out = command("replay", of_each_kind.runs["answered"], "--prompt", str(prompt))
     assert code == 3
     assert "first difference: llm.request" in out
     assert "+ " in out
@@ -70,22 +73,22 @@ def test_current_prompt_names_the_words_that_change_in_the_first_request(of_each
     assert "No model answered this request" in out
 
 
-def test_prompt_of_the_run_itself_changes_no_request(of_each_kind: Played, tmp_path: Path) -> None:
+def test_prompt_of_the_run_itself_changes_no_request(of_each_kind: Played, command: Command, tmp_path: Path) -> None:
     catalog = checked_catalog(of_each_kind.folder / "repository" / "agents")
     assert "magpie" in catalog.workflows["answered"].system
     prompt = tmp_path / "prompt.md"
     prompt.write_text("You help in #answered. The word of the day is heron-answered.")
-    code, out, _ = replay(of_each_kind, of_each_kind.runs["answered"], "--prompt", str(prompt))
+    code, out = command("replay", of_each_kind.runs["answered"], "--prompt", str(prompt))
     assert (code, "identical" in out) == (0, True)
 
 
-def test_other_orders_of_two_parallel_subagents_change_no_request(of_each_kind: Played) -> None:
-    code, out, _ = replay(of_each_kind, of_each_kind.runs["delegated"], "--permute", "5")
+def test_other_orders_of_two_parallel_subagents_change_no_request(of_each_kind: Played, command: Command) -> None:
+    code, out = command("replay", of_each_kind.runs["delegated"], "--permute", "5")
     assert (code, "every request and call stays the same" in out) == (0, True)
 
 
-def test_steps_of_a_replay_show_words_position_and_equality(of_each_kind: Played) -> None:
-    code, out, _ = replay(of_each_kind, of_each_kind.runs["answered"], "--step")
+def test_steps_of_a_replay_show_words_position_and_equality(of_each_kind: Played, command: Command) -> None:
+    code, out = command("replay", of_each_kind.runs["answered"], "--step")
     assert code == 0
     assert "── 1 of " in out
     assert "= as recorded" in out
@@ -101,7 +104,8 @@ def test_steps_of_a_replay_show_words_position_and_equality(of_each_kind: Played
         (("--prompt", "missing.md"), "missing.md cannot be read"),
     ],
 )
-def test_wrong_options_are_refused_with_one_sentence(of_each_kind: Played, words: Sequence[str], said: str) -> None:
-    code, out, err = replay(of_each_kind, of_each_kind.runs["answered"], *words)
-    assert (code, out) == (2, "")
-    assert said in err
+def test_wrong_options_are_refused_with_one_sentence(
+    of_each_kind: Played, command: Command, words: Sequence[str], said: str
+) -> None:
+    code, printed = command("replay", of_each_kind.runs["answered"], *words)
+    assert (code, said in printed) == (2, True)

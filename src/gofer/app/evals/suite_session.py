@@ -99,6 +99,13 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     return [replace(case, prompt_changed=case.name in changed) for case in found if case.name in touched]
 
 
+def _refuse_mistakes(planned: Sequence[PlannedCase], root: Path, clock: Clock) -> None:
+    """Raise ConfigError for mistakes in the files of the chosen cases."""
+    chosen = {case.path.resolve() for case in planned}
+    found = eval_mistakes(root / "agents", clock)
+    refuse([one for one in found if one.rule != _LOST_TOOL and one.file.resolve() in chosen], "evals")
+
+
 async def play_suite(
     settings: Settings, root: Path, choices: Choices, watcher: Watcher, clock: Clock | None = None
 ) -> SuiteResult:
@@ -113,9 +120,8 @@ async def play_suite(
     checkout = checkout_of(root)
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
-        mistakes = eval_mistakes(root / "agents", clock)
-        refuse([mistake for mistake in mistakes if mistake.rule != _LOST_TOOL], "evals")
         planned = select(player.catalog, root, choices)
+        _refuse_mistakes(planned, root, clock)
         watcher.begin(planned)
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
