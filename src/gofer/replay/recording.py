@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
+from gofer.journal.purposes import is_own
 from gofer.journal.workspace_entries import FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.projections.script_replay import is_of_a_script
 from gofer.replay.causes import cause_of
@@ -251,8 +252,10 @@ class Recording:
         return kept
 
     def _check_order(self, index: int, entry: e.Entry) -> None:
-        """Note a write that comes after one that was recorded later. Branches of a script have no order."""
-        if not isinstance(entry, e.ToolCall) or entry.effect == "read" or is_of_a_script(entry.call):
+        """Note a write of a model that comes after one that was recorded later. Branches of a script have no order."""
+        if not isinstance(entry, e.ToolCall) or entry.effect == "read":
+            return
+        if is_own(entry.call) or is_of_a_script(entry.call):
             return
         if index < self._last_write:
             later = _step(self._entries[self._last_write].entry)
