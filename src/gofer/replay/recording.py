@@ -41,9 +41,14 @@ class ReplayProgress:
     """Why the replay says little about the run: the first call with a made-up outcome; empty if there is none."""
 
     @property
+    def first(self) -> Divergence | None:
+        """The first step that differs by more than words of Gofer."""
+        return next((one for one in self.divergences if one.kind != "reworded"), None)
+
+    @property
     def has_diverged(self) -> bool:
         """Whether any step differs by more than words of Gofer."""
-        return any(one.kind != "reworded" for one in self.divergences)
+        return self.first is not None
 
 
 class Recording:
@@ -164,8 +169,12 @@ class Recording:
         return [
             self._entries[index].entry
             for index in range(self._first_open(), limit)
-            if not self._taken[index] and self._segments[index] == self.current and is_item(self._entries[index].entry)
+            if self._is_open_item(index) and (until is None or self._entries[index].at <= until)
         ]
+
+    def _is_open_item(self, index: int) -> bool:
+        is_here = self._segments[index] == self.current
+        return is_here and not self._taken[index] and is_item(self._entries[index].entry)
 
     def outcome(self, call: str) -> tuple[int, Sequence[e.Entry]] | None:
         """Return the entries of the next outcome of a call, and the index of the first; None if it has none here."""
@@ -281,9 +290,8 @@ class Recording:
 
     def _cause(self, original: e.Entry | None, replayed: e.Entry | None) -> Cause:
         """Return the cause of a difference. Later differences follow from the first one, and have its cause."""
-        first = next((one for one in self.progress.divergences if one.kind != "reworded"), None)
-        if first is not None:
-            return first.cause
+        if self.progress.first is not None:
+            return self.progress.first.cause
         return cause_of(original, replayed, input_changed=self.progress.input_changed)
 
     def _add(self, entry: e.Entry) -> e.Recorded:

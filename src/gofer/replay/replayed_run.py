@@ -282,30 +282,33 @@ class ReplayedRun(OwnStep):
 
     @override
     async def clear(self, item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]) -> Permitted | Outcome:
-        if self._stage.progress.has_diverged:
-            cleared = await check()
-            if item.tool.effect != "read" and not isinstance(cleared, Permitted) and is_made_up(cleared):
-                # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
-                return item
-            return cleared
         if item.tool.effect == "read":
             return await check()
-        found = self._recording.outcome(item.call)
-        is_made = self._recording.has_intent(item.call)
+        if self._stage.progress.has_diverged:
+            return await _cleared_off_the_path(item, check)
+        decided = self._decided_by_another_run(item.call)
         looks_first = isinstance(self._recording.next_entry, e.ToolCall | ApprovalRequested)
-        if found is not None and not is_made and decided_by_rows(found[1][-1]) and not looks_first:
-            return _outcome(found[1][-1])
-        if found is None and not is_made and not looks_first and (parked := self._recording.parked()) is not None:
-            # The call waited for another run that was making it.
-            raise Parked(parked)
+        if decided is not None and not looks_first:
+            return _outcome(decided)
         cleared = await check()
-        if not isinstance(cleared, Permitted) or is_made:
-            return cleared
-        if found is not None:
-            return _outcome(found[1][-1])
-        if (parked := self._recording.parked()) is not None:
-            raise Parked(parked)
+        if decided is not None and isinstance(cleared, Permitted):
+            return _outcome(decided)
         return cleared
+
+    def _decided_by_another_run(self, call: str) -> Outcome | e.RunParked | None:
+        """Return the outcome that another run gave a call, or the wait for that run; None if this run decided.
+
+        The recording does not hold the rows beside the journals, which say that another run made the call.
+        """
+        if self._recording.has_intent(call):
+            return None
+        found = self._recording.outcome(call)
+        if found is None:
+            return self._recording.parked()
+        outcome = found[1][-1]
+        if isinstance(outcome, e.ToolResult | e.ToolUnknown) and is_of_another_run(outcome):
+            return outcome
+        return None
 
     @override
     async def child_has_begun(self, run: str) -> bool:
@@ -344,17 +347,28 @@ def _with_text(entry: e.Entry, text: str) -> e.Entry:
     return entry
 
 
-def decided_by_rows(outcome: e.Entry) -> bool:
-    """Return whether a row beside the journals gave a call its outcome: another run had made the call."""
+async def _cleared_off_the_path(
+    item: Permitted, check: Callable[[], Awaitable[Permitted | Outcome]]
+) -> Permitted | Outcome:
+    cleared = await check()
+    if not isinstance(cleared, Permitted) and is_made_up(cleared):
+        # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
+        return item
+    return cleared
+
+
+def is_of_another_run(outcome: Outcome) -> bool:
+    """Return whether a call without an intent has the outcome of another run, which had made the call."""
     match outcome:
         case e.ToolResult(details=details):
             facts = details or {}
             return facts.get(NOT_MADE) == "done_before" or facts.get("code") == "being_done"
-        case _:
-            return isinstance(outcome, e.ToolUnknown)
+        case e.ToolUnknown():
+            return True
 
 
-def _outcome(entry: e.Entry) -> Outcome:
-    if not isinstance(entry, e.ToolResult | e.ToolUnknown):
-        raise OwnerEnded
-    return entry
+def _outcome(decided: Outcome | e.RunParked) -> Outcome:
+    """Return the outcome of a call. Raises Parked for a call that waited for another run."""
+    if isinstance(decided, e.RunParked):
+        raise Parked(decided)
+    return decided

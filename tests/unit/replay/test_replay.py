@@ -202,3 +202,24 @@ async def test_tool_that_acts_by_other_means_is_never_called_by_a_replay() -> No
     for changes in (Changes(), Changes(overrides={"1.0": "Nothing."}), Changes(order=1)):
         await replayed(made, recorded, changes)
     assert touched == []
+
+
+async def test_call_that_a_gate_refused_and_permits_now_diverges() -> None:
+    post: Ask = ("slack_post_message", {"text": "One."})
+    made = memory_worker(says("", post), says("Hello."))
+    made.grant("slack_post_message")
+    await made.accept("run1", private=False)
+    await made.work_once()
+
+    def refuse(entry: e.Entry) -> e.Entry | None:
+        match entry:
+            case e.ToolCall(call="1.0"):
+                return None
+            case e.ToolResult(call="1.0"):
+                return replace(entry, status="refused", details={"code": "elsewhere"})
+            case _:
+                return entry
+
+    again = await replayed(made, edited(await recorded_by(made), refuse))
+    assert again.first is not None
+    assert (again.first.kind, again.first.step) == ("extra", "tool.call 1.0")
