@@ -8,7 +8,7 @@ from gofer.evals.results import CaseResult, SuiteResult
 from gofer.values.amounts import counted
 
 _MOST_NAMES = 3
-"""The most cases that the line names."""
+"""The most cases or prompts that the line names."""
 
 
 def advice(result: SuiteResult) -> str:
@@ -26,8 +26,13 @@ def advice(result: SuiteResult) -> str:
     if unproved := _in(result, "no_evidence"):
         command = "`gofer eval --live --record`"
         return f"No evidence: ask a model about {_named(unproved)} with {command}, and commit its answers."
+    if result.unproved:
+        named = _listed([code(name, 120) for name in result.unproved])
+        return f"No evidence: add a case that loads {named}, or play with `--live`."
     if unplayed := _in(result, "not_played"):
         return f"Play again: the suite ended before {_named(unplayed)}."
+    if result.comparison is not None and not result.comparison.runs_before:
+        return "Write a new baseline with `--json`: this one has none of these cases."
     if result.comparison is not None and result.comparison.verdict == "not_enough_evidence":
         return "Play more runs with `--repeat`: these are too few for a comparison with the baseline."
     return _of_passed(result)
@@ -53,10 +58,14 @@ def _in(result: SuiteResult, *states: wording.State) -> Sequence[CaseResult]:
 
 def _named(cases: Sequence[CaseResult]) -> str:
     """Return the number of cases, and the names of the first ones."""
-    names = ", ".join(code(case.case, 120) for case in cases[:_MOST_NAMES])
-    if len(cases) > _MOST_NAMES:
-        names = f"{names} and others"
-    return f"{_number(cases)} ({names})"
+    return f"{_number(cases)} ({_listed([code(case.case, 120) for case in cases])})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(names[:_MOST_NAMES])
+    if len(names) > _MOST_NAMES:
+        return f"{listed} and others"
+    return listed
 
 
 def _number(cases: Sequence[CaseResult]) -> str:

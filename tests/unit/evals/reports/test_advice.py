@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.evals.reports.advice import advice
-from gofer.evals.results import CaseOutcome, CaseResult, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, Comparison, SuiteResult
 from support.evals.suite_results import failed_case, passed_case, pull_request
 
 RECORD = "`gofer eval --live --record`"
@@ -57,3 +57,16 @@ def test_answers_of_scripts_are_never_said_to_prove_a_prompt() -> None:
 def test_suite_without_cases_or_without_its_end_says_so() -> None:
     assert advice(suite()) == "Nothing to do: the change touches no case."
     assert advice(replace(suite(), interrupted=True)) == "Play again: the suite was interrupted before its end."
+
+
+def test_changed_prompt_that_no_case_loads_is_work_although_each_case_passed() -> None:
+    result = replace(suite(passed_case("w/fine")), unproved=("skills/citing-sources",))
+    assert result.exit_code == 3
+    assert advice(result) == "No evidence: add a case that loads `skills/citing-sources`, or play with `--live`."
+
+
+def test_baseline_without_a_common_case_is_to_be_written_anew() -> None:
+    comparison = Comparison("not_enough_evidence", passed_before=0, runs_before=0, p_value=None)
+    result = replace(suite(passed_case("w/fine")), comparison=comparison)
+    assert result.exit_code == 3
+    assert advice(result) == "Write a new baseline with `--json`: this one has none of these cases."
