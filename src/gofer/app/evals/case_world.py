@@ -14,6 +14,7 @@ from gofer.app.evals.simulated_network import SimulatedNetwork, address
 from gofer.evals.eval_file import Case, Eval, JsonObject
 from gofer.evals.goldens.golden_reader import ReadGolden, read_golden
 from gofer.evals.goldens.recorded_world import RecordedWorld
+from gofer.evals.references import DEMO
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, mocked
@@ -21,8 +22,6 @@ from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
 from gofer_simulators.registry import SIMULATORS
 
-DEMO = "demo"
-"""The name of the demo's world."""
 CREDENTIAL = "simulated"
 """The credential of every simulated system. It opens no real system."""
 _SOURCES = {spec.system: spec.source for spec in RECEIVERS if spec.source in SIMULATORS}

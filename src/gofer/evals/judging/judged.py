@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gofer.evals.eval_file import Criterion
+from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.judging.agreement import Agreement, not_blocking, read_agreement
 from gofer.evals.judging.judge import Judge, Opinion
 from gofer.evals.judging.judge_role import JUDGE_ROLE, refusal, refusal_by_answers
@@ -43,7 +44,7 @@ async def judged(criteria: Sequence[Criterion], play: Play, judge: Judge | None,
 def ungraded(criterion: Criterion, problem: str) -> Grade:
     """Return the grade of a criterion that no model may judge. It does not block."""
     return Grade(
-        f"judge.{criterion.id}",
+        f"{JUDGE}{criterion.id}",
         passed=False,
         expected=criterion.ask,
         happened=problem,
@@ -75,7 +76,7 @@ def grade_of(criterion: Criterion, opinion: Opinion, judge: Judge, folder: Path)
     if reason:
         explanation = f"{explanation} Does not block: {reason}"
     grade = Grade(
-        f"judge.{criterion.id}",
+        f"{JUDGE}{criterion.id}",
         passed=opinion.passed,
         blocks=not reason,
         score=opinion.score,

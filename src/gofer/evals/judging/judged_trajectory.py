@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gofer.evals.eval_file import Criterion
+from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.judging.judge import Judge
 from gofer.evals.judging.judge_role import refusal, refusal_by_answers
 from gofer.evals.judging.judged import why_not_blocking
@@ -51,7 +52,7 @@ def _by_judge(
     turns: Sequence[ComparedTurn], number: int, criterion: Criterion, judge: Judge | None, folder: Path, refused: str
 ) -> Grade:
     mine = [turn for turn in turns if turn.decided_by == "judge"]
-    grade = _grade(f"judge.{criterion.id}", turns, mine, number)
+    grade = _grade(f"{JUDGE}{criterion.id}", turns, mine, number)
     reason = refused
     if judge is not None:
         reason = why_not_blocking(criterion, judge, folder)

@@ -8,6 +8,7 @@ MOST_BYTES bytes.
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
+from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.reports import wording
 from gofer.evals.reports.advice import advice
 from gofer.evals.reports.comparison_words import open_comparisons, tally_before
@@ -205,7 +206,7 @@ def _judged(result: SuiteResult) -> Iterator[tuple[CaseResult, CaseRun, Grade]]:
         for case in result.cases
         for run in case.runs
         for grade in run.grades
-        if grade.explanation and not grade.missing and grade.dimension.startswith("judge.")
+        if grade.explanation and not grade.missing and grade.dimension.startswith(JUDGE)
     ]
     yield from sorted(found, key=lambda one: one[2].passed)
 
