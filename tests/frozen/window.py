@@ -9,6 +9,7 @@ from gofer.engine.own_step import OwnStep
 from gofer.files.child import Children
 from gofer.journal import inbox
 from gofer.journal.entries import (
+    FeedbackGiven,
     MessageReceived,
     Recorded,
     RunCancelled,
@@ -16,6 +17,7 @@ from gofer.journal.entries import (
     RunFinished,
     RunGraded,
     RunRetried,
+    RunReviewed,
 )
 from gofer.journal.grade_entries import Grade
 from gofer.models.language_model import Answer
@@ -45,6 +47,21 @@ GRADES = (
     Grade("judge.short", passed=False, blocks=False, score=0.5, explanation="two of four votes"),
 )
 GRADED = RunGraded("window/full", 1, "failed", "scripted", "b" * 64, GRADES)
+FEEDBACK = FeedbackGiven("bad", "U1", "Ada", "The table is missing.", "reaction", "thumbsdown", "feedback-1")
+REVIEW = RunReviewed(
+    effective=False,
+    why="The answer has no table.",
+    next_step="Write the table.",
+    goal_drift=True,
+    drift="It drew pictures.",
+    model="small",
+    fingerprint="fp_1",
+    input_tokens=900,
+    output_tokens=40,
+    usd=0.0004,
+    prompt_sha256="c" * 64,
+    item="review",
+)
 
 
 def todo(status: str, **more: str) -> tuple[str, dict[str, object]]:
@@ -103,6 +120,8 @@ async def played() -> WindowStory:
     ending = await coordinate(step, _bundle(made), PROVENANCE)
     await _end(made, step, RunConcluded(ending.status, ending.reason, ending.answer))
     step.note(GRADED)
+    step.note(FEEDBACK)
+    step.note(REVIEW)
     await step.commit()
     return WindowStory(await made.journal(), model.questions)
 

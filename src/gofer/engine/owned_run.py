@@ -237,7 +237,7 @@ class OwnedRun:
         """Journal the items of the inbox and remove them; an item that was journaled before a crash is only removed."""
         if self.above is not None:
             await self.above.take_inbox()
-        items = await inbox.read(self.services.store, self._journal.seal)
+        items = [item for item in await self._inbox() if self._is_due(item)]
         for item in items:
             if isinstance(item, e.ApprovalClicked) and item.run:
                 await inbox.put(self.services.store, item.run, item.item, replace(item, run="", item=""))
@@ -245,6 +245,21 @@ class OwnedRun:
                 self.note(item)
         if items:
             await self.commit()
+            await self._drop(items)
+
+    def _is_due(self, item: e.Item) -> bool:
+        """Return whether the run journals an item now: feedback and the review after its end, the others before."""
+        return isinstance(item, e.FollowUp) == (self.progress.finished is not None)
+
+    async def drop_late_items(self) -> None:
+        """Remove the items that came too late for an ended run, such as a cancellation."""
+        await self._drop([item for item in await self._inbox() if not self._is_due(item)])
+
+    async def _inbox(self) -> Sequence[e.Item]:
+        return await inbox.read(self.services.store, self._journal.seal)
+
+    async def _drop(self, items: Sequence[e.Item]) -> None:
+        if items:
             await self.services.store.drop_items(self.run, [item.item for item in items])
 
     def heed_cancel(self) -> None:

@@ -16,8 +16,9 @@ UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
 """The statuses of a run that has not ended."""
 
 
-Retention = Literal["due", "kept", "deleting", "deleted"]
-"""The retention of the contents of a run: deleted when due, kept at the wish of a person, being deleted, or deleted."""
+Retention = Literal["due", "kept", "unseen", "deleting", "deleted"]
+"""The retention of the contents of a run: deleted when due, kept at the wish of a person, kept until the owner of its
+workflow has looked at bad feedback, being deleted, or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,12 @@ class Head:
     def hidden(self) -> "Head":
         """Return the head marked as private, without facts."""
         return replace(self, private=True, facts="")
+
+    def followed_up(self, facts: str, frames: int) -> "Head":
+        """Return the head of an ended run after feedback or a review, which do not make its contents younger."""
+        if self.private:
+            facts = ""
+        return replace(self, facts=facts, frames=max(self.frames, frames))
 
     def retained(self, retention: Retention) -> "Head":
         """Return the head with another retention and the facts that it leaves."""

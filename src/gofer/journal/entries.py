@@ -10,6 +10,7 @@ from typing import Literal
 
 from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.check_entries import RunChecked
+from gofer.journal.feedback_entries import FeedbackGiven, FollowUp, RunReviewed
 from gofer.journal.grade_entries import RunGraded
 from gofer.journal.subagent_entries import SubagentFinished, SubagentStarted
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded, Weights
@@ -282,7 +283,7 @@ class RunFinished:
     """As in `run.concluded`."""
 
 
-Item = MessageReceived | RunCancelled | RunRetried | ApprovalClicked
+Item = MessageReceived | RunCancelled | RunRetried | ApprovalClicked | FollowUp
 """The entries that other processes may put into an inbox."""
 
 Entry = (
@@ -316,6 +317,8 @@ Entry = (
     | RunFinished
     | RunChecked
     | RunGraded
+    | FeedbackGiven
+    | RunReviewed
 )
 
 KINDS: Mapping[str, type[Entry]] = {
@@ -349,6 +352,8 @@ KINDS: Mapping[str, type[Entry]] = {
     "run.finished": RunFinished,
     "run.checked": RunChecked,
     "run.graded": RunGraded,
+    "feedback.given": FeedbackGiven,
+    "run.reviewed": RunReviewed,
 }
 """Every class of entries by its kind in a journal."""
 

@@ -14,6 +14,8 @@ from gofer.values.canonical_json import as_list, as_object, encode_text
 
 MOST_BYTES = 2_000
 """The most bytes of the facts of one run. Rarely used tools, then skills and checks, are left out above that."""
+PROMPT_DIGITS = 12
+"""The digits of the hash of a prompt in the facts."""
 NO_TOOL = ""
 """The name under which calls of tools are counted that do not exist. A model invented their names."""
 
@@ -28,8 +30,10 @@ _COUNTS = (
     "owned_ms",
     "plan_calls",
     "equal_calls",
+    "good",
+    "bad",
 )
-_TEXTS = ("person", "channel", "cause", "system")
+_TEXTS = ("person", "channel", "cause", "system", "prompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,15 @@ class HeadFacts:
     """The cause of an end without an answer, as in `run.finished`."""
     system: str = ""
     """The display name of the outside system that was the cause."""
+    good: int = 0
+    bad: int = 0
+    """The persons who gave good and bad feedback."""
+    effective: bool | None = None
+    """The verdict of the review; None without one."""
+    prompt: str = ""
+    """The first PROMPT_DIGITS digits of the hash of the reviewed workflow's prompt; empty without a review."""
+    review_usd: float | None = None
+    """The cost of the review in US dollars, which is not in `usd`; None without a review or a known price."""
 
 
 def encode(facts: HeadFacts) -> str:
@@ -118,6 +131,11 @@ def decode(text: str) -> HeadFacts | None:
             checks=_names(stored.get("checks")),
             cause=str(stored.get("cause", "")),
             system=str(stored.get("system", "")),
+            good=_count(stored.get("good", 0)),
+            bad=_count(stored.get("bad", 0)),
+            effective=_verdict(stored.get("effective")),
+            prompt=str(stored.get("prompt", "")),
+            review_usd=_usd(stored.get("review_usd")),
         )
     except (ValueError, RecursionError):
         return None
@@ -137,8 +155,13 @@ def _text(facts: HeadFacts) -> str:
     stored["checks"] = list(facts.checks)
     stored["tools"] = {name: [count.calls, count.errors] for name, count in facts.tools.items()}
     filled = {name: value for name, value in stored.items() if value}
-    times = {"sign_ms": facts.sign_ms, "answer_ms": facts.answer_ms}
-    measured = {name: at for name, at in times.items() if at is not None}
+    known = {
+        "sign_ms": facts.sign_ms,
+        "answer_ms": facts.answer_ms,
+        "effective": facts.effective,
+        "review_usd": facts.review_usd,
+    }
+    measured = {name: value for name, value in known.items() if value is not None}
     return encode_text({**filled, **measured, "usd": facts.usd})
 
 
@@ -167,6 +190,12 @@ def _time(value: object) -> int | None:
     if value is None:
         return None
     return _count(value)
+
+
+def _verdict(value: object) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise ValueError("no verdict")
 
 
 def _usd(value: object) -> float | None:

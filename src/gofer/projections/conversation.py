@@ -165,7 +165,9 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
             | e.RunRetried()
         ):
             pass
-        case e.RunConcluded() | e.RunFinished() | e.RunChecked() | e.RunGraded():
+        case e.RunConcluded() | e.RunFinished():
+            pass
+        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             pass
         case e.ApprovalRequested() | e.ApprovalClicked() | e.ApprovalDecided():
             pass

@@ -83,6 +83,7 @@ class OpenWork:
     finished: bool = False
     checked: bool = False
     graded: bool = False
+    reviewed: bool = False
     owner: str = ""
     """The present or last owner; empty before the first one."""
     left: e.RunParked | e.RunHandedOver | None = None
@@ -197,6 +198,10 @@ def fold(work: OpenWork, recorded: e.Recorded) -> None:
             work.checked = True
         case e.RunGraded():
             work.graded = True
+        case e.RunReviewed():
+            work.reviewed = True
+        case e.FeedbackGiven():
+            pass
         case e.MessageReceived() | e.RunCancelled() | e.RunRetried() | e.ApprovalClicked() | e.PermitRenewed():
             pass
         case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():

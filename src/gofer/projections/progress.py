@@ -8,8 +8,10 @@ from gofer.journal import entries as e
 from gofer.journal.purposes import CONTEXT, is_own
 from gofer.journal.subagent_entries import Exchanged, Slice
 from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.projections import follow_ups
 from gofer.projections.approval_requests import Approval, Approvals, record, undecided
 from gofer.projections.attempts import Attempts
+from gofer.projections.follow_ups import FollowUps
 from gofer.projections.waits import sentence_of, sentence_of_quiet
 from gofer.values.events import Event
 from gofer.values.messages import Usage, asked_at
@@ -27,8 +29,7 @@ class Progress:
     concluded: e.RunConcluded | None = None
     finished: e.RunFinished | None = None
     checked: e.RunChecked | None = None
-    graded: e.RunGraded | None = None
-    """The grades of a run that an eval started. They are no part of the run, so they change no time of it."""
+    follow_ups: FollowUps = field(default_factory=FollowUps)
     llm_calls: int = 0
     tool_calls: int = 0
     """The permitted calls of the model or script; calls of the run itself do not count."""
@@ -193,7 +194,11 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
         case e.RunGraded() as graded:
-            state.graded = graded
+            follow_ups.fold(state.follow_ups, graded)
+            return
+        case e.FeedbackGiven() | e.RunReviewed() as item:
+            state.taken.add(item.item)
+            follow_ups.fold(state.follow_ups, item)
             return
         case e.RunAccepted() as accepted:
             _accept(state, recorded.at, accepted)
@@ -265,7 +270,7 @@ def _ask_subagent(state: Progress, at: int, asked: e.SubagentStarted) -> None:
         _reset_attempts(state)
 
 
-def _take_item(state: Progress, item: e.Item) -> None:
+def _take_item(state: Progress, item: e.MessageReceived | e.RunCancelled | e.RunRetried | e.ApprovalClicked) -> None:
     state.taken.add(item.item)
     match item:
         case e.RunCancelled():

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from gofer.journal import entries as e
-from gofer.journal.head_facts import NO_TOOL, HeadFacts, ToolCount
+from gofer.journal.head_facts import NO_TOOL, PROMPT_DIGITS, HeadFacts, ToolCount
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, PRIVATE_ANSWER, STATUS, SUBAGENT_QUESTION, TURNED_AWAY, is_own
 from gofer.projections.calls import Call, Calls
 from gofer.projections.checks.checks_of_calls import equal_calls, plan_calls
@@ -76,7 +76,7 @@ def counted_facts(facts: RunFacts, made: Calls, progress: Progress, known: Colle
     if progress.finished is not None:
         cause = progress.finished.cause
         system = progress.finished.system
-    return HeadFacts(
+    counted = HeadFacts(
         llm_calls=progress.llm_calls,
         tool_calls=progress.tool_calls,
         tools=tool_counts(made, known),
@@ -94,6 +94,19 @@ def counted_facts(facts: RunFacts, made: Calls, progress: Progress, known: Colle
         checks=_failed_checks(progress),
         cause=cause,
         system=system,
+    )
+    return _with_follow_ups(counted, progress)
+
+
+def _with_follow_ups(counted: HeadFacts, progress: Progress) -> HeadFacts:
+    """Return facts with the feedback and the review of the run."""
+    follow_ups = progress.follow_ups
+    known = replace(counted, good=follow_ups.count("good"), bad=follow_ups.count("bad"))
+    review = follow_ups.reviewed
+    if review is None:
+        return known
+    return replace(
+        known, effective=review.effective, prompt=review.prompt_sha256[:PROMPT_DIGITS], review_usd=review.usd
     )
 
 

@@ -104,16 +104,18 @@ def _objection_to_time(work: OpenWork, recorded: e.Recorded) -> str:
             return ""
         case _ if not work.accepted:
             return "the run was not accepted"
-        case e.RunChecked() | e.RunGraded() if not work.finished:
+        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed() if not work.finished:
             return "the run has not finished"
         case e.RunChecked() if work.checked:
             return "the run was checked before"
         case e.RunGraded() if work.graded:
             return "the run was graded before"
-        case e.RunChecked() | e.RunGraded():
+        case e.RunReviewed() if work.reviewed:
+            return "the run was reviewed before"
+        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             return ""
         case _ if work.finished:
-            return "only checks and grades follow the end of a run"
+            return "only checks, grades, feedback and the review follow the end of a run"
         case _:
             return ""
 
@@ -121,7 +123,7 @@ def _objection_to_time(work: OpenWork, recorded: e.Recorded) -> str:
 def _objection_to_owner(work: OpenWork, recorded: e.Recorded) -> str:
     """Return why the owner of the entry may not act."""
     match recorded.entry:
-        case e.RunAccepted() | e.RunOwned() | e.RunGraded():
+        case e.RunAccepted() | e.RunOwned() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             return ""
         case _ if not work.owner:
             return "no owner has taken the run over"
@@ -138,7 +140,9 @@ def _objection_to_owner(work: OpenWork, recorded: e.Recorded) -> str:
 def _objection_to(work: OpenWork, recorded: e.Recorded) -> str:
     """Return why the open work does not allow the entry."""
     match recorded.entry:
-        case e.RunAccepted() | e.RunOwned() | e.RunParked() | e.RunHandedOver() | e.RunChecked() | e.RunGraded():
+        case e.RunAccepted() | e.RunOwned() | e.RunParked() | e.RunHandedOver():
+            return ""
+        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             return ""
         case e.RunStarted() | e.RunConcluded() | e.RunFinished() as entry:
             return _objection_to_step_of_life(work, entry)

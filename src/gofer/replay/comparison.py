@@ -81,6 +81,8 @@ def fields_of(entry: e.Entry) -> tuple[Meaning, Meaning]:
             | e.RunRetried()
             | e.RunChecked()
             | e.RunGraded()
+            | e.FeedbackGiven()
+            | e.RunReviewed()
             | ApprovalClicked()
         ):
             return {}, {}

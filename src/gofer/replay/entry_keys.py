@@ -71,6 +71,8 @@ def key_of(entry: e.Entry) -> Key:
             | e.RunFinished()
             | e.RunChecked()
             | e.RunGraded()
+            | e.FeedbackGiven()
+            | e.RunReviewed()
             | ApprovalClicked()
             | PlanUpdated()
             | ContextCompacted()

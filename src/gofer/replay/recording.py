@@ -236,7 +236,9 @@ class Recording:
             if self._taken[index]:
                 continue
             entry = self._entries[index].entry
-            if not is_incidental(entry) and not isinstance(entry, e.RunHandedOver | e.RunChecked | e.RunGraded):
+            if not is_incidental(entry) and not isinstance(
+                entry, e.RunHandedOver | e.RunChecked | e.RunGraded | e.FollowUp
+            ):
                 cause = self._cause(entry, None)
                 self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, cause))
             if self.progress.has_diverged:

@@ -79,6 +79,9 @@ class Owner:
             else:
                 step.note(left)
             await step.commit()
+            if isinstance(left, RunFinished):
+                # Feedback may have arrived between the delivery of the answer and the end.
+                await step.take_inbox()
         except TemporaryError:
             await step.leave_after_failure(RunHandedOver("interrupted"))
             raise

@@ -20,6 +20,7 @@ from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
+from gofer.runtime.follow_ups import take_follow_ups
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import (
@@ -159,7 +160,7 @@ class Worker:
         run = ""
         progress = None
         try:
-            await self._unpark(queue_message.run)
+            await self._prepare(queue_message.run, owner, deadline)
             if head := await store.oldest_runnable(conversation):
                 # The receipts of a message count for the run that it names only.
                 receives = 1
@@ -211,11 +212,31 @@ class Worker:
                 held = await self.services.store.lease(conversation, owner, now, self.limits.lease)
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
-    async def _unpark(self, run: str) -> None:
-        """Make a parked run runnable again; its owner parks it again if it is too early."""
+    async def _prepare(self, run: str, owner: str, deadline: Deadline) -> None:
+        """Make a parked run runnable again, and journal what follows the end of an ended run.
+
+        The owner of a parked run parks it again if it is too early.
+        """
         head = await self.services.store.head(run)
-        if head is not None and head.status == "parked":
+        if head is None:
+            return
+        if head.status == "parked":
             await self._write_head(head, "queued")
+        elif head.ended and not head.private and await self.services.store.items(run):
+            await self._follow_up(head, owner, deadline)
+
+    async def _follow_up(self, head: Head, owner: str, deadline: Deadline) -> None:
+        try:
+            catalog = await self.workflows.holding(head.workflow)
+            await take_follow_ups(await self._open(head.run, owner, deadline, catalog), head)
+        except (Fenced, Gone):
+            # Another owner takes the items, or the contents are being deleted with them.
+            return
+        except OtherVersion:
+            raise
+        except Corrupt as error:
+            # The run has ended, so no attempt would do more.
+            _log.error("%s", error)
 
     async def continue_run(
         self, head: Head, owner: str, deadline: Deadline | None = None, *, receives: int = 1

@@ -44,6 +44,9 @@ class GeneratedJournal:
         if self.maybe():
             grade = Grade("tools.required", self.draw(st.booleans()), "look is called", "not called", "1.0")
             self.entries.append(e.RunGraded("answers/basic", 1, "failed", "recorded", "b", (grade,)))
+        if self.maybe():
+            self.entries.append(e.FeedbackGiven(self.draw(st.sampled_from(["good", "bad"])), "U1", item="feedback-1"))
+            self.entries.append(e.RunReviewed(self.draw(st.booleans()), "It answered.", item="review"))
         return self.entries
 
     def compact(self) -> None:

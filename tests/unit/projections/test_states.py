@@ -132,7 +132,7 @@ DOUBLED = [
     (e.ToolCall, "call 1.0 is open already"),
     (e.ToolResult, "call 1.0 has an outcome"),
     (e.RunConcluded, "the run was concluded before"),
-    (e.RunFinished, "only checks and grades follow the end of a run"),
+    (e.RunFinished, "only checks, grades, feedback and the review follow the end of a run"),
 ]
 
 
@@ -303,6 +303,15 @@ async def test_only_checks_may_follow_the_end_of_a_run() -> None:
     assert violations([*journal, checked]) == []
     assert "the run was checked before" in violations([*journal, checked, checked])[0]
     assert "the run has not finished" in violations([*journal[:-1], checked])[0]
+
+
+async def test_feedback_and_one_review_may_follow_the_end_of_a_run() -> None:
+    journal = await played()
+    feedback = replace(journal[-1], owner="later", entry=e.FeedbackGiven("good", "U1"))
+    review = replace(journal[-1], owner="later", entry=e.RunReviewed(True))
+    assert violations([*journal, feedback, review, feedback]) == []
+    assert "the run was reviewed before" in violations([*journal, review, review])[0]
+    assert "the run has not finished" in violations([*journal[:-1], feedback])[0]
 
 
 async def test_grades_of_another_owner_may_follow_the_end_of_a_run_once() -> None:

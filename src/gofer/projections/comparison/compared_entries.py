@@ -180,7 +180,7 @@ def _meaning(entry: e.Entry) -> Mapping[str, object] | None:
             return {"status": status, "reason": reason}
         case e.RunOwned() | e.PermitRenewed() | e.RunParked() | e.RunHandedOver() | ApprovalClicked():
             return None
-        case e.RunChecked() | e.RunGraded():
+        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             return None
         case _:
             assert_never(entry)

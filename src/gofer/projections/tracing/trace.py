@@ -70,8 +70,8 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
             add_grades(state, graded)
         case e.PermitRenewed() | e.RunConcluded() | e.ApprovalClicked() | e.ValueRecorded():
             pass
-        case e.SkillLoaded() | e.PlanUpdated() | e.RunChecked():
-            pass  # the span of the call that caused the change has the summary; checks have no duration
+        case e.SkillLoaded() | e.PlanUpdated() | e.RunChecked() | e.FeedbackGiven() | e.RunReviewed():
+            pass  # the span of the call that caused the change has the summary; what follows the end has no duration
         case _:
             assert_never(recorded.entry)
 

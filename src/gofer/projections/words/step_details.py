@@ -38,7 +38,7 @@ def checks_of(progress: Progress) -> list[dict[str, object]]:
 
 def eval_of(progress: Progress) -> dict[str, object] | None:
     """Return the case that a run played in an eval, with its outcome; None for every other run."""
-    graded = progress.graded
+    graded = progress.follow_ups.graded
     if graded is None:
         return None
     return {
@@ -52,9 +52,9 @@ def eval_of(progress: Progress) -> dict[str, object] | None:
 
 def grades_of(progress: Progress) -> list[dict[str, object]]:
     """Return the grades of a run that an eval started; empty for every other run."""
-    if progress.graded is None:
+    if progress.follow_ups.graded is None:
         return []
-    return [asdict(grade) for grade in progress.graded.grades]
+    return [asdict(grade) for grade in progress.follow_ups.graded.grades]
 
 
 def event_details(accepted: RunAccepted) -> dict[str, object]:

@@ -6,6 +6,7 @@ from typing import assert_never
 from gofer.journal.purposes import is_own
 from gofer.projections.open_work import WORDS
 from gofer.projections.tracing.trace import timestamp
+from gofer.projections.words.follow_ups import feedback_headline, review_headline
 from gofer.projections.words.steps import Step, summary
 from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_list, as_object
@@ -52,6 +53,10 @@ def _headline(step: Step, facts: Mapping[str, object]) -> str:
             return _end(facts)
         case "run.graded":
             return _grades(facts)
+        case "feedback.given":
+            return feedback_headline(facts, step.status)
+        case "run.reviewed":
+            return review_headline(facts, step.status)
         case "thought" | "permit.renewed" | "value.recorded" | "damage":
             return ""
         case _:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from gofer.projections.words.follow_ups import review_texts
 from gofer.projections.words.request_texts import SentMessage, answer_text, new_messages
 from gofer.projections.words.step_details import reasoning
 from gofer.projections.words.step_headlines import state_name
@@ -119,6 +120,10 @@ def _texts(step: Step, shown: _Shown) -> Sequence[StepText]:
             return _checks(step)
         case "run.graded":
             return _grades(step)
+        case "feedback.given":
+            return [StepText("words", step.output)]
+        case "run.reviewed":
+            return [StepText(label, text) for label, text in review_texts(step.details).items()]
         case "message.received":
             return [StepText("message", step.input)]
         case "call.deferred":

@@ -16,6 +16,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Snapshot, snapshots
 from gofer.projections.requests.sent_requests import SentRequest, sent_requests
 from gofer.projections.states import Transition
+from gofer.projections.words.follow_ups import verdict_of
 from gofer.projections.words.request_texts import message_count, messages_json, shared_messages
 from gofer.projections.words.step_details import (
     SHARE_DIGITS,
@@ -146,6 +147,10 @@ class _Writer:
                 pass  # `agent.end` has the verdicts
             case e.RunGraded() as graded:
                 yield self._graded(recorded, graded)
+            case e.FeedbackGiven() as feedback:
+                yield replace(self._plain(recorded, "words"), status=feedback.verdict, output=feedback.words)
+            case e.RunReviewed() as review:
+                yield replace(self._plain(recorded), status=verdict_of(review))
             case entry:
                 yield self._other(recorded, entry)
 

@@ -51,6 +51,8 @@ StepKind = Literal[
     "run.concluded",
     "agent.end",
     "run.graded",
+    "feedback.given",
+    "run.reviewed",
     "damage",
 ]
 SUMMARY = 300

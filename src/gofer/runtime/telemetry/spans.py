@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from gofer.journal.entries import Recorded, RunAccepted, RunGraded
+from gofer.journal.entries import FollowUp, Recorded, RunAccepted, RunGraded
 from gofer.journal.grade_entries import Grade
 from gofer.journal.purposes import is_own
 from gofer.projections.script_replay import is_of_a_script
@@ -160,8 +160,8 @@ class _Tree:
         spans = list[Exported]()
         # The id that stands for each span as a parent. A step stands below the caller of its model, as a sibling.
         parents: dict[str, bytes] = {}
-        # Grades are given after the end of a run, and open no span.
-        last = max(recorded.at for recorded in journal if not isinstance(recorded.entry, RunGraded))
+        # Grades, feedback and the review are given after the end of a run, and open no span.
+        last = max(recorded.at for recorded in journal if not isinstance(recorded.entry, RunGraded | FollowUp))
         for span in trace.project(journal):
             parent = b""
             if span.parent is not None:

@@ -1,0 +1,100 @@
+"""Feedback and reviews that follow the end of a run."""
+
+import pytest
+
+from gofer.journal import inbox
+from gofer.journal.entries import FeedbackGiven, Item, RunCancelled, RunReviewed
+from gofer.journal.head_facts import decode
+from gofer.journal.log import read_journal
+from gofer.projections.progress import Progress, project
+from support.engine.memory_run import says
+from support.runtime.memory_worker import MemoryWorker, memory_worker
+
+pytestmark = pytest.mark.anyio
+
+BAD = FeedbackGiven("bad", "U1", words="The project is missing.", origin="reaction", emoji="-1")
+REVIEW = RunReviewed(effective=False, why="No project.", model="m", usd=0.002, prompt_sha256="ab" * 32)
+
+
+async def ended(*, private: bool = False) -> MemoryWorker:
+    made = memory_worker(says("Hello."))
+    await made.accept("run1", private=private)
+    await made.work_once()
+    return made
+
+
+async def send(made: MemoryWorker, item_id: str, item: Item) -> Progress:
+    """Send an item to the run as another process does, and return the progress afterwards."""
+    await inbox.put(made.store, "run1", item_id, item)
+    await made.queue.enqueue("run1")
+    await made.work_once()
+    return project(await read_journal("run1", made.store, made.blobs))
+
+
+async def test_feedback_and_review_follow_the_end_once_and_change_no_time() -> None:
+    made = await ended()
+    before = project(await read_journal("run1", made.store, made.blobs))
+    head = await made.store.head("run1")
+    await send(made, "feedback-1", BAD)
+    progress = await send(made, "review", REVIEW)
+    assert progress.follow_ups.feedback["U1"].words == "The project is missing."
+    assert progress.follow_ups.reviewed is not None
+    assert progress.follow_ups.reviewed.why == "No project."
+    assert progress.last_at == before.last_at
+    after = await made.store.head("run1")
+    assert head is not None
+    assert after is not None
+    assert (after.status, after.updated_at) == (head.status, head.updated_at)
+    facts = decode(after.facts)
+    assert facts is not None
+    assert (facts.bad, facts.good, facts.effective, facts.prompt) == (1, 0, False, "ab" * 6)
+    assert (facts.usd, facts.review_usd) == (before.cost_usd, 0.002)
+    frames = len(await made.store.frames("run1"))
+    await send(made, "review", REVIEW)
+    assert len(await made.store.frames("run1")) == frames
+    assert await made.store.items("run1") == []
+
+
+async def test_bad_feedback_keeps_a_run_until_it_is_taken_back() -> None:
+    made = await ended()
+    await send(made, "feedback-1", BAD)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.retention == "unseen"
+    progress = await send(made, "feedback-2", FeedbackGiven("withdrawn", "U1"))
+    assert progress.follow_ups.feedback == {}
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.retention == "due"
+
+
+async def test_run_kept_by_a_person_stays_kept() -> None:
+    made = await ended()
+    await made.store.retain("run1", "due", "kept")
+    await send(made, "feedback-1", BAD)
+    head = await made.store.head("run1")
+    assert head is not None
+    assert head.retention == "kept"
+
+
+async def test_cancellation_after_the_end_is_removed() -> None:
+    made = await ended()
+    frames = len(await made.store.frames("run1"))
+    await send(made, "stop-1", RunCancelled("Ada", "U1"))
+    assert len(await made.store.frames("run1")) == frames
+    assert await made.store.items("run1") == []
+
+
+async def test_feedback_before_the_end_is_journaled_after_the_end() -> None:
+    made = memory_worker(says("Hello."))
+    await made.accept("run1", private=False)
+    await inbox.put(made.store, "run1", "feedback-1", FeedbackGiven("good", "U1"))
+    await made.work_once()
+    progress = project(await read_journal("run1", made.store, made.blobs))
+    assert progress.finished is not None
+    assert progress.follow_ups.feedback["U1"].verdict == "good"
+    head = await made.store.head("run1")
+    assert head is not None
+    facts = decode(head.facts)
+    assert facts is not None
+    assert facts.good == 1
