@@ -55,7 +55,7 @@ async def test_feedback_and_review_follow_the_end_once_and_change_no_time() -> N
     assert await made.store.items("run1") == []
 
 
-async def test_bad_feedback_keeps_a_run_until_it_is_taken_back() -> None:
+async def test_bad_feedback_keeps_a_run_until_its_withdrawal() -> None:
     made = await ended()
     await send(made, "feedback-1", BAD)
     head = await made.store.head("run1")
