@@ -238,10 +238,11 @@ class OwnedRun:
         if self.above is not None:
             await self.above.take_inbox()
         items = [item for item in await self._inbox() if self._is_due(item)]
+        taken = self.progress.taken | self.progress.follow_ups.taken
         for item in items:
             if isinstance(item, e.ApprovalClicked) and item.run:
                 await inbox.put(self.services.store, item.run, item.item, replace(item, run="", item=""))
-            elif item.item not in self.progress.taken:
+            elif item.item not in taken:
                 self.note(item)
         if items:
             await self.commit()

@@ -15,6 +15,8 @@ class FollowUps:
     feedback: dict[str, e.FeedbackGiven] = field(default_factory=dict[str, e.FeedbackGiven])
     """The latest feedback of each person, by the id of the person, without feedback that was taken back."""
     reviewed: e.RunReviewed | None = None
+    taken: set[str] = field(default_factory=set[str])
+    """The ids of journaled inbox items with feedback or a review."""
 
     def count(self, verdict: str) -> int:
         """Return the number of persons with this verdict."""
@@ -34,3 +36,5 @@ def fold(state: FollowUps, entry: e.RunGraded | e.FollowUp) -> None:
             state.reviewed = entry
         case _:
             assert_never(entry)
+    if isinstance(entry, e.FollowUp):
+        state.taken.add(entry.item)

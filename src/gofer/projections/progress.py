@@ -193,8 +193,8 @@ def project(entries: Iterable[e.Recorded]) -> Progress:
 def fold(state: Progress, recorded: e.Recorded) -> None:
     """Add one more entry to the progress, in place."""
     match recorded.entry:
-        case e.RunGraded() | e.FeedbackGiven() | e.RunReviewed() as follow_up:
-            _follow_up(state, follow_up)
+        case e.RunGraded() | e.FeedbackGiven() | e.RunReviewed() as entry:
+            follow_ups.fold(state.follow_ups, entry)
             return
         case e.RunAccepted() as accepted:
             _accept(state, recorded.at, accepted)
@@ -264,12 +264,6 @@ def _ask_subagent(state: Progress, at: int, asked: e.SubagentStarted) -> None:
         state.asked_at = at
     elif asked.resumed:
         _reset_attempts(state)
-
-
-def _follow_up(state: Progress, entry: e.RunGraded | e.FollowUp) -> None:
-    if isinstance(entry, e.FollowUp):
-        state.taken.add(entry.item)
-    follow_ups.fold(state.follow_ups, entry)
 
 
 def _take_item(state: Progress, item: e.MessageReceived | e.RunCancelled | e.RunRetried | e.ApprovalClicked) -> None:
