@@ -3,10 +3,15 @@
 A tool with `once: per_message` has one effect for each message, issue or page. A run claims the call in a memo right
 before its intent: *memo, frame, effect, outcome*. A run that finds the memo taken answers its call from the journal of
 the claiming run, and waits until that run has an outcome. The claim is one atomic exchange in the store, so two runs of
-different conversations cannot both get it. The branches and subagents of a run claim one after the other.
+different conversations, or two branches of a run, cannot both get it.
 
 A run that crashed between memo and frame finds its own memo when it resumes. If its script now asks for another call
 instead, the memo names a call that is never made, and the claim is free.
+
+An owner that lost its run and does not know it yet must not replace a claim of the run's next owner, because later runs
+would then look for a call that was never made. So an owner that replaces a claim of its own run writes a frame between
+its look at the memo and the exchange, and an owner that finds its own claim changes the memo: an exchange by an earlier
+owner then fails, because the memo is not the one that it saw.
 
 A memo holds ids only. If the journal that it names is gone, the call is treated as a call in doubt under the key of
 the first run: it is looked for, or sent again with the same key.
@@ -47,6 +52,11 @@ class _Claim:
     key: str
     since: int
 
+    @property
+    def run(self) -> str:
+        """The run of the call that holds the claim."""
+        return self.holder.partition("/")[0]
+
     @override
     def __str__(self) -> str:
         return f"{self.holder} {self.key} {self.since}"
@@ -64,31 +74,47 @@ async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
 
 
 async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
-    """Claim a call for this run; return the call, or the outcome of an earlier one. Raises Parked."""
-    async with step.claims.taking:
-        return await _claim(step, item)
+    """Claim a call for this run; return the call, or the outcome of an earlier one.
 
-
-async def _claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
+    Raises Parked, Fenced, TemporaryError.
+    """
     store = step.services.store
     key = _key(step, item)
+    step.claims.add(f"{step.run}/{item.call}")
+    stored = await store.memo(key)
+    mine: _Claim | None = None
+    while mine is None or stored != str(mine):
+        next_claim = await _next_claim(step, item, stored)
+        if not isinstance(next_claim, _Claim):
+            return next_claim
+        mine = next_claim
+        stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())
+    if mine.key == mine.holder:
+        return item
+    return replace(item, key=mine.key, since=mine.since)
+
+
+async def _next_claim(step: OwnStep, item: Permitted, stored: str | None) -> _Claim | Outcome:
+    """Return the claim with which this call may replace a memo, or the outcome of the call that holds it."""
     own = f"{step.run}/{item.call}"
     first = _Claim(own, own, step.progress.accepted_at)
-    step.claims.taken.add(own)
-    stored = await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())
-    while (held := _parse(stored)).holder != own:
-        match await _look(step, item, held):
-            case ToolResult() | ToolUnknown() as outcome:
-                return outcome
-            case "free" if held.key == held.holder:
-                mine = first
-            case _:
-                # The holder may have made the call under an inherited key, so that key stays in use.
-                mine = replace(held, holder=own)
-        stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())
-    if held.key == own:
-        return item
-    return replace(item, key=held.key, since=held.since)
+    if stored is None:
+        return first
+    held = _parse(stored)
+    match await _look(step, item, held):
+        case ToolResult() | ToolUnknown() as outcome:
+            return outcome
+        case "own":
+            # Another memo with the same meaning, so that an earlier owner cannot exchange the one that it saw.
+            mine = replace(held, since=held.since - 1)
+        case "free" if held.key == held.holder:
+            mine = first
+        case _:
+            # The holder may have made the call under an inherited key, so that key stays in use.
+            mine = replace(held, holder=own)
+    if root_of(held.run) == root_of(step.run):
+        await step.confirm_ownership()
+    return mine
 
 
 async def _look(step: OwnStep, item: Permitted, held: _Claim) -> Outcome | str:
@@ -132,7 +158,7 @@ def _parked(step: OwnStep) -> Parked:
 def _is_making(step: OwnedRun, call: str) -> bool:
     """Return whether the owner of a run makes a call, or is about to; a crashed owner may have claimed more calls."""
     progress = step.progress
-    return f"{step.run}/{call}" in step.claims.taken or call in progress.in_doubt or call in progress.outcomes
+    return f"{step.run}/{call}" in step.claims or call in progress.in_doubt or call in progress.outcomes
 
 
 def _ancestor(step: OwnStep, run: str) -> OwnedRun | None:

@@ -4,11 +4,10 @@ Both kinds of steps use it: `own_step.py` makes the run's own calls, and `workin
 a script.
 """
 
-import asyncio
 import contextlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from gofer.engine.drift import Drift
 from gofer.engine.effects import Permit, longest_quiet
@@ -57,16 +56,6 @@ class Deadline:
         return self._end - MARGIN - self._clock.monotonic()
 
 
-@dataclass(slots=True)
-class Claims:
-    """The calls that the owner of a run and of its subagents has claimed (`engine/once.py`)."""
-
-    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """The lock held during a claim, because another branch may be resuming the call that one branch finds free."""
-    taken: set[str] = field(default_factory=set[str])
-    """Calls that have begun or are about to begin, as `<run>/<call>`."""
-
-
 class OwnedRun:
     """One run, as its owner sees it: the journal, and the projections that each new entry updates in place."""
 
@@ -97,7 +86,8 @@ class OwnedRun:
         """Whether the place of the run had become private when this owner last looked."""
         self.bundle: Bundle | None = None
         """The bundle of the run, once it was read."""
-        self.claims = Claims()
+        self.claims: set[str] = set()
+        """The calls that the owner of the run and of its subagents has claimed (`once.py`), as `<run>/<call>`."""
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal
         self._begun = False
@@ -153,6 +143,15 @@ class OwnedRun:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""
         if self._journal.drafted:
             await self.permit.write(self._journal.commit)
+
+    async def confirm_ownership(self) -> None:
+        """Write a frame of this run and of each run above it, which another owner would prevent.
+
+        Raises Fenced, TemporaryError.
+        """
+        if self.above is not None:
+            await self.above.confirm_ownership()
+        await self.permit.write(self._renew_permit)
 
     async def leave_after_failure(self, left: e.RunHandedOver) -> None:
         """Leave the run after a failure: commit the draft with `left`, or `left` alone if the draft is not writable."""

@@ -320,18 +320,25 @@ MUTANTS = (
         f"{ONCE}crash_between_claim_and_intent_leaves_the_effect_to_this_or_the_next_run[False-run1/1.0]",
     ),
     Mutant(
-        "branches claim one after the other",
-        "engine/once.py",
-        "async with step.claims.taking:",
-        "if True:",
-        f"{ONCE}branches_that_find_the_claim_of_a_crashed_owner_make_one_call",
-    ),
-    Mutant(
         "a claim that was taken over keeps its key",
         "engine/once.py",
         "mine = replace(held, holder=own)",
         "mine = first",
         f"{ONCE}repeatedly_taken_over_claim_keeps_the_original_key",
+    ),
+    Mutant(
+        "an owner that replaces a claim of its run confirms that it still owns the run",
+        "engine/once.py",
+        "        await step.confirm_ownership()\n",
+        "        pass\n",
+        f"{ONCE}owner_that_lost_its_run_does_not_replace_a_claim_of_the_next_owner",
+    ),
+    Mutant(
+        "an owner that finds its own claim changes the memo",
+        "engine/once.py",
+        "since=held.since - 1",
+        "since=held.since",
+        f"{ONCE}owner_that_freezes_before_the_exchange_does_not_replace_a_claim_of_the_next_owner",
     ),
     Mutant(
         "what comes for a subagent that answered is no news",
@@ -343,8 +350,8 @@ MUTANTS = (
     Mutant(
         "a memo is exchanged and not overwritten",
         "engine/once.py",
-        "await store.memo(key) or await store.exchange_memo(key, None, str(first), step.now_ms())",
-        "await store.memo(key) or await store.put_memo(key, str(first), step.now_ms()) or str(first)",
+        "stored = await store.exchange_memo(key, stored, str(mine), step.now_ms())",
+        "stored = await store.put_memo(key, str(mine), step.now_ms()) or str(mine)",
         f"{ONCE}run_with_a_stale_look_at_the_claim_finds_the_effect_claimed",
     ),
     Mutant(

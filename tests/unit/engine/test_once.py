@@ -20,7 +20,7 @@ from gofer.runtime.retention import delete
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
-from gofer.values.errors import ToolError
+from gofer.values.errors import Fenced, ToolError
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -366,6 +366,40 @@ async def test_branches_that_find_the_claim_of_a_crashed_owner_make_one_call() -
     step = await made.step("next")
     outcomes = await asyncio.gather(claim(step, second), claim(step, first))
     assert sorted(type(one).__name__ for one in outcomes) == ["Permitted", "ToolResult"]
+
+
+async def test_owner_that_lost_its_run_does_not_replace_a_claim_of_the_next_owner() -> None:
+    made, first, second = await with_a_claim_that_was_lost()
+    frozen = await made.step("frozen")
+    next_owner = await made.step("next")
+    next_owner.note(e.RunOwned())
+    await next_owner.commit()
+    assert isinstance(await claim(next_owner, second), Permitted)
+    with pytest.raises(Fenced):
+        await claim(frozen, first)
+    ((_, (stands, _)),) = made.store._memos.items()
+    assert stands.startswith(f"run1/{second.call} ")
+
+
+async def test_owner_that_freezes_before_the_exchange_does_not_replace_a_claim_of_the_next_owner() -> None:
+    made, first, second = await with_a_claim_that_was_lost()
+    frozen = await made.step("frozen")
+    exchange = made.store.exchange_memo
+
+    async def exchange_after_the_next_owner(*arguments: Any) -> str:
+        made.store.exchange_memo = exchange  # type: ignore[method-assign]
+        next_owner = await made.step("next")
+        next_owner.note(e.RunOwned())
+        await next_owner.commit()
+        # The next owner makes the call that the memo names.
+        assert isinstance(await claim(next_owner, first), Permitted)
+        return await exchange(*arguments)
+
+    made.store.exchange_memo = exchange_after_the_next_owner  # type: ignore[method-assign]
+    with pytest.raises(Fenced):
+        await claim(frozen, second)
+    ((_, (stands, _)),) = made.store._memos.items()
+    assert stands.startswith(f"run1/{first.call} ")
 
 
 async def test_repeatedly_taken_over_claim_keeps_the_original_key() -> None:
