@@ -10,6 +10,8 @@ from gofer.check.eval_calls import CallChecks
 from gofer.check.eval_names import EvalNames, Repository
 from gofer.check.goldens import check_goldens
 from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger, WorldExpectations
+from gofer.evals.goldens.golden_file import recording_path
+from gofer.evals.goldens.world_ids import is_id, words_in
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.evals.references import DEMO, golden_path, is_usable
 from gofer.journal.entries import Status
@@ -110,16 +112,50 @@ class _Check:
 
     def _beside_golden(self, case: Case, loc: Loc) -> Iterator[Mistake]:
         """Yield a mistake for each key that a case with a golden cannot have."""
-        for key in ("trigger", "then", "decision", "world", "mocks"):
+        if case.trigger is not None:
+            yield from self._golden_in_world(case, loc)
+            return
+        for key in ("then", "decision", "world", "mocks", "ids"):
             if key in case.model_fields_set:
                 message = (
                     f"The golden `{case.golden}` has its recorded deliveries and outcomes, so `{key}` means nothing."
                 )
-                yield self._key((*loc, key), "unusable-golden", message, f"Remove `{key}`, or `golden`.")
+                hint = f"Remove `{key}`, or add a `trigger` with which the golden is played in a world."
+                yield self._key((*loc, key), "unusable-golden", message, hint)
         if case.expect.world != WorldExpectations():
             message = "A golden reaches no system, so its world never changes."
-            hint = "Expect calls under `tools`, or remove `golden` and write a `trigger` and a `world`."
+            hint = "Expect calls under `tools`, or add a `trigger` and a `world`."
             yield self._key((*loc, "expect", "world"), "unusable-golden", message, hint)
+
+    def _golden_in_world(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake for each part that keeps a golden from being played in a world."""
+        if case.world is None and self.loaded.eval.world is None:
+            message = f"The golden `{case.golden}` has a `trigger` and no `world` in which it could be played."
+            yield self._key((*loc, "trigger"), "unusable-golden", message, "Add a `world`, or remove `trigger`.")
+        if case.decision is not None:
+            message = f"A golden is played in a world from its first step on, so `{case.golden}` cannot decide there."
+            yield self._key((*loc, "decision"), "unusable-golden", message, "Remove `decision`, or `golden`.")
+        same = [old for old, new in case.ids.items() if list(case.ids.values()).count(new) > 1]
+        for old in same[1:]:
+            message = f"Two recorded ids become `{case.ids[old][:80]}`."
+            yield self._key((*loc, "ids", old), "unusable-golden", message, "Give each an id of its own.")
+        yield from self._unknown_ids(case, loc)
+
+    def _unknown_ids(self, case: Case, loc: Loc) -> Iterator[Mistake]:
+        path = golden_path(case.golden)
+        folder = self.source.file.parent
+        if not case.ids or not is_usable(folder, path):
+            return
+        recorded = recording_path(folder / path)
+        if not recorded.is_file():
+            return
+        known = words_in(recorded.read_text(encoding="utf-8", errors="replace"))
+        for old in case.ids.keys() - known:
+            hint = "Write an id that the recording has."
+            if meant := close_match(old, sorted(filter(is_id, known))):
+                hint = f"Write `{meant}`."
+            message = f"The golden `{case.golden}` has no id `{old[:80]}`."
+            yield self._key((*loc, "ids", old), "unusable-golden", message, hint)
 
     def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
         payload = trigger.payload
@@ -151,7 +187,7 @@ class _Check:
         world = case.world
         if world is None:
             world = self.loaded.eval.world
-        if case.golden:
+        if case.golden and case.trigger is None:
             # `_beside_golden` reports a world beside a golden.
             return self.names.repository.systems
         if world is None:

@@ -334,7 +334,10 @@ class Case(Strict):
     decision: DecisionPoint | None = None
     """The middle of a run. The case asks only for the next step, which `expect: next` describes."""
     golden: str = ""
-    """A recorded case of `evals/goldens/`, by name, which sets the trigger and the recorded turns."""
+    """A recorded case of `evals/goldens/`, by name, which sets the recorded turns. With a `trigger` it is played in the
+    world of the case."""
+    ids: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """For a golden in a world: the id in this world for a recorded id, where the `trigger` does not show it."""
     world: FileOrData | None = None
     """The simulated systems of the case; by default those of the file."""
     mocks: Mocks = Field(default_factory=dict[str, tuple[Override, ...]])

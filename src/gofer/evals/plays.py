@@ -70,6 +70,8 @@ class Play:
     """The systems of the simulated world, empty without a world; None if each system that a case names was there."""
     recorded: Sequence[Sequence[Recorded]] = field(default_factory=tuple[Sequence[Recorded], ...])
     """The journals of the golden that the play is compared with, turn by turn; empty if there is nothing to compare."""
+    ids: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For a golden in another world, the id of the world for each recorded id that the play has met."""
     is_replay: bool = False
     """Whether the play is the replay of a golden, which asks no model."""
     difference: Difference | None = None

@@ -152,16 +152,23 @@ def test_decision_about_a_tool_that_does_not_exist_is_a_mistake(root: Path) -> N
     assert found.startswith("5:15: There is no tool `jira_serch`.")
 
 
-def test_golden_with_a_delivery_or_a_world_of_its_own_is_a_mistake(root: Path) -> None:
+def test_golden_without_a_delivery_takes_no_world_of_its_own(root: Path) -> None:
     (root / "evals" / "goldens").mkdir()
     (root / "evals" / "goldens" / "good.yaml").write_text("workflow: triage\n")
-    text = f"{CASE}    golden: good\n    mocks: {{}}\n    expect: {{world: {{unchanged: jira}}}}\n"
+    of_case = CASE.partition("    trigger")[0]
+    text = f"{of_case}    golden: good\n    mocks: {{}}\n    expect: {{world: {{unchanged: jira}}}}\n"
     found = [line for line in checked(root, text) if line[:1].isdigit()]
     assert [line.partition(", so")[0] for line in found] == [
-        "4:5: The golden `good` has its recorded deliveries and outcomes",
-        "6:5: The golden `good` has its recorded deliveries and outcomes",
-        "7:14: A golden reaches no system",
+        "5:5: The golden `good` has its recorded deliveries and outcomes",
+        "6:14: A golden reaches no system",
     ]
+
+
+def test_golden_with_a_delivery_needs_a_world(root: Path) -> None:
+    (root / "evals" / "goldens").mkdir()
+    (root / "evals" / "goldens" / "good.yaml").write_text("workflow: triage\n")
+    found = [line for line in checked(root, f"{CASE}    golden: good\n") if line[:1].isdigit()]
+    assert [line.partition(" and no")[0] for line in found] == ["4:5: The golden `good` has a `trigger`"]
 
 
 @pytest.mark.parametrize(

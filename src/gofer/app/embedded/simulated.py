@@ -13,7 +13,7 @@ from gofer.app.otlp_settings import local_collector
 from gofer.app.settings import Settings
 from gofer.sources.receivers import BY_SOURCE, PATHS, RECEIVERS
 from gofer.sources.settings import SourceSettings, read_source_settings
-from gofer.values.canonical_json import as_object, decode
+from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.outside import SystemClock, random_id, random_key
@@ -83,12 +83,13 @@ class Simulated:
     def adopt(self, event: Event, body: bytes) -> None:
         """Add the channels, people and messages of a recorded Slack event that the simulated Slack lacks.
 
-        Call it before the first `state`, because these additions are not the work of a run.
+        Call it before the first `state`, because these additions are not the work of a run. Without a body, the message
+        is the one that the event names.
         """
         if self.slack is None or event.source != "slack":
             return
         with contextlib.suppress(BadRequest):
-            self.slack.adopt(as_object(decode(body)))
+            self.slack.adopt(as_object(decode(body or _recorded_post(event))))
 
     async def settled(self) -> None:
         """Wait until no system has a delivery left to send."""
@@ -156,3 +157,9 @@ def _leading(settings: SourceSettings, name: str, texts: Mapping[str, str]) -> S
     """Return the settings, changed to reach the simulated system `name` by the values in `texts`."""
     changed = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
     return settings.but(*read_source_settings(changed, texts).values.items())
+
+
+def _recorded_post(event: Event) -> bytes:
+    """Return the delivery of a message of Slack as far as its event has it."""
+    post = {"type": "message", "user": event.actor.id, "text": event.text, **event.place}
+    return encode({"type": "event_callback", "team_id": event.place.get("team", ""), "event": post})

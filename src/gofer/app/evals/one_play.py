@@ -1,6 +1,6 @@
 """One play of a case: its runs, the waits between them, and the changes that they made to the world."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gofer.app.embedded.run_once import difference
@@ -27,6 +27,18 @@ BETWEEN_TURNS = 60.0
 """Seconds between the end of a run and the next message of its conversation."""
 
 
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """The event that a delivery became, and its body, which names people and places that the world may lack."""
+
+    event: Event
+    body: bytes
+
+
+Delivery = Callable[[Sequence[PlayedTurn]], Delivered]
+"""Makes the delivery of a turn. It gets the turns that were played before."""
+
+
 @dataclass(slots=True)
 class OnePlay:
     """One play, with its runner and its world."""
@@ -45,25 +57,33 @@ class OnePlay:
     """Whether a run that waits for a live model stays parked."""
     turns: list[PlayedTurn] = field(default_factory=list[PlayedTurn])
 
-    async def play(self, inputs: Sequence[EventInput]) -> Mapping[str, object]:
+    def event_of(self, given: EventInput) -> Event:
+        """Return the event of a delivery. Raises ConfigError for one that starts no run."""
+        return event_input(self.runner.catalog, self.workflow, given, self.runner.now())
+
+    def delivery(self, given: EventInput) -> Delivery:
+        """Return the delivery of a turn as the case describes it."""
+        return lambda _: Delivered(self.event_of(given), given.body or b"")
+
+    async def play(self, deliveries: Sequence[Delivery]) -> Mapping[str, object]:
         """Play every turn, and return the changes to the world. Raises ConfigError for a wrong payload."""
         before: object = None
         delivered: set[str] = set()
-        for number, given in enumerate(inputs):
+        for number, deliver in enumerate(deliveries):
             if number:
                 self.clock.advance(BETWEEN_TURNS)
                 self.asked.next_turn()
-            event = event_input(self.runner.catalog, self.workflow, given, self.runner.now())
-            began = self._deliver(event, given, delivered)
+            given = deliver(self.turns)
+            began = self._deliver(given, delivered)
             whispered = len(self.simulated.whispers())
             if before is None:
                 before = began
-            run = await self._through(await self.runner.start(event, self.workflow))
+            run = await self._through(await self.runner.start(given.event, self.workflow))
             await self.simulated.settled()
             changes = difference(began, self.simulated.state())
             visible = [*visible_in(changes), *self.simulated.whispers()[whispered:]]
             seen = [Seen(one.kind, one.place, one.text) for one in visible]
-            if len(inputs) == 1:
+            if len(deliveries) == 1:
                 self.turns.append(await self._turn(run, None, seen))
                 return changes
             self.turns.append(await self._turn(run, changes, seen))
@@ -83,13 +103,13 @@ class OnePlay:
             if self.asked.missing or self.asked.failure:
                 break
 
-    def _deliver(self, event: Event, given: EventInput, delivered: set[str]) -> Mapping[str, object]:
+    def _deliver(self, given: Delivered, delivered: set[str]) -> Mapping[str, object]:
         """Add what a delivery names to the world, note its paths, and return the world as the run finds it."""
         if not self.turns:
-            self.simulated.adopt(event, given.body or b"")
+            self.simulated.adopt(given.event, given.body)
             return self.simulated.state()
         before = self.simulated.state()
-        self.simulated.adopt(event, given.body or b"")
+        self.simulated.adopt(given.event, given.body)
         state = self.simulated.state()
         delivered.update(as_object(difference(before, state)["added"]))
         return state

@@ -18,7 +18,9 @@ from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
 from gofer.app.evals.case_world import CaseFiles, CaseWorld, GoldenWorld, Tools, network
 from gofer.app.evals.decision_point import history_of, with_history
+from gofer.app.evals.golden_answers import GoldenAnswers
 from gofer.app.evals.golden_replays import GoldenReplays
+from gofer.app.evals.golden_world import GoldenInWorld, golden_deliveries
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
 from gofer.app.evals.trigger_input import event_input_of
@@ -33,6 +35,7 @@ from gofer.engine.owned_run import Deadline
 from gofer.evals.eval_file import Case, EarlierTurn
 from gofer.evals.goldens.playing import begins_at, compared_journals, decisions_in, events_of
 from gofer.evals.goldens.recorded_world import recorded_world
+from gofer.evals.goldens.world_ids import WorldIds
 from gofer.evals.load import LoadedEval
 from gofer.evals.plays import Evidence, Play
 from gofer.evals.references import golden_path
@@ -51,6 +54,9 @@ from gofer.workflows.load import Catalog
 
 Answers = Literal["recorded", "live", "scripted"]
 """Where the answers of the model come from: `evals/answers/`, a model, or `evals/scripts/`."""
+
+
+AnyWorld = CaseWorld | GoldenWorld | GoldenInWorld
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +112,10 @@ class Player:
 
         Raises ConfigError for a case that cannot be played, such as one with a wrong payload.
         """
-        if case.golden:
+        if case.golden and case.trigger is None:
             return await self._play_golden(loaded, case, number)
+        if case.golden:
+            return await self._play_golden_in_world(loaded, case, number)
         if case.trigger is None:
             raise ConfigError(f"{loaded.name}/{case.name} has no trigger.")
         folder = loaded.path.parent
@@ -119,7 +127,7 @@ class Player:
         one = await self._open(loaded, case, world, clock, is_real=self.playing.live_tools)
         inputs = [event_input_of(trigger, folder) for trigger in (case.trigger, *(turn.trigger for turn in case.then))]
         async with _closing(one):
-            changes = await one.play(inputs)
+            changes = await one.play([one.delivery(given) for given in inputs])
         self._record(loaded, case, number, one.asked)
         seconds = clock.now() - begin
         if not self.playing.live_tools:
@@ -127,6 +135,30 @@ class Player:
             seconds += one.asked.seconds
         systems = world.contents or {}
         return replace(self._played(one, changes, round(seconds * 1000)), systems=list(systems))
+
+    async def _play_golden_in_world(self, loaded: LoadedEval, case: Case, number: int) -> Play:
+        """Play a golden in the simulated world of its case, with new answers or the recorded ones."""
+        folder = loaded.path.parent
+        read = self.files.golden(self.book.folder / golden_path(case.golden))
+        recorded = recorded_world(read.turns)
+        recorded.ids = WorldIds(case.ids)
+        world = GoldenInWorld(read.turns, self.files.world(case, loaded.eval, folder), recorded)
+        clock = self._clock(loaded.eval.clock.timestamp())
+        one = await self._open(loaded, case, world, clock, is_real=False)
+        one.approve = {**decisions_in(read), **case.approve}
+        begin = clock.now()
+        async with _closing(one):
+            changes = await one.play(golden_deliveries(world, one, case, folder))
+        self._record(loaded, case, number, one.asked)
+        latency_ms = round((clock.now() - begin + one.asked.seconds) * 1000)
+        play = self._played(one, changes, latency_ms)
+        return replace(
+            play,
+            recorded=world.compared() if compared_journals(read) else (),
+            live_tools=False,
+            systems=list(world.world.contents or {}),
+            ids=world.ids.pairs,
+        )
 
     async def _play_golden(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a golden: its replay, or new answers over its recorded outcomes. No system is reached."""
@@ -152,7 +184,7 @@ class Player:
         return play
 
     def _is_replayed(self, loaded: LoadedEval, case: Case) -> bool:
-        """Return whether a golden is replayed: no model is live, and it has no newer recorded answers."""
+        """Return whether a golden has its recorded answers: no model is live, and no newer answers were recorded."""
         match self.playing.answers:
             case "live":
                 return False
@@ -187,7 +219,11 @@ class Player:
             live_tools=self.playing.live_tools,
         )
 
-    def _models(self, loaded: LoadedEval, case: Case, asked: Asked, clock: VirtualClock) -> ModelAccess:
+    def _models(
+        self, loaded: LoadedEval, case: Case, world: AnyWorld, asked: Asked, clock: VirtualClock
+    ) -> ModelAccess:
+        if isinstance(world, GoldenInWorld) and self._is_replayed(loaded, case):
+            return only(GoldenAnswers(world.turns, world.ids, asked))
         match self.playing.answers:
             case "live":
                 return live(models_of(self.settings, self.http), asked, clock, SystemClock())
@@ -199,13 +235,13 @@ class Player:
                 return only(RecordedModel(self.book.by_request(loaded), of_case, asked, clock))
 
     async def _open(
-        self, loaded: LoadedEval, case: Case, world: CaseWorld | GoldenWorld, clock: VirtualClock, *, is_real: bool
+        self, loaded: LoadedEval, case: Case, world: AnyWorld, clock: VirtualClock, *, is_real: bool
     ) -> OnePlay:
         """Return a play that has not begun. `is_real`: its tools reach the real systems."""
         asked = Asked()
         deadline = Deadline(clock)
         history: Sequence[EarlierTurn] = ()
-        models = self._models(loaded, case, asked, clock)
+        models = self._models(loaded, case, world, asked, clock)
         if case.decision is not None:
             history = history_of(case.decision)
             models = deciding(models, history, deadline.end)

@@ -61,7 +61,8 @@ def _with_golden(case: Case, folder: Path) -> Case:
     expect = case.expect
     if golden.decision is not None and expect.next is None:
         expect = expect.model_copy(update={"next": golden.expect.next})
-    return case.model_copy(update={"decision": golden.decision, "expect": expect, "then": golden.then})
+    then = case.then or golden.then
+    return case.model_copy(update={"decision": golden.decision, "expect": expect, "then": then})
 
 
 def _of_last_turn(golden: Golden) -> Expectations:

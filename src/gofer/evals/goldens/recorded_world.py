@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gofer.evals.goldens.run_file import GoldenRun
+from gofer.evals.goldens.world_ids import WorldIds
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import FileAdded
 from gofer.projections import calls
@@ -41,6 +42,8 @@ class RecordedWorld:
     """The index of the turn that is played."""
     unrecorded: list[str] = field(default_factory=list[str])
     """The tools of calls without a recorded outcome, in order. A play with one of them is inconclusive."""
+    ids: WorldIds = field(default_factory=WorldIds)
+    """The ids of the world in which the golden is played, if that is not the recorded one."""
 
     def next_turn(self) -> None:
         """Go on to the outcomes of the next turn."""
@@ -64,10 +67,9 @@ class RecordedWorld:
         return replace(tool, act=act, in_doubt=replace(in_doubt, settle=0.0))
 
     def _outcome(self, tool: AnyTool, call: Call, arguments: Arguments) -> ToolResult:
-        found = self._find(tool, arguments)
+        found = self.take(tool, arguments)
         if found is None:
             return self._without_outcome(tool, call, arguments)
-        found.is_used = True
         match found.outcome:
             case e.ToolResult(status="ok") as result:
                 details = as_object(result.details)
@@ -77,10 +79,17 @@ class RecordedWorld:
             case e.ToolUnknown(text=text):
                 raise ToolError(text)
 
+    def take(self, tool: AnyTool, arguments: Arguments) -> RecordedOutcome | None:
+        """Return the recorded outcome of a call and mark it as used; None if no outcome is left for the call."""
+        found = self._find(tool, arguments)
+        if found is not None:
+            found.is_used = True
+        return found
+
     def _find(self, tool: AnyTool, arguments: Arguments) -> RecordedOutcome | None:
         left = [one for one in self._of_turn() if one.tool == tool.name and not one.is_used]
         wanted = encode(arguments.model_dump(mode="json"))
-        same = [one for one in left if _canonical(tool, one.arguments) == wanted]
+        same = [one for one in left if _canonical(tool, as_object(self.ids.to_world(one.arguments))) == wanted]
         if same:
             return same[0]
         if tool.effect == "read" or not left:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gofer.evals.eval_file import Case, Expectations, RequiredCall, ToolExpectations
 from gofer.evals.grading.call_words import expected_call, missing_tool, read_expectation
 from gofer.evals.grading.dimensions import Failure, verdicts
+from gofer.evals.grading.expected import expected_of
 from gofer.evals.grading.tool_grades import tool_grades
 from gofer.evals.grading.turn_view import TurnView, turn_view
 from gofer.evals.plays import Play
@@ -16,7 +17,7 @@ def certain_failures(case: Case, play: Play) -> Sequence[Grade]:
 
     A required call of a tool that the workflow does not have fails with every answer of the model.
     """
-    expected = [case.expect, *(turn.expect for turn in case.then)]
+    expected = expected_of(case, play)
     found: list[Grade] = []
     for number, expect in enumerate(expected[: len(play.turns)], start=1):
         turn = turn_view(play, number)

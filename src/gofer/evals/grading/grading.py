@@ -6,6 +6,7 @@ from gofer.evals.eval_file import Case, Expectations, Rubric
 from gofer.evals.grading.check_grades import check_grades
 from gofer.evals.grading.decision_grades import decision_grades
 from gofer.evals.grading.dimensions import verdicts
+from gofer.evals.grading.expected import expected_of
 from gofer.evals.grading.output_grades import output_grades
 from gofer.evals.grading.play_usage import (
     agent_version,
@@ -31,7 +32,7 @@ def graded_case(case: Case, play: Play) -> Sequence[Grade]:
 
     A turn that was not played has no run and fails. Grades of a judge are not part of it.
     """
-    expected = [case.expect, *(turn.expect for turn in case.then)]
+    expected = expected_of(case, play)
     is_decision = case.decision is not None
     return [*replay_grades(play), *graded(expected, case.rubric, play, is_decision=is_decision)]
 

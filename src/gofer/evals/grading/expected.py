@@ -1,0 +1,21 @@
+"""The expectations of a case, with the ids of the world in which it was played."""
+
+from collections.abc import Sequence
+
+from gofer.evals.eval_file import Case, Expectations
+from gofer.evals.goldens.world_ids import WorldIds
+from gofer.evals.plays import Play
+
+
+def expected_of(case: Case, play: Play) -> Sequence[Expectations]:
+    """Return what each turn of a play must do. A golden in another world gets the ids of that world."""
+    expected = [case.expect, *(turn.expect for turn in case.then)]
+    if not play.ids:
+        return expected
+    ids = WorldIds(play.ids)
+    return [_in_world(one, ids) for one in expected]
+
+
+def _in_world(expect: Expectations, ids: WorldIds) -> Expectations:
+    written = expect.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return Expectations.model_validate(ids.to_world(written))
