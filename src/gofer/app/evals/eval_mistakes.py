@@ -1,6 +1,6 @@
 """The mistakes of the eval files of a repository, with its tools, its receivers and the simulators."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,6 @@ from gofer.check.evals import check_evals
 from gofer.check.judges import check_judges
 from gofer.evals.eval_file import FileOrData, Trigger
 from gofer.evals.load import FOLDER
-from gofer.evals.plan import PlannedCase
 from gofer.evals.references import DEMO, GOLDENS
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receivers import known
@@ -57,16 +56,17 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     return in_order(found)
 
 
-def mistakes_of_goldens(planned: Sequence[PlannedCase], root: Path, clock: Clock) -> Mapping[Path, str]:
+def mistakes_of_goldens(chosen: Collection[Path], root: Path, clock: Clock) -> Mapping[Path, str]:
     """Return the first mistake of each golden of a repository, by the resolved path of its file.
 
-    Raises ConfigError for mistakes in the eval files of the planned cases, with which nothing is played.
+    `chosen` are the files of the cases to play. Raises ConfigError for mistakes in the eval files among them, with
+    which nothing is played.
     """
     found = [one for one in eval_mistakes(root / "agents", clock) if one.rule != _LOST_TOOL and not one.is_hint]
     goldens = (root / FOLDER / GOLDENS).resolve()
-    chosen = {case.path.resolve() for case in planned if not case.loaded.is_golden}
-    refuse([one for one in found if one.file.resolve() in chosen], "evals")
     of_goldens = [one for one in found if one.file.resolve().parent == goldens]
+    paths = {path.resolve() for path in chosen}
+    refuse([one for one in found if one.file.resolve() in paths and one not in of_goldens], "evals")
     shown = [replace(one, file=one.file.resolve().relative_to(root.resolve())) for one in of_goldens]
     # The first mistake of a file replaces its later ones.
     return {one.file.resolve(): str(text) for one, text in reversed([*zip(of_goldens, shown, strict=True)])}

@@ -30,7 +30,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
 
-_PLAYED = ("passed", "failed", "quarantined")
+PLAYED = ("passed", "failed", "quarantined")
 """The outcomes of cases with finished runs."""
 KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
@@ -111,7 +111,7 @@ async def play_suite(
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
         planned = select(player.catalog, root, choices)
-        mistakes = mistakes_of_goldens(planned, root, clock)
+        mistakes = mistakes_of_goldens([case.path for case in planned], root, clock)
         watcher.begin(planned)
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
@@ -171,7 +171,7 @@ def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choi
             return result
         changed = changed_texts(missing, changed_paths(root, choices.changed_since))
         return replace(result, unproved=[text.name for text in changed])
-    if not choices.is_whole or not all(case.outcome in _PLAYED for case in result.cases):
+    if not choices.is_whole or not all(case.outcome in PLAYED for case in result.cases):
         return result
     return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])
 
