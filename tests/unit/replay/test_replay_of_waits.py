@@ -25,13 +25,13 @@ async def test_diverged_replay_says_for_which_approval_the_run_waits_and_ends_th
     assert replay_json("run1", again)["waits"] == WAITS
 
 
-async def test_replay_of_a_run_that_waits_itself_says_for_what() -> None:
+async def test_replay_of_a_waiting_run_names_its_approval() -> None:
     made = (await waiting_for_approval(approve=BY_REQUESTER)).memory_worker
     again = await replayed(made, await recorded_by(made))
     assert (again.outcome, again.waits) == ("incomplete", WAITS)
 
 
-async def test_replay_of_an_ended_run_waits_for_none() -> None:
+async def test_replay_of_an_ended_run_names_no_wait() -> None:
     made = approval_worker(says("Hello.")).memory_worker
     await made.accept("run1", private=False)
     await made.work_once()
