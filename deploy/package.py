@@ -54,6 +54,8 @@ FILES: Mapping[str, Sequence[str]] = {
     "dashboard": ("coordinators",),
 }
 """The folders that a package contains besides code. A published bundle replaces the first three."""
+OWN = ("gofer", "handlers", *FILES["worker"])
+"""The folders of a package with code of Gofer and of the company, which must always compile."""
 SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
 """The services whose descriptions botocore keeps. All 400 would be most of a package. Receivers need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
@@ -119,7 +121,7 @@ def package(handler: str, target: Path, uv: str, *, bytecode: bool, take: Take =
         python = sys.executable
         if uv:
             python = _interpreter(uv)
-        _compile(target, python)
+        compile_all(target, python)
 
 
 def zipped(folder: Path) -> Path:
@@ -232,10 +234,34 @@ def _copy_own(handler: str, kind: str, target: Path) -> None:
             (target / "agents" / PRICE_LIST).write_text(price_list(ROOT / "agents"))
 
 
-def _compile(target: Path, python: str) -> None:
+def compile_all(target: Path, python: str) -> Sequence[Path]:
+    """Compile the modules of a package; return the modules of libraries that are not for this Python, without bytecode.
+
+    Some libraries contain a module for Python 2 that they never import. Every other failure ends the program.
+    """
     # Unchecked hashes, because the files never change, and the archive loses their modification times.
-    words = [python, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
-    _run([*words, "-s", str(target), "-p", "/var/task", str(target)])
+    words = [python, "-m", "compileall", "-qq", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    code = subprocess.run([*words, "-s", str(target), "-p", "/var/task", str(target)], check=False).returncode
+    if not code:
+        return []
+    left = [path for path in files(target) if path.suffix == ".py" and not _has_bytecode(path)]
+    wrong = [path for path in left if path.relative_to(target).parts[0] in OWN or _is_valid(path, python)]
+    if wrong or not left:
+        named = ", ".join(str(path) for path in wrong) or str(target)
+        sys.exit(f"{named} could not be compiled: correct the file, or make room and its folder writable.")
+    for path in left:
+        print(f"{path.relative_to(target)} is not for this Python, so it has no bytecode.", file=sys.stderr)
+    return left
+
+
+def _has_bytecode(path: Path) -> bool:
+    return any((path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"))
+
+
+def _is_valid(path: Path, python: str) -> bool:
+    """Return whether a module has the syntax of this Python."""
+    program = "import ast, sys; ast.parse(open(sys.argv[1], 'rb').read())"
+    return subprocess.run([python, "-c", program, str(path)], capture_output=True, check=False).returncode == 0
 
 
 def _interpreter(uv: str) -> str:

@@ -1,29 +1,23 @@
-"""The cases of eval files as tests: each test plays its case until its outcome is clear.
+"""The cases of eval files as tests: each test plays its case until its outcome is clear."""
 
-Processes share nothing: each has its own player and event loop, worlds and journals stay in memory, and no file is
-written. So the cases may be distributed over processes in any way.
-"""
-
-import asyncio
-import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
-from gofer.app.evals.player import Player, Playing, open_player
+from gofer.app.evals.player import Playing
 from gofer.app.evals.suite_parts import PlayerPlays, grades_for
-from gofer.app.settings import process_settings
-from gofer.evals.goldens.golden_cases import with_goldens
+from gofer.evals.goldens.golden_cases import golden_eval, with_goldens
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.evals.plan import PlannedCase, coordinators_of, plan
+from gofer.evals.references import GOLDENS
 from gofer.evals.reports import wording
 from gofer.evals.results import CaseResult
 from gofer.evals.suite import Parts, Suite
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
+from gofer_pytest.repositories import Repository, repositories
 
 
 class CaseFailed(Exception):
@@ -34,58 +28,35 @@ class CaseNotPlayed(Exception):
     """Infrastructure failed or a budget ended, so that the case says nothing."""
 
 
-@dataclass(slots=True)
-class _Players:
-    """The players of one process, by the folder of their workflows, on one event loop."""
-
-    runner: asyncio.Runner
-    stack: contextlib.AsyncExitStack
-    opened: dict[Path, Player]
-
-    def player(self, root: Path, playing: Playing) -> Player:
-        """Return the player of a folder. Raises ConfigError."""
-        if root not in self.opened:
-            opening = open_player(process_settings(), root, playing)
-            self.opened[root] = self.runner.run(self.stack.enter_async_context(opening))
-        return self.opened[root]
-
-    def close(self) -> None:
-        """Close all players."""
-        self.runner.run(self.stack.aclose())
-        self.runner.close()
-
-
-_PLAYERS = pytest.StashKey[_Players]()
 _LOADED = pytest.StashKey[LoadedEval]()
+_ROOT = pytest.StashKey[Path]()
 
 
 def eval_file(parent: pytest.Collector, path: Path) -> pytest.Collector:
-    """Return the collector of an eval file."""
+    """Return the collector of an eval file or a golden."""
     return EvalFile.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType] - untyped in pytest
 
 
-def close_players(config: pytest.Config) -> None:
-    """Close what the cases of this process have opened."""
-    if _PLAYERS in config.stash:
-        config.stash[_PLAYERS].close()
-        del config.stash[_PLAYERS]
-
-
 class EvalFile(pytest.File):
-    """One eval file."""
+    """One eval file, or one golden. A file with mistakes has no cases; `check_files` reports them."""
 
     @override
     def collect(self) -> Iterator[pytest.Item]:
-        loaded, mistakes = read_evals(self.path.parent)
-        wrong = [str(mistake) for mistake in mistakes if mistake.file == self.path and not mistake.is_hint]
-        if wrong:
-            raise self.CollectError("\n".join(wrong))
-        for one in loaded:
-            if one.path == self.path:
-                for case in one.eval.cases:
-                    item = EvalCase.from_parent(self, name=case.name)  # pyright: ignore[reportUnknownMemberType]
-                    item.stash[_LOADED] = one
-                    yield item
+        folder = self.path.parent
+        if folder.name == GOLDENS:
+            folder = folder.parent
+            found = [golden_eval(self.path)]
+        else:
+            found = [with_goldens(one) for one in read_evals(folder)[0] if one.path == self.path]
+        repository = repositories(self.config).of.setdefault(folder.parent, Repository())
+        repository.files.append(self.path)
+        for one in found:
+            for case in one.eval.cases:
+                item = EvalCase.from_parent(self, name=case.name)  # pyright: ignore[reportUnknownMemberType]
+                item.stash[_LOADED] = one
+                item.stash[_ROOT] = folder.parent
+                repository.cases.add(f"{one.name}/{case.name}")
+                yield item
 
 
 class EvalCase(pytest.Item):
@@ -116,21 +87,25 @@ class EvalCase(pytest.Item):
 
     @override
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"eval {self.path.stem}/{self.name}"
+        return self.path, None, f"eval {self.stash[_LOADED].name}/{self.name}"
 
     def _result(self) -> CaseResult:
-        players = self.config.stash.setdefault(_PLAYERS, _Players(asyncio.Runner(), contextlib.AsyncExitStack(), {}))
+        session = repositories(self.config)
+        root = self.stash[_ROOT]
         playing = Playing("recorded")
         if self.config.getoption("--evals-live"):
             playing = Playing("live")
-        player = players.player(self.path.parent.parent, playing)
-        cases = plan([with_goldens(self.stash[_LOADED])], coordinators_of(player.catalog))
+        player = session.player(root, playing)
+        cases = plan([self.stash[_LOADED]], coordinators_of(player.catalog))
         planned = next(case for case in cases if case.case.name == self.name)
-        return players.runner.run(_played(player, planned))
+        repository = session.of[root]
+        result = session.runner.run(_played(PlayerPlays(player, repository.mistakes), planned))
+        repository.results.append(result)
+        return result
 
 
-async def _played(player: Player, planned: PlannedCase) -> CaseResult:
-    parts = Parts(plays=PlayerPlays(player), grades=grades_for(player), clock=SystemClock())
+async def _played(plays: PlayerPlays, planned: PlannedCase) -> CaseResult:
+    parts = Parts(plays=plays, grades=grades_for(plays.player), clock=SystemClock())
     suite = Suite([planned], parts)
     await suite.play()
     return suite.results()[0]

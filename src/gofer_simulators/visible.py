@@ -3,23 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from gofer.values.canonical_json import as_list, as_object, as_text
-
-Kind = Literal["message", "edit", "button", "reaction", "file", "comment", "issue", "page"]
-
-
-@dataclass(frozen=True, slots=True)
-class Visible:
-    """A part of the changes that a person sees."""
-
-    kind: Kind
-    place: str
-    """The path of the object in the world."""
-    text: str
-
+from gofer.values.visible import Visible
 
 _MESSAGE = re.compile(r"/slack/channels/[^/]+/messages/[^/]+")
 _EDIT = re.compile(r"(/slack/channels/[^/]+/messages/[^/]+)/text")

@@ -222,3 +222,23 @@ def test_packaged_libraries_are_the_tested_versions_pinned_by_hash(kind: str) ->
     assert packed <= tested
     assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) >= len(packed)
     assert "http" not in re.sub(r"httpx2?\S*|httpcore2\S*", "", text)
+
+
+def test_module_of_a_library_for_python_2_gets_no_bytecode_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = tmp_path / "olefile"
+    library.mkdir()
+    (library / "olefile.py").write_text("print(1)\n")
+    (library / "olefile2.py").write_text("print 1\n")
+    assert PACKAGE.compile_all(tmp_path, sys.executable) == [library / "olefile2.py"]
+    assert [path.name.partition(".")[0] for path in (library / "__pycache__").iterdir()] == ["olefile"]
+    assert capsys.readouterr().err == "olefile/olefile2.py is not for this Python, so it has no bytecode.\n"
+
+
+def test_own_module_that_does_not_compile_ends_the_packaging(tmp_path: Path) -> None:
+    module = tmp_path / "tools" / "tracker.py"
+    module.parent.mkdir()
+    module.write_text("print 1\n")
+    with pytest.raises(SystemExit, match=r"tools/tracker\.py could not be compiled: correct the file"):
+        PACKAGE.compile_all(tmp_path, sys.executable)

@@ -8,7 +8,7 @@ from pathlib import Path
 import gofer_simulators
 
 FOLDER = Path(gofer_simulators.__file__).parent
-VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script"}
+VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script", "gofer.values.visible"}
 
 REGISTRIES = {"registry", "world_check"}
 """The modules that list the vendors."""

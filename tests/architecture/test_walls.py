@@ -72,7 +72,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
 }
 """Each library, and each module of the standard library that reaches outside the process, with its importers."""
 PARTS: Mapping[str, Sequence[str]] = {
-    "gofer_pytest": [],
+    "gofer_pytest": ["gofer_pytest"],
     "gofer_simulators": [
         "gofer.app.demo",
         "gofer.app.evals",

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,55 @@ def test_judge_is_measured_on_the_labels_of_a_criterion(
     assert out.startswith("self-contained: gpt-4.1 agrees with 3 of 3 labels (100%)")
     assert (repository / "evals" / "labels.jsonl.agreement.json").exists()
     assert "No criterion of these cases has `labels`" in gofer(capsys, "eval", "--calibrate", "answer-here")[2]
+
+
+def broken_yaml(repository: Path) -> str:
+    (repository / "evals" / f"{GOLDEN}.yaml").write_text("{")
+    return "An earlier bracket is not closed."
+
+
+def unknown_tool(repository: Path) -> str:
+    change(repository / "evals" / f"{GOLDEN}.yaml", "      - jira_search\n", "      - jira_find\n")
+    return "There is no tool `jira_find`"
+
+
+def other_recording(repository: Path) -> str:
+    (repository / "evals" / f"{GOLDEN}.run.json").write_text("{}")
+    return "the recording is not the one"
+
+
+def other_turns(repository: Path) -> str:
+    path = repository / "evals" / f"{GOLDEN}.yaml"
+    run = next(line for line in path.read_text().splitlines() if "run: " in line)
+    change(path, run, f"{run}0")
+    return "the turns are not the runs of"
+
+
+@pytest.mark.parametrize("broken", [broken_yaml, unknown_tool, other_recording, other_turns])
+def test_golden_with_a_mistake_fails_alone_and_other_cases_are_played(
+    capsys: Capture, repository: Path, broken: Callable[[Path], str]
+) -> None:
+    message = broken(repository)
+    own = "workflow: file-ticket\ncases:\n  - {name: own, golden: ticket-from-a-reaction}\n"
+    (repository / "evals" / "own.yaml").write_text(own)
+    code, out, err = gofer(capsys, "eval", "goldens", "own", "--junit", "junit.xml", "--html", "report.html")
+    assert (code, err) == (1, "")
+    assert "2 failed · 3 passed" in out
+    for case in (GOLDEN, "own/own"):
+        found = four_lines(out, case)
+        assert message in found["happened"]
+        assert found["happened"].startswith(f"evals/{GOLDEN}.yaml:")
+        assert found["replay"] == f"gofer eval {case}"
+    assert message in (repository / "report.html").read_text()
+    assert message in (repository / "junit.xml").read_text()
+    # The check of a repository still counts it as a mistake.
+    code, out, err = gofer(capsys, "check")
+    assert code == 1
+    assert message in out + err
+
+
+def test_case_of_another_file_passes_beside_a_golden_with_a_mistake(capsys: Capture, repository: Path) -> None:
+    broken_yaml(repository)
+    code, out, err = gofer(capsys, "eval", "file-ticket/one-ticket")
+    assert (code, err) == (0, "")
+    assert "1 passed" in out

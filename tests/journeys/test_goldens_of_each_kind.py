@@ -32,7 +32,9 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 async def golden(stores: Stores, run: str, repository: Path, *, thread: bool = False, **wish: object) -> MadeGolden:
     runs = await usable_runs(RunReader(stores, SystemClock(), {}), run, thread=thread)
     async with open_replayer(read_settings({}), repository, live=False) as replayer:
-        return await golden_of(runs, Wish(name="one", **wish), replayer.replay, b"salt", 1_700_000_000.0)  # pyright: ignore[reportArgumentType]
+        wanted = Wish(name="one", **wish)  # pyright: ignore[reportArgumentType]
+        tools = replayer.services.tools
+        return await golden_of(runs, wanted, replayer.replay, tools, salt=b"salt", now=1_700_000_000.0)
 
 
 def left(made: MadeGolden, words: Sequence[str]) -> list[str]:
@@ -51,7 +53,8 @@ async def test_golden_of_each_kind_holds_no_person_and_replays_identically(of_ea
         made = await golden(opened.embedded.state.stores, run, repository)
     assert left(made, [*ORIGINALS, run, run[:8]]) == []
     async with open_replayer(read_settings({}), repository, live=False) as replayer:
-        played = await play_recorded(ReadGolden(Path("one.yaml"), made.golden, made.turns), replayer.replay)
+        read = ReadGolden(Path("one.yaml"), made.golden, made.turns)
+        played = await play_recorded(read, replayer.replay, replayer.services.tools)
     assert [replay.outcome for replay in played.replays] == ["identical"]
     assert played.differs == ""
     assert played.play.turns[0].progress.finished is not None

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gofer.evals.judging.judge import Judge
-from gofer.evals.plays import Play, PlayedTurn, Seen
+from gofer.evals.plays import Play, PlayedTurn
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded, RunConcluded, ToolCall, ToolResult
 from gofer.models.language_model import Answer
 from gofer.models.served_model import Price, ServedModel
 from gofer.projections import progress
 from gofer.values.messages import ToolAsk, Usage
+from gofer.values.visible import Visible
 
 Asked = dict[str, Any]
 """The user message of a request as JSON."""
@@ -64,7 +65,7 @@ def entries(
     return [Recorded(n, 0, n * 1_000, "me", entry) for n, entry in enumerate(journal, 1)]
 
 
-def play(*journals: Sequence[Recorded], seen: Sequence[Seen] = ()) -> Play:
+def play(*journals: Sequence[Recorded], seen: Sequence[Visible] = ()) -> Play:
     turns = [PlayedTurn(f"r{n}", journal, progress.project(journal), None, seen) for n, journal in enumerate(journals)]
     return Play(turns, {"added": {}, "removed": [], "changed": {}}, "live", 10)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from gofer.check.eval_calls import CallChecks
 from gofer.check.eval_names import EvalNames
-from gofer.evals.goldens.golden_file import Golden, read_golden_file, recording_of, recording_path
+from gofer.evals.goldens.golden_file import Golden, recording_path
+from gofer.evals.goldens.golden_reader import read_golden
 from gofer.evals.references import GOLDENS
 from gofer.values.errors import ConfigError
 from gofer.workflows.form import fill
@@ -28,7 +29,7 @@ def _check(path: Path, names: EvalNames) -> Iterator[Mistake]:
     if golden is None or wrong:
         return
     try:
-        recording_of(path, read_golden_file(path))
+        read_golden(path)
     except ConfigError as error:
         reason = str(error).removeprefix(str(recording_path(path))).removeprefix(str(path)).lstrip(":1 ")
         message = f"The golden cannot be used: {reason.partition('; ')[0].rstrip('.')}."

@@ -117,7 +117,7 @@ async def _play(names: Sequence[str]) -> int:
     differs = False
     async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
-            played = await play_recorded(read_golden(path), replayer.replay)
+            played = await play_recorded(read_golden(path), replayer.replay, replayer.services.tools)
             differs = differs or bool(played.differs)
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print_lines([f"{path.stem}: {played.differs or outcomes}"])
@@ -165,7 +165,8 @@ async def _made(opened: Operations, arguments: argparse.Namespace) -> MadeGolden
         words=arguments.redact,
     )
     async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
-        return await golden_of(turns, wish, replayer.replay, random_key(), opened.clock.now())
+        tools = replayer.services.tools
+        return await golden_of(turns, wish, replayer.replay, tools, salt=random_key(), now=opened.clock.now())
 
 
 def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:

@@ -87,7 +87,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="replay N times with the live model, at most 8 at once, and print how often the run shows the same again",
     )
     rate_options(parser)
-    parser.add_argument("--json", action="store_true", help="{run, outcome, differences: [...]} on stdout")
+    parser.add_argument(
+        "--json", action="store_true", help="{run, outcome, reason, waits, differences: [...]} on stdout"
+    )
     place_options(parser)
 
 

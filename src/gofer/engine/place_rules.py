@@ -235,8 +235,9 @@ class Judge:
     async def _look_up(self, asked: OwnCall, purpose: str) -> Mapping[str, object]:
         """Return the details of a look-up, which stay the same for FRESH_MS. Raises ToolError when it fails."""
         digest = hashlib.sha256(encode([asked.tool, asked.arguments])).hexdigest()[:16]
-        # The call id holds the time, so that any owner of the run repeats a look-up that is too old.
-        call = f"{purpose}/{digest}/{self.step.now_ms() // FRESH_MS}"
+        # The call id holds the time, so that any owner of the run repeats a look-up that is too old. It is the time of
+        # the last entry, so that a replay makes the same call.
+        call = f"{purpose}/{digest}/{self.step.progress.last_at // FRESH_MS}"
         async with self.looking:
             outcome = await self.step.call(PurposeCall(call, asked), self.provenance)
         match outcome:

@@ -2,22 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from gofer.journal.entries import Recorded
 from gofer.journal.grade_entries import Evidence
 from gofer.projections.progress import Progress
+from gofer.values.visible import Visible
 from gofer.workflows.bundle import Bundle
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Something that a person saw in an outside system."""
-
-    kind: Literal["message", "edit", "button", "reaction", "file", "comment", "issue", "page"]
-    place: str
-    """The path of the object in the world."""
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +19,7 @@ class PlayedTurn:
     progress: Progress
     bundle: Bundle | None
     """The workflow, prompt and tools of the run; None for a run that did not start."""
-    seen: Sequence[Seen] = ()
+    seen: Sequence[Visible] = ()
     subagents: Mapping[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     """The journals of its subagent runs, by run."""
     given_answers: int = 0
@@ -62,6 +52,8 @@ class Play:
     latency_ms: int
     no_evidence: str = ""
     """Why the play says nothing, such as a request without a recorded answer; empty for a play that can be graded."""
+    mistake: str = ""
+    """The mistake in the files of a golden because of which it was not played; empty if it has none."""
     infrastructure: str = ""
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False

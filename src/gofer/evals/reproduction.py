@@ -155,7 +155,7 @@ def rate_of(replays: Sequence[Replay], recorded: RecordedRun, shows: Sequence[Sh
         answers=sum(replay.live.count for replay in replays),
         cost_usd=sum(replay.live.cost_usd for replay in replays),
         unpriced=sum(replay.live.unpriced for replay in replays),
-        reason=next((replay.reason or "the replay did not end" for replay in silent), ""),
+        reason=next((replay.reason or replay.waits or "the replay did not end" for replay in silent), ""),
     )
 
 

@@ -39,6 +39,11 @@ class CaseRun:
     """The prompts, skills and subagents that its requests contained, as `evals/prompt_texts.py` names them."""
 
     @property
+    def was_played(self) -> bool:
+        """Whether a run began. A golden with a mistake in its files fails without a run."""
+        return bool(self.status)
+
+    @property
     def measured_ms(self) -> int | None:
         """The latency; None without a live model, because recorded answers come at once and waits are virtual."""
         if self.evidence == "live":

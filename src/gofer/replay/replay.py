@@ -6,6 +6,7 @@ from typing import Literal
 
 from gofer.engine.services import Services
 from gofer.journal.entries import Recorded, RunFinished
+from gofer.projections.progress import project
 from gofer.projections.requests.sent_requests import missing_text, sent_requests
 from gofer.replay.changes import Changes
 from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded, ReplayStopped
@@ -41,6 +42,8 @@ class Replay:
     """The bundle that each run was replayed with."""
     reason: str = ""
     """Why the replay ended before its run, or why the recording could not be replayed."""
+    waits: str = ""
+    """What the run waits for at the end of the replay, which waits for nothing; empty for a run that does not wait."""
     live: LiveAnswers = field(default_factory=LiveAnswers)
     """The answers of live models."""
 
@@ -74,7 +77,8 @@ async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, ch
     bundles = {run: bundle for run in journals if (bundle := stage.bundle(run)) is not None}
     reason = reason or stage.progress.inconclusive
     divergences = readable(stage.progress.divergences, recorded, journals, bundles)
-    return Replay(_outcome(stage, root, reason), divergences, journals, bundles, reason, stage.live)
+    outcome = _outcome(stage, root, reason)
+    return Replay(outcome, divergences, journals, bundles, reason, _wait(root.replayed, journals), stage.live)
 
 
 async def _work(stage: Stage, root: Recording, services: Services, catalog: Catalog) -> str:
@@ -96,6 +100,20 @@ async def _work(stage: Stage, root: Recording, services: Services, catalog: Cata
         if isinstance(left, RunFinished):
             break
     return ""
+
+
+def _wait(entries: Sequence[Recorded], journals: Mapping[str, Sequence[Recorded]]) -> str:
+    """Return what a run waits for after these entries, in one sentence; empty if it does not wait."""
+    run = project(entries)
+    if run.parked is None or run.finished is not None:
+        return ""
+    if run.parked.reason == "approval":
+        # The call may be one of a subagent.
+        asked = next((one for one in (project(journal).waiting for journal in journals.values()) if one), None)
+        if asked is not None:
+            people = " or ".join(asked.requested.by)
+            return f"The run waits for approval of {asked.requested.tool} by {people}, and a replay asks no person."
+    return f"The run waits ({run.parked_reason or run.parked.reason}), and a replay does not wait."
 
 
 def _with_recorded_workflow(catalog: Catalog, recorded: RecordedRun) -> Catalog:

@@ -42,6 +42,8 @@ def replay_lines(run: str, recorded: Sequence[Recorded], replay: Replay) -> Iter
         yield from _first_lines(replay.first)
     if replay.reason:
         yield f"  {replay.reason}"
+    if replay.waits:
+        yield f"  The replay ends here. {replay.waits}"
     reworded = [one for one in replay.divergences if one.kind == "reworded"]
     for one in reworded[:_MOST]:
         yield f"  reworded {one.address} {one.step}, {one.field}"
@@ -77,6 +79,7 @@ def replay_json(run: str, replay: Replay) -> Mapping[str, object]:
         "run": run,
         "outcome": replay.outcome,
         "reason": replay.reason,
+        "waits": replay.waits,
         "differences": [_difference_json(one) for one in replay.divergences],
     }
 

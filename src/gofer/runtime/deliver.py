@@ -187,8 +187,10 @@ def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:
     if parked.reason == "outage":
         text = _AWAY
     wait = waits[0]
-    last = moment(wait.last_attempt_at, step.now_ms())
-    following = moment(wait.until, step.now_ms())
+    # Today is the day of the last entry: a clock would say something else when the run is replayed.
+    today = step.progress.last_at
+    last = moment(wait.last_attempt_at, today)
+    following = moment(wait.until, today)
     return text.format(system=wait.system or "A system outside", last=last, next=following)
 
 

@@ -55,7 +55,7 @@ async def summarise(
     if not defaults.ai_logs or step.is_private or finished.status == "ignored":
         return
     failed = failed_checks(await present_verdicts(step))
-    text = summary(step.progress, finished, loaded, step.now_ms(), _logs(defaults, step.run), failed)
+    text = summary(step.progress, finished, loaded, _logs(defaults, step.run), failed)
     # longest=0: the run does not wait for an outside system to post its summary.
     posted = WORKPLACE.channels.post(defaults.ai_logs, text)
     await _post(step, SUMMARY, posted, provenance, longest=0.0)
@@ -113,14 +113,16 @@ def summary(
     progress: Progress,
     finished: RunFinished,
     loaded: Loaded | None,
-    now_ms: int,
     logs: str,
     failed: Sequence[Verdict] = (),
 ) -> str:
-    """Return the summary in Markdown: names, numbers, the reason and failed checks. `logs` is a URL or empty."""
+    """Return the summary in Markdown: names, numbers, the reason and failed checks. `logs` is a URL or empty.
+
+    Its duration ends with the last entry. A clock would say something else when the run is replayed.
+    """
     tools = ", ".join(f"{_quoted(name)} ×{count}" for name, count in sorted(progress.called.items()))
     lines = [
-        f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress, now_ms)}",
+        f"{_quoted(progress.workflow)}: {finished.status.replace('_', ' ')} after {_spent(progress)}",
         f"Configuration: {', '.join(_configuration(progress, loaded))}",
         f"Tools: {tools or 'none'}",
     ]
@@ -145,8 +147,8 @@ def _told(failed: Sequence[Verdict]) -> str:
     return "; ".join(errors)
 
 
-def _spent(progress: Progress, now_ms: int) -> str:
-    seconds = max(0, now_ms - progress.accepted_at) / 1000
+def _spent(progress: Progress) -> str:
+    seconds = max(0, progress.last_at - progress.accepted_at) / 1000
     usage = progress.usage
     tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
     return f"{seconds:,.1f} s, {tokens}, {money(progress.cost_usd)}"

@@ -26,6 +26,7 @@ from gofer.tools.definition import AnyTool, Arguments, Base, Call, InDoubt, Targ
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
+from gofer.values.visible import VisibleKind
 
 A = TypeVar("A", bound=Arguments)
 C_contra = TypeVar("C_contra", contravariant=True)
@@ -58,6 +59,7 @@ class ToolOptions(TypedDict, total=False):
     internal: bool
     system: str
     base: Base
+    shows: VisibleKind | None
     everyday: str
     preview_tokens: int
     in_order: bool
@@ -223,6 +225,8 @@ def _check_options(name: str, options: ToolOptions) -> None:
     """Raise ConfigError for wrong options, because no type checker has seen a company's module."""
     if options.get("effect") not in get_args(Effect):
         raise ConfigError(f"The tool {name} has no valid `effect`: write one of {', '.join(get_args(Effect))}.")
+    if options.get("shows") not in (None, *get_args(VisibleKind)):
+        raise ConfigError(f"The tool {name} has no valid `shows`: write one of {', '.join(get_args(VisibleKind))}.")
     unknown = sorted(options.keys() - ToolOptions.__annotations__.keys())
     if unknown:
         raise ConfigError(f"The tool {name} has the unknown option `{unknown[0]}`: correct it or leave it out.")

@@ -21,6 +21,7 @@ from gofer.values.messages import arguments as written
 from gofer.values.missing import Missing
 from gofer.values.outside import Clock, Http
 from gofer.values.secret import Secret
+from gofer.values.visible import VisibleKind
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
@@ -306,6 +307,8 @@ class Tool(Generic[A]):
     """The runs that have the tool without listing it: all runs, runs of a model, runs with plans, with skills, with
     tools or
     skills to search for, with tools to search for, or with subagents. Empty: only workflows that list the tool."""
+    shows: VisibleKind | None = None
+    """What people see in an outside system after a call; None for a tool whose calls show them no object."""
     everyday: str = ""
     """Everyday words for the tool that its description lacks. `tool_search` compares them; no request to a model
     contains them."""
@@ -329,6 +332,11 @@ class Tool(Generic[A]):
             raise ConfigError(
                 f"The tool {self.name} has effect {self.effect}: a tool needs `look` exactly when its effect is "
                 f"`lookup`."
+            )
+        if self.effect == "read" and self.shows is not None:
+            raise ConfigError(
+                f"The tool {self.name} has effect read and shows {self.shows}: a read shows people nothing new, so "
+                "leave out `shows`."
             )
         if not 0 <= self.preview_tokens <= PREVIEW_TOKENS:
             raise ConfigError(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gofer.evals.plays import Play, PlayedTurn, Seen
+from gofer.evals.plays import Play, PlayedTurn
 from gofer.evals.results import Grade
 from gofer.journal import entries as e
 from gofer.journal.check_entries import Verdict
@@ -12,6 +12,7 @@ from gofer.projections import progress
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.canonical_json import encode_text
 from gofer.values.messages import ToolAsk, Usage
+from gofer.values.visible import Visible
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from support.models.served import served
@@ -93,9 +94,9 @@ def played(*frames: Sequence[Entry], **fields: Any) -> Play:
     return play_of(played_turn(*frames), **fields)
 
 
-def seen(text: str, kind: str = "message") -> Seen:
+def seen(text: str, kind: str = "message") -> Visible:
     """Return something that a person saw."""
-    return Seen(kind, "/slack/C1/1", text)  # type: ignore[arg-type]
+    return Visible(kind, "/slack/C1/1", text)  # type: ignore[arg-type]
 
 
 def failures(grades: Sequence[Grade], dimension: str) -> list[tuple[str, str, str]]:

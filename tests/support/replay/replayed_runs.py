@@ -66,6 +66,9 @@ class ReplayedRuns:
             return await self.work(owner, step, again)
 
         self.differing = []
+        # Nothing in the product sees the runs of every worker: `Worker.observers` is an argument of each worker, which
+        # tests build in many ways, and it gets numbers without the run. The journal must be read here, between the
+        # end of the run and the deletion of a private one.
         monkeypatch.setattr(Owner, "work", work)
         yield
         assert not self.differing

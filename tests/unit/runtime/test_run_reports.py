@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import pytest
+from typing_extensions import override
 
 from gofer.journal.check_entries import RunChecked, Verdict
 from gofer.journal.entries import RunFinished, RunStarted, ToolCall, ToolUnknown
@@ -24,9 +25,11 @@ from gofer.workflows.check_limits import Checks
 from gofer.workflows.grants import Grant
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from support.engine.memory_run import says
+from support.engine.memory_run import ListModel, says
+from support.replay.recorded import recorded_by, replayed
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import FixedCatalog, catalog_of
+from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
 
@@ -40,10 +43,11 @@ def test_run_report_names_usage_tools_and_status() -> None:
         usage=Usage(12_345, 678),
         cost_usd=0.01234,
         accepted_at=1_000,
+        last_at=5_250,
         called={"slack_read_thread": 2, "jira_search": 1},
         models=["m-1", "m-2"],
     )
-    told = summary(progress, RunFinished("needs_attention", "nobody can tell"), LOADED, 5_250, "https://logs/run1")
+    told = summary(progress, RunFinished("needs_attention", "nobody can tell"), LOADED, "https://logs/run1")
     assert told.split("  \n") == [
         "`answer-here`: needs attention after 4.2 s, 12,345 tokens in and 678 out, 0.0123 USD",
         "Configuration: model `m-1` and `m-2`, coordinator llm, bundle 0123456789ab",
@@ -54,7 +58,7 @@ def test_run_report_names_usage_tools_and_status() -> None:
 
 
 def test_run_report_of_a_run_without_a_workflow_names_no_model_and_no_tool() -> None:
-    told = summary(Progress(workflow="gone", cost_usd=None), RunFinished("failed", "no workflow"), None, 0, "")
+    told = summary(Progress(workflow="gone", cost_usd=None), RunFinished("failed", "no workflow"), None, "")
     assert told.split("  \n") == [
         "`gone`: failed after 0.0 s, 0 tokens in and 0 out, cost unknown",
         "Configuration: model none",
@@ -65,7 +69,7 @@ def test_run_report_of_a_run_without_a_workflow_names_no_model_and_no_tool() -> 
 
 @pytest.mark.parametrize("reason", ["<!channel> *now*\n# [x](http://evil)", "x" * 20_000, "```\n@here"])
 def test_run_report_shows_the_reason_as_one_escaped_line(reason: str) -> None:
-    told = summary(Progress(workflow="w"), RunFinished("failed", reason), None, 0, "")
+    told = summary(Progress(workflow="w"), RunFinished("failed", reason), None, "")
     sent = one_message(told)
     assert sent is not None
     (line,) = [line for line in sent.splitlines() if line.startswith("Reason: ")]
@@ -113,6 +117,29 @@ async def test_run_report_is_posted_once_after_the_answer() -> None:
     assert logged.made.posted == ["Hello."]
     assert [posted.channel for posted in logged.posted] == ["#ai-logs"]
     assert await logged.made.status("run1") == "done"
+
+
+class MovingClock(SetClock):
+    """A clock that moves on whenever it is read."""
+
+    @override
+    def now(self) -> float:
+        self.advance(0.371)
+        return super().now()
+
+
+async def test_run_report_takes_its_duration_from_recorded_times() -> None:
+    made = MemoryWorker(ListModel([says("Hello.")]), clock=MovingClock())
+    logged = Logged(made)
+    await made.accept("run1", private=False)
+    await made.work_once()
+    recorded = await recorded_by(made)
+    entries = recorded.entries
+    summarised = next(at for at, one in enumerate(entries) if getattr(one.entry, "call", "") == SUMMARY)
+    seconds = (entries[summarised - 1].at - entries[0].at) / 1000
+    assert f"done after {seconds:,.1f} s," in logged.posted[0].text
+    again = await replayed(made, recorded)
+    assert (again.outcome, again.divergences) == ("identical", [])
 
 
 @pytest.mark.parametrize("trouble", [ToolError("no such channel"), TemporaryError("no answer"), KeyError("bug")])

@@ -1,4 +1,5 @@
-from gofer_simulators.visible import Visible, visible_in
+from gofer.values.visible import Visible
+from gofer_simulators.visible import visible_in
 
 DEPLOYS = "/slack/channels/deploys/messages/1.0"
 BUTTONS = {"type": "actions", "elements": [{"type": "button", "text": {"type": "plain_text", "text": "Approve"}}]}

@@ -83,3 +83,12 @@ def test_only_webhook_and_schedule_are_trusted_and_only_program_returns_to_the_c
     trusted = [source.name for source in (*SOURCES.values(), UNKNOWN) if source.trusted]
     assert trusted == ["webhook", "schedule"]
     assert [source.name for source in SOURCES.values() if source.returns_to_caller] == ["program"]
+
+
+SHOWING_NONE = {"github_request_reviewers", "jira_link_url", "slack_delete_message", "slack_join_channel"}
+"""The tools that write and show people no object of their own."""
+
+
+def test_tool_of_a_source_says_which_object_people_see_after_its_writes() -> None:
+    writing = [tool for tool in TOOLS.values() if tool.effect != "read"]
+    assert {tool.name for tool in writing if tool.shows is None} == SHOWING_NONE

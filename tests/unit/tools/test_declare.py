@@ -161,3 +161,22 @@ def test_tool_declaration_is_refused_when_repeated_or_after_binding() -> None:
     read.bind(None)
     with pytest.raises(ConfigError, match="The tool read is already in use: declare its mock in its own module"):
         read.mock(mock)
+
+
+def test_unknown_kind_of_visible_objects_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="The tool ring has no valid `shows`: write one of message, edit, button"):
+
+        @tool(effect="keyed", shows="bell")  # pyright: ignore[reportArgumentType]
+        async def ring(call: Call, arguments: Page) -> ToolResult:
+            """Ring."""
+            raise AssertionError("is not called")
+
+
+def test_read_tool_shows_people_no_object() -> None:
+    @tool(effect="read", shows="page")
+    async def read(call: Call, arguments: Page) -> ToolResult:
+        """Read."""
+        raise AssertionError("is not called")
+
+    with pytest.raises(ConfigError, match="The tool read has effect read and shows page"):
+        read.bind(None)

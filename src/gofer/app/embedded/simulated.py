@@ -18,13 +18,13 @@ from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.outside import SystemClock, random_id, random_key
 from gofer.values.secret import Secret
+from gofer.values.visible import Visible
 from gofer_simulators.github.simulator import GitHubSimulator
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.notion.simulator import NotionSimulator
 from gofer_simulators.registry import SIMULATORS
 from gofer_simulators.slack.simulator import SlackSimulator
-from gofer_simulators.visible import Visible
 
 V = TypeVar("V", bound=Vendor)
 

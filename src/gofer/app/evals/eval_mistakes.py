@@ -1,6 +1,6 @@
 """The mistakes of the eval files of a repository, with its tools, its receivers and the simulators."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from gofer.check.evals import check_evals
 from gofer.check.judges import check_judges
 from gofer.evals.eval_file import FileOrData, Trigger
 from gofer.evals.load import FOLDER
-from gofer.evals.references import DEMO
+from gofer.evals.references import DEMO, GOLDENS
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receivers import known
 from gofer.sources.workflow_files import load_catalog
@@ -25,9 +25,12 @@ from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
-from gofer.workflows.mistake import Mistake, in_order
+from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.routes import read_routes
 from gofer_simulators.world_check import SYSTEMS, check_part
+
+_LOST_TOOL = "tool-not-granted"
+"""The rule about a tool that a workflow lost. A case that needs the tool is played, and fails with its report."""
 
 
 def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
@@ -51,6 +54,22 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     if catalog is not None:
         found += check_judges(folder, catalog)
     return in_order(found)
+
+
+def mistakes_of_goldens(chosen: Collection[Path], root: Path, clock: Clock) -> Mapping[Path, str]:
+    """Return the first mistake of each golden of a repository, by the resolved path of its file.
+
+    `chosen` are the files of the cases to play. Raises ConfigError for mistakes in the eval files among them, with
+    which nothing is played.
+    """
+    found = [one for one in eval_mistakes(root / "agents", clock) if one.rule != _LOST_TOOL and not one.is_hint]
+    goldens = (root / FOLDER / GOLDENS).resolve()
+    of_goldens = [one for one in found if one.file.resolve().parent == goldens]
+    paths = {path.resolve() for path in chosen}
+    refuse([one for one in found if one.file.resolve() in paths and one not in of_goldens], "evals")
+    shown = [replace(one, file=one.file.resolve().relative_to(root.resolve())) for one in of_goldens]
+    # The first mistake of a file replaces its later ones.
+    return {one.file.resolve(): str(text) for one, text in reversed([*zip(of_goldens, shown, strict=True)])}
 
 
 def _catalog(agents: Path) -> Catalog | None:

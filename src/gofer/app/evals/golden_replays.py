@@ -31,7 +31,7 @@ class GoldenReplays:
             return self._without_evidence(read, changed)
         if read.golden.purpose == "regression":
             return self._without_evidence(read, _BAD_ANSWER)
-        played = await play_recorded(read, self.replayer.replay)
+        played = await play_recorded(read, self.replayer.replay, self.replayer.services.tools)
         return played.play
 
     def _changed(self, read: ReadGolden) -> str:

@@ -11,14 +11,15 @@ from gofer.app.evals.decisions import decision
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.event_input import EventInput, event_input
 from gofer.engine.owned_run import Deadline
-from gofer.evals.goldens.playing import people_saw
 from gofer.evals.goldens.recorded_world import RecordedWorld
-from gofer.evals.plays import PlayedTurn, Seen
+from gofer.evals.goldens.seen import visible_calls
+from gofer.evals.plays import PlayedTurn
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import RunParked
 from gofer.runtime.run_record import read_bundle
 from gofer.values.canonical_json import as_object
 from gofer.values.events import Event
+from gofer.values.visible import Visible
 from gofer_simulators.visible import visible_in
 
 MOST_WAITS = 40
@@ -81,8 +82,7 @@ class OnePlay:
             run = await self._through(await self.runner.start(given.event, self.workflow))
             await self.simulated.settled()
             changes = difference(began, self.simulated.state())
-            visible = [*visible_in(changes), *self.simulated.whispers()[whispered:]]
-            seen = [Seen(one.kind, one.place, one.text) for one in visible]
+            seen = [*visible_in(changes), *self.simulated.whispers()[whispered:]]
             if len(deliveries) == 1:
                 self.turns.append(await self._turn(run, None, seen))
                 return changes
@@ -99,7 +99,8 @@ class OnePlay:
                 self.asked.next_turn()
                 world.next_turn()
             run = await self._through(await self.runner.start(event, self.workflow))
-            self.turns.append(await self._turn(run, None, people_saw(run.journal, run.progress)))
+            seen = visible_calls(run.journal, run.progress, self.runner.worker.services.tools)
+            self.turns.append(await self._turn(run, None, seen))
             if self.asked.missing or self.asked.failure:
                 break
 
@@ -135,7 +136,7 @@ class OnePlay:
         click = decision(run, played.progress, self.approve, self.simulated, key, self.clock.now())
         return click is not None and await self.runner.ingress.press(click) is None
 
-    async def _turn(self, run: Run, world: Mapping[str, object] | None, seen: Sequence[Seen]) -> PlayedTurn:
+    async def _turn(self, run: Run, world: Mapping[str, object] | None, seen: Sequence[Visible]) -> PlayedTurn:
         stores = self.runner.worker.services.stores
         subagents = await read_subagents(run.journal, stores.journals, stores.blobs)
         return PlayedTurn(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from typing_extensions import override
@@ -13,6 +13,7 @@ from gofer.app.evals.player import Answers, Player
 from gofer.app.evals.repository import Checkout
 from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.evals.answers import FOLDER as ANSWERS
+from gofer.evals.eval_file import Case
 from gofer.evals.grading.certain_failures import certain_failures
 from gofer.evals.grading.grading import case_run, graded_case
 from gofer.evals.history import append, past_run
@@ -26,6 +27,7 @@ from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.outcomes import scripts_prove_nothing
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Play
+from gofer.evals.references import golden_path
 from gofer.evals.results import CaseRun, Grade
 from gofer.evals.suite import Grades, Plays
 from gofer.models.served_model import ServedModel
@@ -42,16 +44,35 @@ _DEPENDENCIES = ("agents", "coordinators", "skills", "subagents", "tools")
 
 @dataclass(frozen=True, slots=True)
 class PlayerPlays(Plays):
-    """Plays cases with the player."""
+    """Plays cases with the player. A golden with a mistake in its files is not played, and its case fails."""
 
     player: Player
+    mistakes: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """The mistakes of goldens, as `mistakes_of_goldens` returns them."""
 
     @override
     async def play(self, planned: PlannedCase, number: int) -> Play:
+        mistake = self._mistake(planned.case)
+        if mistake:
+            return Play(turns=(), world={}, evidence="recorded", latency_ms=0, mistake=mistake)
         try:
             return await self.player.play(planned.loaded, planned.case, number)
         except ConfigError as error:
             raise ConfigError(f"{planned.place}: the case cannot be played. {error}") from error
+
+    def _mistake(self, case: Case) -> str:
+        """Return why the golden of a case cannot be played; empty for a golden without mistakes, and without one."""
+        if not case.golden:
+            return ""
+        path = self.player.book.folder / golden_path(case.golden)
+        known = self.mistakes.get(path.resolve(), "")
+        if known:
+            return known
+        try:
+            self.player.files.golden(path)
+        except ConfigError as error:
+            return str(error)
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +85,7 @@ class RulesAndJudge(Grades):
 
     @override
     async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
-        if play.infrastructure:
+        if play.mistake or play.infrastructure:
             return case_run(number, play, ())
         if play.no_evidence:
             return case_run(number, play, certain_failures(planned.case, play))

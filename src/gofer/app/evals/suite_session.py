@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
-from gofer.app.evals.eval_mistakes import eval_mistakes
+from gofer.app.evals.eval_mistakes import mistakes_of_goldens
 from gofer.app.evals.player import Playing, open_player
 from gofer.app.evals.repository import changed_paths, checkout_of
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
@@ -29,12 +29,9 @@ from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
-from gofer.workflows.mistake import refuse
 
-_PLAYED = ("passed", "failed", "quarantined")
+PLAYED = ("passed", "failed", "quarantined")
 """The outcomes of cases with finished runs."""
-_LOST_TOOL = "tool-not-granted"
-"""The rule about a tool that a workflow lost. A case that needs the tool is played, and fails with its report."""
 KEPT = Path(EVALS) / "runs.jsonl"
 """The file below GOFER_DATA with the finished runs of a suite that was broken off."""
 
@@ -99,13 +96,6 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     return [replace(case, prompt_changed=case.name in changed) for case in found if case.name in touched]
 
 
-def _refuse_mistakes(planned: Sequence[PlannedCase], root: Path, clock: Clock) -> None:
-    """Raise ConfigError for mistakes in the files of the chosen cases."""
-    chosen = {case.path.resolve() for case in planned}
-    found = eval_mistakes(root / "agents", clock)
-    refuse([one for one in found if one.rule != _LOST_TOOL and one.file.resolve() in chosen], "evals")
-
-
 async def play_suite(
     settings: Settings, root: Path, choices: Choices, watcher: Watcher, clock: Clock | None = None
 ) -> SuiteResult:
@@ -121,13 +111,15 @@ async def play_suite(
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
         planned = select(player.catalog, root, choices)
-        _refuse_mistakes(planned, root, clock)
+        mistakes = mistakes_of_goldens([case.path for case in planned], root, clock)
         watcher.begin(planned)
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)
         grades = StoredGrades(grades_for(player), state, at, checkout)
-        parts = Parts(plays=PlayerPlays(player), grades=grades, clock=clock, keeper=kept, finished=watcher.finished)
+        parts = Parts(
+            plays=PlayerPlays(player, mistakes), grades=grades, clock=clock, keeper=kept, finished=watcher.finished
+        )
         suite = Suite(planned, parts, fingerprints=prints, earlier=earlier)
         interrupted = await _is_interrupted(suite)
     result = SuiteResult(
@@ -179,7 +171,7 @@ def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choi
             return result
         changed = changed_texts(missing, changed_paths(root, choices.changed_since))
         return replace(result, unproved=[text.name for text in changed])
-    if not choices.is_whole or not all(case.outcome in _PLAYED for case in result.cases):
+    if not choices.is_whole or not all(case.outcome in PLAYED for case in result.cases):
         return result
     return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])
 

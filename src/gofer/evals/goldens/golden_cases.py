@@ -8,24 +8,43 @@ from gofer.evals.eval_file import Case, Eval, Expectations, ToolExpectations, Tr
 from gofer.evals.goldens.golden_file import Golden, read_golden_file
 from gofer.evals.load import LoadedEval, load_evals
 from gofer.evals.references import GOLDENS, golden_path
+from gofer.values.canonical_json import as_text
+from gofer.values.errors import ConfigError
 from gofer.workflows.yaml_source import read_source
+
+_UNKNOWN = "unknown"
+"""The workflow of a golden whose file does not name one."""
 
 
 def load_cases(folder: Path, names: Collection[str] = ()) -> Sequence[LoadedEval]:
     """Return the eval files of a folder, and each of its goldens as a file with one case, sorted by name.
 
-    `names` are those that a person chose, as in `load_evals`. Raises ConfigError with the mistakes of the eval files,
-    or of the first golden with one.
+    `names` are those that a person chose, as in `load_evals`. A golden with mistakes is a case without expectations,
+    which cannot be played. Raises ConfigError with the mistakes of the eval files.
     """
     files = [with_goldens(loaded) for loaded in load_evals(folder, names)]
     return [*files, *golden_evals(folder)]
 
 
 def golden_evals(folder: Path) -> Iterator[LoadedEval]:
-    """Yield each golden below a folder of evals as an eval file with one case, sorted by name. Raises ConfigError."""
+    """Yield each golden below a folder of evals as an eval file with one case, sorted by name.
+
+    The case of a golden with mistakes has only its name.
+    """
     for path in sorted((folder / GOLDENS).glob("*.yaml")):
-        golden = read_golden_file(path)
-        yield LoadedEval(read_source(path), Eval(workflow=golden.workflow, cases=(case_of(golden),)), is_golden=True)
+        yield golden_eval(path)
+
+
+def golden_eval(path: Path) -> LoadedEval:
+    """Return a golden as an eval file with one case, which has only its name if the golden has mistakes."""
+    source = read_source(path)
+    golden = _without_mistakes(path)
+    if golden is not None:
+        return LoadedEval(source, Eval(workflow=golden.workflow, cases=(case_of(golden),)), is_golden=True)
+    # The name of such a file may be none that cases can have.
+    case = Case.model_construct(name=path.stem, golden=path.stem)
+    workflow = as_text(source.fields.get("workflow")) or _UNKNOWN
+    return LoadedEval(source, Eval.model_construct(workflow=workflow, cases=(case,)), is_golden=True)
 
 
 def with_goldens(loaded: LoadedEval) -> LoadedEval:
@@ -57,12 +76,23 @@ def case_of(golden: Golden) -> Case:
 def _with_golden(case: Case, folder: Path) -> Case:
     if not case.golden:
         return case
-    golden = case_of(read_golden_file(folder / golden_path(case.golden)))
+    read = _without_mistakes(folder / golden_path(case.golden))
+    if read is None:
+        return case
+    golden = case_of(read)
     expect = case.expect
     if golden.decision is not None and expect.next is None:
         expect = expect.model_copy(update={"next": golden.expect.next})
     then = case.then or golden.then
     return case.model_copy(update={"decision": golden.decision, "expect": expect, "then": then})
+
+
+def _without_mistakes(path: Path) -> Golden | None:
+    """Return the file of a golden; None if it has mistakes, with which the case fails when it is played."""
+    try:
+        return read_golden_file(path)
+    except ConfigError:
+        return None
 
 
 def _of_last_turn(golden: Golden) -> Expectations:

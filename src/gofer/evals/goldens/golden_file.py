@@ -12,6 +12,7 @@ from typing_extensions import override
 from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, JsonObject, RequiredCall
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
+from gofer.values.visible import VisibleKind
 from gofer.workflows.form import fill
 from gofer.workflows.form_parts import Name, Strict, Whole, listed
 from gofer.workflows.mistake import in_order, refuse
@@ -51,7 +52,7 @@ class GoldenSource(Strict):
 class SeenByPerson(Strict):
     """An object in an outside system that a person saw."""
 
-    kind: Literal["message", "edit", "button", "reaction", "file", "comment", "issue", "page"]
+    kind: VisibleKind
     place: str = ""
     text: str = ""
 

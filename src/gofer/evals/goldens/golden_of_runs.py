@@ -9,16 +9,17 @@ from typing import Literal
 
 from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
 from gofer.evals.goldens.decision_points import decision_before
-from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn
+from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn, SeenByPerson
 from gofer.evals.goldens.redacted_runs import redacted
 from gofer.evals.goldens.redaction import VERSION
 from gofer.evals.goldens.replayed_case import Replaying, refuse_unreplayable, replayed_turns
 from gofer.evals.goldens.run_file import GoldenRun, recording_bytes
-from gofer.evals.goldens.seen import calls_in, cut, seen_in
+from gofer.evals.goldens.seen import calls_in, cut, visible_calls
 from gofer.evals.plays import Evidence
 from gofer.journal.entries import MessageReceived
 from gofer.models.served_model import STAND_INS
 from gofer.projections.progress import Progress, project
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 
 INPUT = 8_000
@@ -55,9 +56,15 @@ class MadeGolden:
 
 
 async def golden_of(
-    turns: Sequence[GoldenRun], wish: Wish, replaying: Replaying, salt: bytes, now: float
+    turns: Sequence[GoldenRun],
+    wish: Wish,
+    replaying: Replaying,
+    tools: Mapping[str, AnyTool],
+    *,
+    salt: bytes,
+    now: float,
 ) -> MadeGolden:
-    """Return the golden of recorded runs, the oldest run first. `now` is in unix seconds.
+    """Return the golden of recorded runs, the oldest run first. `tools` are all by name; `now` is in unix seconds.
 
     Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted so that they
     replay identically.
@@ -81,7 +88,7 @@ async def golden_of(
         golden=wish.name,
         workflow=_progress(last).workflow,
         purpose=wish.purpose,
-        turns=tuple(_turn(facts, wish, last=facts is last) for facts in played),
+        turns=tuple(_turn(facts, wish, tools, last=facts is last) for facts in played),
         not_contains=tuple(wish.not_contains),
         judge=_criteria(wish),
         decision=decision,
@@ -96,13 +103,14 @@ def _progress(facts: GoldenRun) -> Progress:
     return project(facts.entries(facts.run))
 
 
-def _turn(facts: GoldenRun, wish: Wish, *, last: bool) -> GoldenTurn:
+def _turn(facts: GoldenRun, wish: Wish, tools: Mapping[str, AnyTool], *, last: bool) -> GoldenTurn:
     entries = facts.entries(facts.run)
     progress = project(entries)
     event = progress.event
     if event is None or progress.concluded is None or progress.finished is None:
         raise ConfigError("Only runs that ended with an answer become goldens.")
     messages = [one.entry.text for one in entries if isinstance(one.entry, MessageReceived)]
+    seen = visible_calls(entries, progress, tools)
     made = GoldenTurn(
         run=facts.run,
         event=event.kind,
@@ -110,7 +118,7 @@ def _turn(facts: GoldenRun, wish: Wish, *, last: bool) -> GoldenTurn:
         context=cut(next(iter(messages), ""), CONTEXT),
         expected=cut(progress.concluded.text, INPUT),
         output=progress.concluded.output or {},
-        seen=tuple(seen_in(entries, progress)),
+        seen=tuple(SeenByPerson(kind=one.kind, place=one.place, text=one.text) for one in seen),
         calls=tuple(calls_in(entries)),
     )
     return made.model_copy(update={"expect": _expectations(made, progress.finished.status, wish, last=last)})

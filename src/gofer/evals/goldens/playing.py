@@ -10,12 +10,13 @@ from typing import assert_never
 from gofer.evals.goldens.golden_reader import ReadGolden
 from gofer.evals.goldens.replayed_case import Replaying
 from gofer.evals.goldens.run_file import GoldenRun
-from gofer.evals.goldens.seen import seen_in
-from gofer.evals.plays import Difference, Play, PlayedTurn, Seen
+from gofer.evals.goldens.seen import visible_calls
+from gofer.evals.plays import Difference, Play, PlayedTurn
 from gofer.journal.entries import Recorded
 from gofer.projections.checks.check_settings import shortened
-from gofer.projections.progress import Progress, project
+from gofer.projections.progress import project
 from gofer.replay.replay import Replay
+from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import encode_text
 from gofer.values.events import Event
 
@@ -43,10 +44,10 @@ class ReplayedGolden:
         return ""
 
 
-async def play_recorded(read: ReadGolden, replaying: Replaying) -> ReplayedGolden:
-    """Replay every turn of a golden. No model and no system is asked."""
+async def play_recorded(read: ReadGolden, replaying: Replaying, tools: Mapping[str, AnyTool]) -> ReplayedGolden:
+    """Replay every turn of a golden, with all tools by name. No model and no system is asked."""
     replays = [await replaying(turn.recorded()) for turn in read.turns]
-    turns = [_turn(turn, replay) for turn, replay in zip(read.turns, replays, strict=True)]
+    turns = [_turn(turn, replay, tools) for turn, replay in zip(read.turns, replays, strict=True)]
     if read.golden.decision is not None:
         turns[-1] = replace(turns[-1], given_answers=len(read.golden.decision.history))
     evidence = read.golden.source.answers
@@ -76,16 +77,11 @@ def compared_journals(read: ReadGolden) -> Sequence[Sequence[Recorded]]:
     return [turn.entries(turn.run) for turn in read.turns]
 
 
-def people_saw(entries: Sequence[Recorded], progress: Progress) -> Sequence[Seen]:
-    """Return what people saw of a run that reached no system."""
-    return [Seen(one.kind, one.place, one.text) for one in seen_in(entries, progress)]
-
-
-def _turn(turn: GoldenRun, replay: Replay) -> PlayedTurn:
+def _turn(turn: GoldenRun, replay: Replay, tools: Mapping[str, AnyTool]) -> PlayedTurn:
     entries = replay.journals.get(turn.run) or turn.entries(turn.run)
     progress = project(entries)
     subagents = {run: journal for run, journal in replay.journals.items() if run != turn.run}
-    seen = people_saw(entries, progress)
+    seen = visible_calls(entries, progress, tools)
     return PlayedTurn(turn.run, entries, progress, turn.bundle(turn.run), seen, subagents)
 
 

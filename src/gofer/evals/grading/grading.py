@@ -111,6 +111,8 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
 
 def _outcome(play: Play, grades: Sequence[Grade]) -> tuple[RunOutcome, str]:
     """Return the outcome of a play, and one sentence if it could not be graded."""
+    if play.mistake:
+        return "failed", play.mistake
     if play.infrastructure:
         return "infrastructure", play.infrastructure
     blocking = [grade for grade in grades if grade.blocks and not grade.passed]

@@ -20,14 +20,18 @@ def suite_notes(result: SuiteResult) -> Iterator[str]:
     if len(result.unproved) > MOST_NAMED:
         yield f"{counted(len(result.unproved) - MOST_NAMED, 'more prompt')} changed that no case loads."
     if result.unloaded:
-        share = f"{len(result.unloaded)} of {counted(result.prompt_texts, 'prompt')} and skills"
-        yield f"{share} are loaded by no case: {_named(result.unloaded)}."
+        yield unloaded_sentence(result.unloaded, result.prompt_texts)
     if result.missing:
         yield f"The baseline has {counted(len(result.missing), 'case')} no longer in evals/: {_named(result.missing)}."
     if result.comparison is not None and not result.comparison.runs_before:
         yield "The baseline has none of these cases, so that nothing was compared: write one with --json."
     if any(_has_no_interval(run) for case in result.cases for run in case.runs):
         yield "Recorded answers and code end alike each time, so only runs with a live model have an interval."
+
+
+def unloaded_sentence(unloaded: Sequence[str], texts: int) -> str:
+    """Return the sentence about prompts and skills that no case loads; `texts` is the number of all of them."""
+    return f"{len(unloaded)} of {counted(texts, 'prompt')} and skills are loaded by no case: {_named(unloaded)}."
 
 
 def _has_no_interval(run: CaseRun) -> bool:

@@ -113,6 +113,8 @@ def _rank(state: State) -> int:
 def evidence_of(case: CaseResult) -> Proof | None:
     """Return the weakest evidence of a case's runs; None for a case without runs."""
     graded = [run for run in case.runs if is_graded(run)]
+    if graded and not any(run.was_played for run in graded):
+        return None
     if graded and not any(run.llm_calls for run in graded):
         return "code"
     found = {run.evidence for run in case.runs}

@@ -37,6 +37,7 @@ class AddComment(Numbered):
 
 @tool(
     effect="lookup",
+    shows="comment",
     settle=SETTLE,
     # A call can name the repository in several ways or leave it out, so only the number is compared.
     destination=number_of,
@@ -102,6 +103,7 @@ class CreateIssue(InRepository):
 
 @tool(
     effect="lookup",
+    shows="issue",
     settle=SETTLE,
     place=repository_place,
     everyday="file a bug or ticket on github, report a problem in a repository",

@@ -58,6 +58,7 @@ def _destination(arguments: CreateIssue) -> str:
 
 @tool(
     effect="lookup",
+    shows="issue",
     # The look-up does not rely on the search index, so only the write itself can be delayed.
     settle=10.0,
     place=_place,

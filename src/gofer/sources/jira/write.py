@@ -48,6 +48,7 @@ class AddComment(Arguments):
 
 @tool(
     effect="lookup",
+    shows="comment",
     settle=10.0,
     place=issue_place,
     # `narrow`: a comment can have the audience of the comment that it answers.
@@ -134,6 +135,7 @@ class TransitionIssue(Arguments):
 
 @tool(
     effect="keyed",
+    shows="issue",
     place=issue_place,
     writes=on_issue("status"),
     scopes=SEES | {"Transition Issues"},

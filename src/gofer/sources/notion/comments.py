@@ -36,6 +36,7 @@ def _destination(arguments: AddComment) -> str:
 
 @tool(
     effect="lookup",
+    shows="comment",
     timeout=40.0,
     settle=5.0,
     place=page_place,

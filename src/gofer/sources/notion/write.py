@@ -48,6 +48,7 @@ class AppendContent(Arguments):
 
 @tool(
     effect="keyed",
+    shows="page",
     timeout=40.0,
     place=page_place,
     writes=on_page("properties"),
@@ -80,6 +81,7 @@ def _set_result(page: str, names: list[str]) -> ToolResult:
 
 @tool(
     effect="lookup",
+    shows="page",
     timeout=40.0,
     settle=5.0,
     place=page_place,

@@ -63,6 +63,7 @@ class FindGroups(Arguments):
 
 @tool(
     effect="lookup",
+    shows="button",
     settle=5.0,
     internal=True,
     scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
@@ -99,7 +100,7 @@ def _mock_ask(call: Call, asked: Question) -> ToolResult:
     return _asked(channel_name(call, asked.channel), mock_ts(asked))
 
 
-@tool(effect="blind", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
+@tool(effect="blind", shows="button", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
 async def slack_ask_requester(api: SlackApi, call: Call, asked: Question) -> ToolResult:
     """Ask one person, where only this person sees it, whether the run may make a call."""
     content = _content(call, question.fallback(asked), question.blocks(asked))
@@ -113,7 +114,7 @@ def _mock_ask_requester(call: Call, asked: Question) -> ToolResult:
     return _SHOWN
 
 
-@tool(effect="keyed", gone=NOT_THERE, internal=True, scopes=scopes("conversations.list", "chat.update"))
+@tool(effect="keyed", shows="edit", gone=NOT_THERE, internal=True, scopes=scopes("conversations.list", "chat.update"))
 async def slack_close_question(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResult:
     """Replace the buttons of a question with its decision."""
     shown = question.closed(arguments.ending)
@@ -130,7 +131,7 @@ def _mock_close() -> ToolResult:
     return _CLOSED
 
 
-@tool(effect="blind", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
+@tool(effect="blind", shows="message", internal=True, scopes=scopes("conversations.list", "chat.postEphemeral"))
 async def slack_tell_one(api: SlackApi, call: Call, arguments: TellOne) -> ToolResult:
     """Show a text that only one person sees."""
     content: Mapping[str, object] = {"text": escaped(arguments.text), "blocks": question.closed(arguments.text)}

@@ -37,6 +37,7 @@ def _destination(arguments: PostFile) -> str:
 
 @tool(
     effect="lookup",
+    shows="file",
     # The message with the file appears some time after Slack's answer.
     settle=15.0,
     place=channel_place,

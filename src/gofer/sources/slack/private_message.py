@@ -42,6 +42,7 @@ def _person_place(origin: Origin, arguments: Arguments) -> Place:
 
 @tool(
     effect="blind",
+    shows="message",
     place=_channel_place,
     # The message always appears in the channel of the request, so no argument names a destination.
     writes=Writes({}, frozenset({"text", "thread_ts"})),
@@ -78,6 +79,7 @@ def _home(call: Call) -> str:
 
 @tool(
     effect="lookup",
+    shows="message",
     settle=5.0,
     place=_person_place,
     scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},

@@ -65,6 +65,7 @@ def _message_of(arguments: UpdateMessage | DeleteMessage) -> str:
 
 @tool(
     effect="lookup",
+    shows="message",
     settle=5.0,
     place=channel_place,
     destination=_thread_of,
@@ -111,6 +112,7 @@ def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
 
 @tool(
     effect="keyed",
+    shows="edit",
     place=channel_place,
     gone=EDIT_REFUSED,
     destination=_message_of,
@@ -162,6 +164,7 @@ def _mock_delete(call: Call, arguments: DeleteMessage) -> ToolResult:
 
 @tool(
     effect="keyed",
+    shows="reaction",
     place=channel_place,
     writes=in_channel("emoji", "ts"),
     scopes=scopes("conversations.list", "reactions.add"),

@@ -59,3 +59,15 @@ def test_case_of_an_eval_file_plays_a_golden_with_its_own_expectations(tmp_path:
     assert case.expect.output.contains_all == ("PAY-18",)
     assert case.expect.tools == ToolExpectations()
     assert case.golden == "ticket-from-a-reaction"
+
+
+def test_golden_with_a_mistake_is_a_case_with_only_its_name_beside_the_others(tmp_path: Path) -> None:
+    shutil.copytree(GOLDENS, tmp_path / "goldens")
+    (tmp_path / "goldens" / "Not A Name.yaml").write_text("workflow: file-ticket\n")
+    (tmp_path / "goldens" / "rfc-review.yaml").write_text("{")
+    found = {f"{one.name}/{case.name}": case for one in load_cases(tmp_path) for case in one.eval.cases}
+    assert len(found) == len([*GOLDENS.glob("*.yaml")]) + 1
+    for name in ("Not A Name", "rfc-review"):
+        case = found[f"goldens/{name}"]
+        assert (case.golden, case.expect) == (name, Expectations())
+    assert found["goldens/ticket-from-a-reaction"].expect != Expectations()

@@ -10,10 +10,11 @@ from gofer.evals.eval_file import Criterion
 from gofer.evals.judging.agreement import Agreement
 from gofer.evals.judging.calibration import calibrate
 from gofer.evals.judging.judged import judged
-from gofer.evals.plays import Play, Seen
+from gofer.evals.plays import Play
 from gofer.evals.results import CaseRun, Grade
 from gofer.models.language_model import Refused, Unavailable
 from gofer.values.messages import ProviderError
+from gofer.values.visible import Visible
 from support.judged_plays import Asked, entries, judge, play, verdict
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +157,7 @@ async def test_judge_that_quotes_an_injected_instruction_gives_no_vote(tmp_path:
 
 async def test_material_has_messages_calls_results_answers_and_messages_seen_by_people(tmp_path: Path) -> None:
     asked, sent = judge(names_the_cause)
-    shown = [Seen("message", "slack/C1/2", "The pool was full.")]
+    shown = [Visible("message", "slack/C1/2", "The pool was full.")]
     journal = entries("The pool was full.", [("look", {"channel": "C1"}, "pool 100 %" + "x" * 20_000)])
     await judged([CRITERION], play(journal, journal, seen=shown), asked, tmp_path)
     first, second = sent.asked[0]["material"]["runs"]
