@@ -7,7 +7,7 @@ recorded order, with the ids of the world. They test Gofer, tools and expectatio
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
@@ -17,7 +17,7 @@ from gofer.evals.goldens.world_ids import WorldIds
 from gofer.journal.entries import LlmResponse
 from gofer.models.language_model import Answer, Model, Refused
 from gofer.values.canonical_json import as_list, as_object, as_text
-from gofer.values.messages import ProviderError, ToolAsk
+from gofer.values.messages import ProviderError
 
 _NONE_LEFT = "The golden has no further answer for it; play the case with --live, or record answers for it."
 
@@ -60,8 +60,7 @@ class GoldenAnswers(Model):
 
     def _in_world(self, response: LlmResponse) -> Answer:
         asks = tuple(
-            ToolAsk(ask.id, ask.tool, _arguments_in_world(ask.arguments, self.ids), ask.extra)
-            for ask in response.tool_calls
+            replace(ask, arguments=_arguments_in_world(ask.arguments, self.ids)) for ask in response.tool_calls
         )
         text = as_text(self.ids.to_world(response.text))
         return Answer(text, asks, response.finish_reason, response.model, response.usage, response.extra)

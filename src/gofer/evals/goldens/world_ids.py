@@ -14,7 +14,7 @@ _AROUND = "_.-"
 """Punctuation at the beginning and the end of a word, which is no part of an id."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d)?")
 _POST = re.compile(r"\d{9,}\.\d{6}")
-"""The time by which Slack names a message; a link to the message has it without the point, behind a `p`."""
+"""The time that names a message of a chat; a link to the message has it without the point, behind a `p`."""
 _HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}")
 """A host of links, such as that of the workspace."""
 _SHORTEST = 4
@@ -77,7 +77,7 @@ def is_id(word: str) -> bool:
 
 
 def is_post(name: str) -> bool:
-    """Return whether a name is the time by which Slack names a message."""
+    """Return whether a name is the time that names a message of a chat."""
     return _POST.fullmatch(name) is not None
 
 
