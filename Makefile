@@ -70,6 +70,7 @@ coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less th
 
 test-long: .venv/.dev ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
 	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
+	$(RUN) pytest tests/journeys/test_workflow_guide.py --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival $(QUICK) --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)

@@ -1,6 +1,10 @@
-"""What all tests share: asyncio as the only event loop, and profiles for generated tests."""
+"""What all tests share: asyncio as the only event loop, temporary files in memory, and profiles for generated tests."""
 
 import gc
+import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -14,6 +18,10 @@ QUICKLY = [Phase.explicit, Phase.generate, Phase.shrink]
 settings.register_profile("quick", COMMON, max_examples=30, derandomize=True, phases=QUICKLY)
 settings.register_profile("thorough", COMMON, max_examples=1_000)
 settings.load_profile("quick")
+MEMORY = Path("/dev/shm")
+"""The file system in memory of Linux."""
+FREE_BYTES_IN_MEMORY = 4 * 2**30
+"""The least space in memory for temporary files; all groups of `make test` together need less than half of it."""
 
 
 @pytest.fixture
@@ -42,7 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker of tests that `make replays` leaves out; see support/replay/replayed_runs.py."""
+    """Put temporary files into memory, and declare the marker of tests that `make replays` leaves out.
+
+    `support/replay/replayed_runs.py` reads the marker.
+    """
+    if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= FREE_BYTES_IN_MEMORY:
+        # No test simulates a power cut, and SQLite waits for the disk at each commit.
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     config.addinivalue_line("markers", "not_replayed(reason): the runs of this test are not replayed")
 
 

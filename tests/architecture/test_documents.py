@@ -41,6 +41,7 @@ from gofer.workflows.schema import (
     SubagentLimits,
     Workflow,
 )
+from support.code.syntax import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -355,8 +356,7 @@ def test_each_module_has_a_docstring() -> None:
 
 def test_modules_and_functions_stay_below_their_limits() -> None:
     for path in SOURCE.rglob("*.py"):
-        text = path.read_text()
-        assert len(text.splitlines()) <= 400, path
-        for node in ast.walk(ast.parse(text)):
+        assert len(path.read_text().splitlines()) <= 400, path
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"

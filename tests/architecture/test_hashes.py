@@ -1,7 +1,8 @@
 """Hash functions: names in rows are tokens of `row_tokens.py`, and every other use is listed here."""
 
-import ast
 from pathlib import Path
+
+from support.code.syntax import called
 
 SOURCE = Path(__file__).parents[2] / "src" / "gofer"
 PLAIN = {
@@ -58,12 +59,6 @@ KEYED = {
 """Modules that hash with a key, with the purpose."""
 
 
-def calls(path: Path) -> set[str]:
-    """Return the functions that a module calls, as `module.function`."""
-    found = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
-    return {ast.unparse(function) for function in found}
-
-
 ELSEWHERE = {"files", "simulators", "tools"}
 """Rooms that write no rows: they hash contents, and marks in other systems."""
 
@@ -71,7 +66,7 @@ ELSEWHERE = {"files", "simulators", "tools"}
 def modules(*functions: str) -> set[str]:
     """Return the modules that call one of the functions, in rooms that may write rows."""
     product = (path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in ELSEWHERE)
-    return {path.relative_to(SOURCE).as_posix() for path in product if calls(path) & set(functions)}
+    return {path.relative_to(SOURCE).as_posix() for path in product if called(path) & set(functions)}
 
 
 def test_modules_with_plain_hashes_are_the_listed_ones() -> None:

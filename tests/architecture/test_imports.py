@@ -4,11 +4,12 @@ import ast
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from support.code.syntax import called, nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gofer"
@@ -19,12 +20,6 @@ sys.path[:0] = ["src", "."]
 from importlinter.cli import lint_imports_command
 lint_imports_command(["--no-cache"])
 """
-
-
-@cache
-def nodes(path: Path) -> Sequence[ast.AST]:
-    """Return all syntax nodes of a module."""
-    return list(ast.walk(ast.parse(path.read_text())))
 
 
 @pytest.fixture(scope="module")
@@ -111,11 +106,6 @@ def test_workflow_files_are_read_without_tools_and_clients() -> None:
 
 
 @cache
-def calls(path: Path) -> set[str]:
-    return {ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)}
-
-
-@cache
 def attributes(path: Path) -> set[str]:
     return {ast.unparse(node) for node in nodes(path) if isinstance(node, ast.Attribute)}
 
@@ -144,17 +134,17 @@ def test_only_values_outside_reads_clocks_and_random_numbers() -> None:
 
 def test_only_the_owned_run_the_claim_and_the_copy_write_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
-    assert found(appending, "nowhere", calls) == ["engine/owned_run.py", "journal/copied_journal.py", "journal/log.py"]
-    assert found({"write_copy"}, "nowhere", calls) == ["app/embedded/eval_state.py"]
-    assert found({"claim"}, "nowhere", calls) == ["engine/own_step.py", "runtime/receive.py"]
+    assert found(appending, "nowhere", called) == ["engine/owned_run.py", "journal/copied_journal.py", "journal/log.py"]
+    assert found({"write_copy"}, "nowhere", called) == ["app/embedded/eval_state.py"]
+    assert found({"claim"}, "nowhere", called) == ["engine/own_step.py", "runtime/receive.py"]
 
 
 def test_only_the_two_steps_make_tool_calls() -> None:
     steps = ["engine/own_step.py", "engine/working_step.py"]
-    assert found({"make_calls"}, "nowhere", calls) == steps
-    assert found({"attempt"}, "nowhere", calls) == ["engine/effects.py", "engine/own_step.py"]
-    assert found({"self.attempt", "self.own.attempt"}, "nowhere", calls) == steps
-    assert found({"carry_out"}, "nowhere", calls) == ["engine/step.py"]
+    assert found({"make_calls"}, "nowhere", called) == steps
+    assert found({"attempt"}, "nowhere", called) == ["engine/effects.py", "engine/own_step.py"]
+    assert found({"self.attempt", "self.own.attempt"}, "nowhere", called) == steps
+    assert found({"carry_out"}, "nowhere", called) == ["engine/step.py"]
 
 
 def test_imports_are_at_the_top_of_each_module() -> None:

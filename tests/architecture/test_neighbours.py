@@ -3,10 +3,11 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
+
+from support.code.syntax import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -17,11 +18,6 @@ TABLES = {"Kind", "Rule", "Brevity"}
 
 Field = tuple[str, str]
 """Its name and its type, as they are written."""
-
-
-@cache
-def modules() -> Mapping[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 
 
 def fields(node: ast.ClassDef) -> Sequence[Field]:
@@ -41,15 +37,15 @@ def of_one_type(passed: Sequence[Field]) -> bool:
     return any(len(set(run)) == 1 for run in runs)
 
 
-def by_position(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
+def by_position(modules: Mapping[Path, Sequence[ast.AST]]) -> Iterator[str]:
     """Yield each call that passes neighbours of one type by position. Classes that share a name are skipped."""
     classes: dict[str, list[Sequence[Field]]] = defaultdict(list)
-    for tree in trees.values():
-        for node in ast.walk(tree):
+    for found in modules.values():
+        for node in found:
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(fields(node))
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
+    for path, found in modules.items():
+        for node in found:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
@@ -60,7 +56,8 @@ def by_position(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
 
 
 def test_neighbouring_fields_of_one_type_are_passed_by_keyword() -> None:
-    found = [one for one in by_position(modules()) if one.split()[0] not in TABLES]
+    modules = {path: nodes(path) for path in sorted(SOURCE.rglob("*.py"))}
+    found = [one for one in by_position(modules) if one.split()[0] not in TABLES]
     assert found == []
 
 
@@ -85,4 +82,4 @@ class B:
 
 made = {call}
 """
-    assert bool(list(by_position({Path("a.py"): ast.parse(text)}))) is found
+    assert bool(list(by_position({Path("a.py"): list(ast.walk(ast.parse(text)))}))) is found

@@ -16,6 +16,7 @@ from gofer.sources.workflow_files import load_catalog
 from gofer.workflows.published import read_compiled
 from support.aws.function_packages import PACKAGE, borrow_bytecode, linked, program
 from support.aws.template import ROOT
+from support.code.syntax import imports
 
 STAGE = {
     "GOFER_STAGE": "test",
@@ -89,7 +90,7 @@ def _module(path: Path, folder: Path) -> str:
 
 def _own_imports(path: Path) -> Iterator[str]:
     """Yield the modules of Gofer that a module imports names of."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in imports(path):
         match node:
             case ast.Import(names=names):
                 yield from (name.name for name in names if name.name.split(".")[0] == "gofer")

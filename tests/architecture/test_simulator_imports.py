@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import gofer_simulators
+from support.code.syntax import imports
 
 FOLDER = Path(gofer_simulators.__file__).parent
 VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script", "gofer.values.visible"}
@@ -42,7 +43,7 @@ def test_check_of_worlds_loads_no_server() -> None:
 
 def _imports(path: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in imports(path):
         match node:
             case ast.Import(names=names):
                 found |= {alias.name for alias in names}

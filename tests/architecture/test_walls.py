@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gofer.sources.receivers import PATHS
+from support.code.syntax import imports, nodes
 
 ROOT = Path(__file__).parents[2]
 NETWORK = {"ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "ssl", "telnetlib", "urllib.request", "xmlrpc"}
@@ -113,9 +114,9 @@ VENDORS_NAMED: Mapping[str, int] = {}
 """How often modules of these rooms still name a vendor; the figures may fall and never rise."""
 
 
-def imports(path: Path) -> Iterator[str]:
+def imported(path: Path) -> Iterator[str]:
     """Yield what a module imports, as `package.module.name`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in imports(path):
         match node:
             case ast.Import(names=names):
                 yield from (name.name for name in names)
@@ -131,7 +132,7 @@ def sources() -> Iterator[tuple[str, set[str]]]:
         packages = ("gofer", "gofer_pytest", "gofer_simulators") if base == "src" else ("handlers",)
         for path in (file for package in packages for file in sorted((ROOT / base / package).rglob("*.py"))):
             name = ".".join(path.relative_to(ROOT / base).with_suffix("").parts).removesuffix(".__init__")
-            yield name, set(imports(path))
+            yield name, set(imported(path))
 
 
 MODULES = dict(sources())
@@ -184,7 +185,7 @@ def test_internal_package_is_imported_by_exactly_the_listed_modules(part: str) -
 
 def reads(path: Path, name: str) -> bool:
     """Return whether a module reads an attribute of this name."""
-    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(ast.parse(path.read_text())))
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes(path))
 
 
 def test_engine_uses_no_queue() -> None:

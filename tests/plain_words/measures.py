@@ -84,9 +84,12 @@ def counts_of(tree: ast.AST) -> Counter[str]:
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Yield each module, class and function that has a docstring, with its docstring."""
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and (docstring := ast.get_docstring(node)):
-            yield node, docstring
+    if isinstance(tree, DOCUMENTED) and (docstring := ast.get_docstring(tree)):
+        yield tree, docstring
+    for child in ast.iter_child_nodes(tree):
+        # Expressions hold no documented node, and are most of the nodes.
+        if not isinstance(child, ast.expr):
+            yield from docstrings(child)
 
 
 def _of_code(node: ast.AST) -> Iterator[str]:

@@ -6,7 +6,7 @@ The page of `authorize` lists the people of the workspace. The parameter `as` ch
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from html import escape
 from urllib.parse import urlencode
 
@@ -59,11 +59,6 @@ class OpenId:
             Route("/api/openid.connect.token", self._exchange, methods=["POST"]),
         ]
 
-    @cached_property
-    def _key(self) -> rsa.RSAPrivateKey:
-        # A key takes a while to make, and few tests sign in. So the first request for it makes it.
-        return rsa.generate_private_key(65537, 2048)
-
     async def _discover(self, request: Request) -> Response:
         at = origin(request)
         return JSONResponse(
@@ -82,7 +77,7 @@ class OpenId:
         )
 
     async def _show_keys(self, request: Request) -> Response:
-        numbers = self._key.public_key().public_numbers()
+        numbers = _signing_key().public_key().public_numbers()
         key = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": _KEY_ID, "n": _number(numbers.n), "e": "AQAB"}
         return JSONResponse({"keys": [key]})
 
@@ -135,7 +130,7 @@ class OpenId:
             return JSONResponse({"ok": False, "error": refusal.code})
         claims = self._claims(self.workspace.users[grant.user], grant, origin(request)) | self.altered
         sent = {name: value for name, value in claims.items() if value is not None}
-        token = jwt.encode(sent, self._key, algorithm="RS256", headers={"kid": _KEY_ID})
+        token = jwt.encode(sent, _signing_key(), algorithm="RS256", headers={"kid": _KEY_ID})
         self.altered.clear()
         access = f"xoxp-{stable_id(grant.user, 'openid')}"
         return JSONResponse({"ok": True, "access_token": access, "token_type": "Bearer", "id_token": token})
@@ -183,3 +178,9 @@ class OpenId:
 def _number(value: int) -> str:
     raw = value.to_bytes((value.bit_length() + 7) // 8)
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+@cache
+def _signing_key() -> rsa.RSAPrivateKey:
+    # A key takes up to 100 ms to make. So the first request makes it, for all simulators of the process.
+    return rsa.generate_private_key(65537, 2048)
