@@ -48,6 +48,13 @@ def quoted(text: str) -> str:
     return _wrapped(_escaped(text), is_format=False)
 
 
+def argument(name: str, value: str) -> str:
+    """Return an argument of a call by name, whatever the name is; `value` is Python."""
+    if name.isidentifier() and name.isascii() and not keyword.iskeyword(name):
+        return f"{name}={value}"
+    return f"**{{{quoted(name)}: {value}}}"
+
+
 def call(target: str, arguments: Sequence[str], *, indent: int, assigned: str = "") -> list[str]:
     """Return the lines of an awaited call, on one line if it fits."""
     margin = " " * indent

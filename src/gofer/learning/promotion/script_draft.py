@@ -150,7 +150,8 @@ class _Draft:
         for number in range(self._first_judged()):
             tool = self._promotion.steps[number].step.tool
             if number in self._names.results:
-                yield f'        "call {number + 1} {tool}": {self._names.results[number]},'
+                name = python_text.quoted(f"call {number + 1} {tool}")
+                yield f"        {name}: {self._names.results[number]},"
         yield "    }"
         name = python_text.quoted(self._subagent)
         yield f"    decided = json.loads(await run.subagent({name}, json.dumps(question, indent=1)))"
@@ -182,7 +183,7 @@ class _Draft:
                 continue
             spot = Spot(indent + 4, indent + 4 + len(name) + 1)
             value = self._value(found.origin, (number, name), spot)
-            arguments.append(f"{name}={value}")
+            arguments.append(python_text.argument(name, value))
         return python_text.call("run.call", arguments, indent=indent, assigned=self._names.results.get(number, ""))
 
     def _result_lines(self, number: int) -> Iterator[str]:

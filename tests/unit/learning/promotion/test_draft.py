@@ -1,10 +1,12 @@
 """The draft of a workflow: source that is formatted, checks clean, and reads what the recorded runs read."""
 
-import ast
+import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from gofer.learning.promotion.draft import Draft, draft
 from gofer.learning.promotion.observed_run import ObservedRun
 from gofer.learning.promotion.promotion import promote
 from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.values.events import Event
 from gofer.workflows.yaml_source import read_source
 from support.app.company import ROOT
 from support.learning.observed_runs import made, observed, orders
@@ -94,7 +97,8 @@ def test_own_words_as_the_answer_are_a_judgement_only_if_posted(tmp_path: Path, 
     assert source.endswith(expected[reply])
 
 
-def test_loop_and_part_of_a_text_are_written(tmp_path: Path) -> None:
+def notices() -> Sequence[ObservedRun]:
+    """Return runs that find an issue in a text, look up its people, and tell each of them in words of a model."""
     runs: list[ObservedRun] = []
     for number in range(9):
         people = [{"name": f"Owner {number}-{index}"} for index in range(1 + number % 3)]
@@ -103,13 +107,50 @@ def test_loop_and_part_of_a_text_are_written(tmp_path: Path) -> None:
             for index, one in enumerate(people)
         ]
         result = {"text": f"Found.\nIssue: OPS-{number}", "people": people}
-        runs.append(observed(number, f"Please do OPS-{number} now", made("find", result, key=f"OPS-{number}"), *calls))
-    source = drafted(tmp_path, runs).new["coordinators/w_x.py"]
+        found = made("find", result, key=f"OPS-{number}")
+        runs.append(observed(number, f"Please do OPS-{number} now", found, *calls))
+    return runs
+
+
+def test_loop_and_part_of_a_text_are_written(tmp_path: Path) -> None:
+    source = drafted(tmp_path, notices()).new["coordinators/w_x.py"]
     assert is_formatted(source)
-    ast.parse(source)
+    assert '    issue_key = part_of(run.event.text, r"\\b([A-Z][A-Z0-9]+-[0-9]+)\\b")\n' in source
     assert "    for number, item in enumerate(find_people):\n" in source
     assert 'text=decided["tell_each_text"][number]' in source
-    assert "def part_of(text: str, pattern: str) -> str:" in source
+
+
+@dataclass
+class Repeated:
+    """The `run` of a script, with the results and judgements of a recorded run."""
+
+    recorded: ObservedRun
+    asked: list[tuple[str, bytes]] = field(default_factory=list[tuple[str, bytes]])
+
+    @property
+    def event(self) -> Event:
+        return self.recorded.event
+
+    async def call(self, tool: str, /, **arguments: object) -> Mapping[str, object]:
+        answered = self.recorded.calls[len(self.asked)]
+        self.asked.append(made(tool, **arguments).signature)
+        return answered.result
+
+    async def subagent(self, name: str, prompt: str) -> str:
+        told = [call.arguments for call in self.recorded.calls if call.tool == "tell"]
+        answers = {"tell_mood": told[0].get("mood"), "tell_each_text": [one["text"] for one in told]}
+        return json.dumps(answers)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("runs", [orders(), notices()])
+async def test_script_repeats_the_calls_of_each_run(tmp_path: Path, runs: Sequence[ObservedRun]) -> None:
+    names: dict[str, Any] = {}
+    exec(drafted(tmp_path, runs).new["coordinators/w_x.py"], names)
+    for run in runs:
+        repeated = Repeated(run)
+        assert await names["coordinate"](repeated) == run.answer
+        assert repeated.asked == [call.signature for call in run.calls]
 
 
 def test_long_constants_are_formatted(tmp_path: Path) -> None:

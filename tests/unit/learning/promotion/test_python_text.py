@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.learning.promotion.python_text import WIDTH, Spot, call, f_string, identifier, literal
+from gofer.learning.promotion.python_text import WIDTH, Spot, argument, call, f_string, identifier, literal
 
 texts = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("'\"{}\\\n ")), max_size=300)
 values: st.SearchStrategy[Any] = st.recursive(
@@ -26,6 +26,12 @@ def test_f_string_means_its_parts(parts: list[tuple[str, bool]]) -> None:
     source = f_string(parts, Spot(4, 20))
     expected = "".join("value" if is_name else text for text, is_name in parts)
     assert eval(source, {"name": "value"}) == expected
+
+
+def test_name_of_an_argument_is_never_code() -> None:
+    assert argument("text", "1") == "text=1"
+    for name in ("class", "x=1), exit(", 'a"b', "é"):
+        assert eval(f"dict({argument(name, '1')})") == {name: 1}
 
 
 def test_long_text_is_on_several_lines() -> None:
