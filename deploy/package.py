@@ -46,6 +46,8 @@ NEVER = (
     "cli",
     "embed.py",
     "evals",
+    "learning",
+    "app/promotion.py",
     "replay",
 )
 """The folders and modules of `gofer` that no package contains, because only commands and programs use them."""

@@ -67,7 +67,18 @@ def test_package_holds_every_import_of_the_handler(packaged: tuple[str, Path]) -
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-COMMANDS_ONLY = ("cli", "check", "evals", "replay", "embed.py", "app/evals", "app/embedded", "app/demo", "app/backup")
+COMMANDS_ONLY = (
+    "cli",
+    "check",
+    "evals",
+    "learning",
+    "replay",
+    "embed.py",
+    "app/evals",
+    "app/embedded",
+    "app/demo",
+    "app/backup",
+)
 """Folders and modules of `gofer` that no function needs."""
 
 

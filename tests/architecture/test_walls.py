@@ -66,6 +66,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
         "gofer.app.evals",
         "gofer.cli",
         "gofer.evals",
+        "gofer.learning.promotion.subagent_draft",
         "gofer.tools.mocks",
         "gofer.values.model_script",
         "gofer.workflows",

@@ -18,7 +18,7 @@ _DAY_MS = 86_400_000
 _AT_ONCE = 10
 
 
-class _ReportReader(Operator):
+class ReportReader(Operator):
     """The reader of a report, which everybody may read: private repositories stay hidden."""
 
     @override
@@ -26,7 +26,7 @@ class _ReportReader(Operator):
         return False
 
 
-_REPORT_READER = _ReportReader()
+REPORT_READER = ReportReader()
 
 
 async def public_runs(runs: RunReader, days: int = DAYS) -> Sequence[RunRecord]:
@@ -50,7 +50,7 @@ def _counts(head: Head, since: int) -> bool:
 
 async def _read(runs: RunReader, run: str) -> RunRecord | None:
     try:
-        record = await runs.read(run, _REPORT_READER)
+        record = await runs.read(run, REPORT_READER)
     except (Corrupt, Gone):
         return None
     if record is None or record.damage or record.progress.private:

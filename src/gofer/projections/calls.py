@@ -53,6 +53,8 @@ class Call:
     duration_ms: int = 0
     value: object = None
     """The return value for a script."""
+    details: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The data that later steps of the run rely on."""
 
     @property
     def is_own(self) -> bool:
@@ -131,7 +133,8 @@ def _end(state: Calls, recorded: e.Recorded, result: e.ToolResult) -> None:
     call.text = result.text
     call.summary = result.summary
     call.value = result.value
-    code = as_object(result.details).get("code")
+    call.details = as_object(result.details)
+    code = call.details.get("code")
     if isinstance(code, str):
         call.code = code
     call.duration_ms = result.duration_ms

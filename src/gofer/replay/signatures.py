@@ -31,9 +31,13 @@ class RecordedOutcomes:
             if outcome is not None and signature is not None:
                 self._found[signature].append(outcome)
 
+    def has(self, item: Permitted) -> bool:
+        """Return whether the recorded run made a call with these arguments."""
+        return bool(self._found.get(_signature_of(item)))
+
     def next(self, item: Permitted) -> ToolResult | None:
         """Return the next recorded outcome of a call with these arguments. The last one is repeated."""
-        found = self._found.get((item.tool.name, encode(item.arguments.model_dump(mode="json"))))
+        found = self._found.get(_signature_of(item))
         if not found:
             return None
         outcome = found[0]
@@ -62,6 +66,10 @@ def is_made_up(entry: Entry) -> bool:
     if details.get("code") == NOT_RECORDED:
         return True
     return details.get(NOT_MADE) == "simulated" and not is_own(entry.call)
+
+
+def _signature_of(item: Permitted) -> Signature:
+    return item.tool.name, encode(item.arguments.model_dump(mode="json"))
 
 
 def _signature(tool: AnyTool | None, arguments: Mapping[str, object]) -> Signature | None:

@@ -1,0 +1,1 @@
+"""What recorded runs teach about the workflows of a repository."""

@@ -1,0 +1,65 @@
+"""What runs have in common: origins of all arguments, and figures if it is too little."""
+
+from gofer.learning.promotion.origins import Constant, Judged, Taken, Template
+from gofer.learning.promotion.promotion import FEWEST_RUNS, promote
+from gofer.learning.promotion.promotion_text import promotion_json, promotion_lines
+from gofer.learning.promotion.references import Reference
+from support.learning.observed_runs import made, observed, orders
+
+
+def test_each_argument_has_its_origin() -> None:
+    promotion = promote("orders", orders())
+    find, tell = promotion.steps
+    assert {name: found.origin for name, found in find.arguments.items()} == {
+        "id": Taken(Reference("body", ("id",))),
+        "limit": Constant(5),
+    }
+    assert tell.arguments["who"].origin == Taken(Reference("result", ("owner", "name"), 0))
+    assert isinstance(tell.arguments["text"].origin, Template)
+    assert isinstance(tell.arguments["mood"].origin, Judged)
+    assert (promotion.answer.origin, promotion.too_little) == (Constant("Done."), "")
+
+
+def test_items_of_a_loop_are_the_origin_of_its_arguments() -> None:
+    runs = []
+    for number in range(9):
+        people = [f"Owner {number}-{index}" for index in range(1 + number % 3)]
+        calls = [made("tell", who=person, text=f"Hello {person}, order {number}.") for person in people]
+        runs.append(observed(number, {"id": number, "people": people}, *calls))
+    (step,) = promote("orders", runs).steps
+    assert step.arguments["who"].origin == Taken(Reference("item"))
+    assert step.arguments["text"].origin == Template(
+        ("Hello ", Reference("item"), ", order ", Reference("body", ("id",)), ".")
+    )
+
+
+def test_report_names_calls_origins_and_deviations() -> None:
+    runs = [*orders(9), observed(9, {"id": "o-9"}, made("log"))]
+    lines = list(promotion_lines(promote("orders", runs, 2)))
+    assert lines[:3] == [
+        "orders: 10 recorded runs.",
+        "Not used: 2 runs that had bad feedback or were too large.",
+        "9 of 10 take the common path:",
+    ]
+    assert "call 2  tell  in 9 of 10" in lines
+    assert '    text  "Order {body.id} to {body.city}."' in lines
+    assert "    mood  judgement (9 different values)" in lines
+    assert lines[-1] == "    1 run without call 1 find, without call 2 tell, with log at the begin, such as run09"
+    assert promotion_json(promote("orders", runs))["following"] == 9
+
+
+def test_too_few_runs_are_named() -> None:
+    promotion = promote("orders", orders(FEWEST_RUNS - 1))
+    assert promotion.too_little == "orders has 4 usable recorded runs, and a draft needs 5."
+
+
+def test_runs_with_different_paths_have_too_little_in_common() -> None:
+    runs = [observed(number, {"id": number}, *[made("tell", text="x")] * (number % 4 + 1)) for number in range(10)]
+    assert promote("orders", runs).too_little == (
+        "The most common path has 1 calls, and 3 of 10 runs take it; a draft needs 60%."
+    )
+
+
+def test_runs_without_calls_have_no_path() -> None:
+    promotion = promote("orders", [observed(number, {"id": number}) for number in range(10)])
+    assert promotion.too_little.startswith("Most of the 10 runs call no tool")
