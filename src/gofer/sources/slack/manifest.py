@@ -64,7 +64,9 @@ def manifest(
     events = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not events:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": sorted({*events, *STOPPING.events, *FEEDBACK.events, *INSTALLATION})}
+    subscriptions: dict[str, object] = {
+        "bot_events": sorted({*events, *STOPPING.events, *FEEDBACK.events, *INSTALLATION})
+    }
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {
