@@ -134,7 +134,12 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
     )
     assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
     assert gofer(capsys, "keep", kept, "--no") == (0, f"The contents of run {kept} will be deleted on schedule.\n", "")
-    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0, "unseen": 0, "oldest_days": 0}
+    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {
+        "deleted": 1,
+        "forgotten": 0,
+        "unseen": 0,
+        "oldest_days": 0,
+    }
 
 
 def test_run_explains_why_a_payload_starts_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
