@@ -59,7 +59,7 @@ def verdicts(progress: Progress) -> dict[str, str]:
     return {actor: given.verdict for actor, given in progress.follow_ups.feedback.items()}
 
 
-async def test_reaction_on_an_answer_is_feedback_until_it_is_taken_back(tmp_path: Path) -> None:
+async def test_reaction_on_an_answer_is_feedback_until_its_removal(tmp_path: Path) -> None:
     async with gofer(tmp_path, MENTIONS) as made:
         run, answer = await answered(made)
         await made.slack.react(CAPTAIN, DEPLOYS, answer.ts, "-1")

@@ -31,7 +31,7 @@ _EXAMPLES = """examples:
   gofer feedback 3f2a91 --withdraw                   take back what was said at a terminal
   gofer feedback 3f2a91 --seen                       the owner has looked: delete the contents on schedule again
 
-In Slack, people add :+1: or :-1: to an answer, or reply ":-1: the project was missing". docs/feedback.md has the rules.
+In a chat, people add :+1: or :-1: to an answer, or reply ":-1: the project was missing" (docs/feedback.md).
 Private runs have no feedback.
 """
 

@@ -130,7 +130,7 @@ class Purger:
         if forgotten:
             await self.stores.journals.scrub()
         unseen = await self._unseen()
-        return Purged(deleted, forgotten, len(unseen), self._days_since(unseen))
+        return Purged(deleted, forgotten, unseen=len(unseen), oldest_days=self._days_since(unseen))
 
     async def _unseen(self) -> Sequence[Head]:
         """Return runs with bad feedback whose owners have not looked, oldest first.

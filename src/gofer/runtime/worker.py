@@ -20,7 +20,7 @@ from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
-from gofer.runtime.follow_ups import keep_until_seen, take_follow_ups
+from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import (
@@ -128,20 +128,11 @@ class Worker:
         head = await self.services.store.head(queue_message.run)
         # Also when that run has ended: its message may be the only one that leads to the next run.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
-        if head is not None and busy and await self._is_left_alone(head):
+        if head is not None and busy and await is_left_alone(head, self.services.store):
             # The worker with the lease will not look for this run afterwards. So this message is replaced by a new one,
             # which starts counting its receives from one.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
-
-    async def _is_left_alone(self, head: Head) -> bool:
-        """Return whether the worker with the lease looks for no such run: a parked one, or an ended one with items.
-
-        That worker may just be parking the run.
-        """
-        if head.status == "parked":
-            return True
-        return head.ended and not head.private and bool(await self.services.store.items(head.run))
 
     async def _retry_later(self, queue_message: QueueMessage, reason: str) -> None:
         """Let a message come back after a growing delay, or move it to the dead letters after too many receipts."""
@@ -339,7 +330,7 @@ class Worker:
                 elif not step.is_private:
                     log_end(head, left, seconds)
                     log_failed_checks(head, step.progress)
-                    await self._look_for_feedback(step)
+                    await look_for_follow_ups(step, self.queue)
             case RunParked(until=until):
                 await self._write_head(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that arrived before the head was written was enqueued while this worker had the run.
@@ -351,13 +342,6 @@ class Worker:
             case RunHandedOver():
                 # The worker looks for the next run of the conversation right after this.
                 await self._write_head(head, "queued", step=step)
-
-    async def _look_for_feedback(self, step: OwnStep) -> None:
-        """Keep a run with bad feedback, and enqueue it for feedback that arrived while its owner ended it."""
-        if step.progress.follow_ups.feedback:
-            await keep_until_seen(step, self.services.store, is_news=True)
-        if await self.services.store.items(step.run):
-            await self.queue.enqueue(step.run)
 
     async def _abandon(self, head: Head, reason: str, trouble: Literal["poison", "corrupt"]) -> None:
         unlisted = None

@@ -115,7 +115,7 @@ async def test_bad_feedback_before_the_end_keeps_the_run() -> None:
     assert (await head_of(made)).retention == "unseen"
 
 
-async def test_run_that_its_owner_looked_at_stays_due_until_new_bad_feedback() -> None:
+async def test_seen_run_stays_due_until_new_bad_feedback() -> None:
     made = await ended()
     await send(made, "feedback-1", BAD)
     await made.store.retain("run1", "unseen", "due")
@@ -126,7 +126,7 @@ async def test_run_that_its_owner_looked_at_stays_due_until_new_bad_feedback() -
     assert (await head_of(made)).retention == "unseen"
 
 
-async def test_owner_that_crashed_before_it_wrote_the_head_is_followed_by_one_that_does() -> None:
+async def test_head_and_retention_are_written_by_the_next_owner_after_a_crash() -> None:
     made = await ended()
     await inbox.put(made.store, "run1", "feedback-1", BAD)
     await made.queue.enqueue("run1")

@@ -76,7 +76,7 @@ async def test_message_without_a_row_takes_no_feedback() -> None:
     assert await take_feedback(replace(REACTION, on=("T1", "C1", "2.0")), EMOJI, stores, TOKENS) == NO_FEEDBACK
 
 
-async def test_run_whose_place_became_private_takes_no_feedback() -> None:
+async def test_private_run_and_hidden_run_take_no_feedback() -> None:
     stores = await answered()
     await hide("run1", stores.journals, 1)
     assert await take_feedback(REACTION, EMOJI, stores, TOKENS) == NO_FEEDBACK
