@@ -280,3 +280,43 @@ def test_feedback_is_shown_at_a_terminal(
     assert printed(capsys, "feedback", "--bad")[0] == 2
     code, said = printed(capsys, "feedback", "--good", unrated)
     assert (code, said.startswith("gofer: Name the run first")) == (2, True)
+
+
+async def test_unfinished_run_takes_no_feedback_from_a_page(tmp_path: Path) -> None:
+    model = Echo()
+    model.go.clear()
+    async with gofer(tmp_path, MENTIONS, model) as made:
+        await made.slack.say(CAPTAIN, DEPLOYS, ASK)
+        async with asyncio.timeout(60):
+            await model.asked.wait()
+        (head,) = await made.embedded.state.store.heads(9, private=True)
+        posted = await made.http.post(f"{made.embedded.url}/runs/{head.run}/feedback", json={"verdict": "bad"})
+        error = {"error": f"Run {head.run} has not ended yet. Give feedback once it has."}
+        assert (posted.status_code, "Bad answer" in (await made.get(f"/runs/{head.run}")).text) == (409, False)
+        accept = {"accept": "application/json"}
+        url = f"{made.embedded.url}/runs/{head.run}/feedback"
+        assert (await made.http.post(url, json={"verdict": "bad"}, headers=accept)).json() == error
+        model.go.set()
+        await made.ended()
+
+
+def test_private_run_and_deleted_run_take_no_feedback_at_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs: list[str] = []
+
+    async def play() -> None:
+        async with gofer(tmp_path, MENTIONS) as made:
+            for channel in (DEPLOYS, LEADS):
+                await made.slack.say(CAPTAIN, channel, ASK)
+                runs.append((await made.ended(len(runs) + 1))[-1].run)
+            await Purger(made.embedded.state.stores, made.embedded.worker.services.outside.clock).purge(0)
+
+    asyncio.run(play())
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
+    deleted, private = runs
+    gone = f"gofer: The contents of run {deleted} were deleted by retention; nothing can bring them back.\n"
+    assert printed(capsys, "feedback", deleted, "--bad") == (1, gone)
+    unknown = f"gofer: There is no run {private!r}; `gofer runs` lists the newest runs.\n"
+    assert printed(capsys, "feedback", private, "--bad") == (2, unknown)
+    assert printed(capsys, "feedback") == (0, "No run that may be listed has feedback.\n")
