@@ -120,6 +120,7 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
         "dynamodb:PutItem": {"Table.Arn"},
         "dynamodb:UpdateItem": {"Table.Arn"},
         "dynamodb:Query": QUERIED,
+        "sqs:SendMessage": {"Queue.Arn"},
         "s3:GetObject": BOTH,
         "s3:ListBucket": {"Bucket.Arn"},
     },
@@ -210,7 +211,7 @@ def routes() -> dict[str, str]:
 def test_api_routes_on_aws_equal_the_paths_of_the_embedded_server() -> None:
     receivers = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
-    pages |= {f"POST {SIGN_OUT}": "DashboardFunction"}
+    pages |= {f"POST {path}": "DashboardFunction" for path in (SIGN_OUT, "/runs/{run}/feedback")}
     others = {f"POST {interactivity.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
     assert routes() == receivers | others | pages
 

@@ -252,7 +252,12 @@ def test_runs_on_aws_are_listed_traced_exported_cancelled_kept_and_purged(
     assert head.status == "cancelled"
 
     assert at("keep", "aaaa") == (0, "The contents of run aaaa01 are kept.\n", "")
-    assert published(at("purge", "--older-than", "0", "--json")) == {"deleted": 1, "forgotten": 0}
+    assert published(at("purge", "--older-than", "0", "--json")) == {
+        "deleted": 1,
+        "forgotten": 0,
+        "unseen": 0,
+        "oldest_days": 0,
+    }
     assert at("trace", "aaaa")[0] == 0
     code, _, err = at("trace", "cccc")
     assert (code, "were deleted by retention" in err) == (1, True)

@@ -122,7 +122,7 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
     kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
     assert gofer(capsys, "keep", kept[:8]) == (0, f"The contents of run {kept} are kept.\n", "")
     code, out, _ = gofer(capsys, "purge", "--json")
-    assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0})
+    assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0, "unseen": 0, "oldest_days": 0})
     code, out, _ = gofer(capsys, "purge", "--older-than", "0")
     assert (code, out) == (0, "Runs with deleted contents: 1. Runs that were removed completely: 0.\n")
     assert gofer(capsys, "trace", kept)[0] == 0
@@ -134,7 +134,12 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
     )
     assert [row["retention"] for row in json.loads(gofer(capsys, "runs", "--json")[1])] == ["deleted", "kept"]
     assert gofer(capsys, "keep", kept, "--no") == (0, f"The contents of run {kept} will be deleted on schedule.\n", "")
-    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {"deleted": 1, "forgotten": 0}
+    assert json.loads(gofer(capsys, "purge", "--older-than", "0", "--json")[1]) == {
+        "deleted": 1,
+        "forgotten": 0,
+        "unseen": 0,
+        "oldest_days": 0,
+    }
 
 
 def test_run_explains_why_a_payload_starts_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from gofer.check.explain import DeliveryPath
-from gofer.sources.receiver import Arrival, Click, Handshake, Ignored, Registration, Stop, is_form, refuse_unverified
+from gofer.sources.receiver import (
+    Arrival,
+    Click,
+    Handshake,
+    Ignored,
+    PossibleFeedback,
+    Registration,
+    Stop,
+    is_form,
+    refuse_unverified,
+)
 from gofer.sources.receivers import BY_SOURCE, PATHS
 from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
 from gofer.sources.webhook.hook import Hook, Standard, read_hooks
@@ -159,7 +169,11 @@ def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:
 def _fits(catalog: Catalog, source: str, given: EventInput, body: bytes) -> bool:
     come_in = way(catalog, source, given.headers)
     try:
-        return isinstance(come_in.receiver.translate(come_in.request(body)), Event)
+        match come_in.receiver.translate(come_in.request(body)):
+            case Event() | PossibleFeedback(event=Event()):
+                return True
+            case _:
+                return False
     except BadRequest:
         return False
 
@@ -200,6 +214,10 @@ def _event(arrival: Arrival) -> Event:
     match arrival:
         case Event() as event:
             return event
+        case PossibleFeedback(event=Event() as event):
+            return event
+        case PossibleFeedback():
+            raise ConfigError("This payload starts nothing: a person took a reaction back.")
         case Ignored(reason=reason):
             raise ConfigError(f"This payload starts nothing: {reason}.")
         case Stop():

@@ -34,7 +34,7 @@ class Visitors:
 
     def guard(self, pages: Sequence[Route]) -> list[Route]:
         """Return the same pages, restricted to these visitors."""
-        return [Route(page.path, self._guarded(page.endpoint), methods=["GET"]) for page in pages]
+        return [Route(page.path, self._guarded(page.endpoint), methods=page.methods or ["GET"]) for page in pages]
 
     def knows(self, header: str) -> bool:
         """Return whether a `Host` header names this machine, at any port."""

@@ -5,7 +5,7 @@ Each payload gets one answer: the workflows it starts, why it is ignored, or wha
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from gofer.sources.near_miss import near_miss
 from gofer.sources.precedence import Facts, Standing, keep_best, standing, winners
@@ -15,6 +15,7 @@ from gofer.sources.receiver import (
     Click,
     Handshake,
     Ignored,
+    PossibleFeedback,
     RawRequest,
     Receiver,
     Registration,
@@ -215,8 +216,30 @@ def _translated(file: str, body: bytes, delivery: DeliveryPath) -> Explanation:
         case Click(actor=actor):
             reason = "it is the click of a button, which starts no workflow and is stored for the run that asked"
             return Explanation(file, actor=_id(actor), bot=_bot(actor), ignored_because=reason)
+        case PossibleFeedback() as possible:
+            return _feedback(file, possible, delivery.routes)
         case Event() as event:
             return _event(file, event, delivery.routes)
+
+
+_TAKEN_BACK = (
+    "it starts no workflow: it takes a reaction on a message of Gofer's back, and with it feedback on an answer"
+)
+
+
+def _feedback(file: str, possible: PossibleFeedback, routes: Routes) -> Explanation:
+    """Return the explanation of an event that is feedback too, or instead, if Gofer answered there."""
+    if possible.event is None:
+        return Explanation(file, actor=_id(possible.actor), bot=_bot(possible.actor), ignored_because=_TAKEN_BACK)
+    explained = _event(file, possible.event, routes)
+    verdict = routes.feedback.verdict(possible.emoji)
+    if verdict is None:
+        return explained
+    where = "if it is on an answer, it is also"
+    if possible.in_thread:
+        where = "if Gofer answered in this thread, it starts no workflow and is"
+    feedback = f"{where} feedback ({verdict}) on that run"
+    return replace(explained, decided="; ".join(filter(None, [explained.decided, feedback])))
 
 
 def _event(file: str, event: Event, routes: Routes) -> Explanation:

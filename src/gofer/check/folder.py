@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gofer.check.destinations import check_destinations
+from gofer.check.feedback import check_feedback
 from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
@@ -47,6 +48,8 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
     if path.exists():
         filled, wrong = fill(defaults, Defaults)
         mistakes += wrong
+        if filled is not None:
+            mistakes += check_feedback(defaults, filled)
     skills: dict[str, Skill] = {}
     mistakes += check_skills(folder.parent / SKILLS, skills)
     all_skills = nameable(folder.parent / SKILLS)

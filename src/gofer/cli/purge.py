@@ -16,9 +16,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         f"delete contents of runs that finished over DAYS days ago (default {DAYS}), and of all finished private runs"
     )
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
-    parser.add_argument(
-        "--json", action="store_true", help="print {deleted, forgotten}, the numbers of runs, on stdout"
-    )
+    parser.add_argument("--json", action="store_true", help="print {deleted, forgotten, unseen, oldest_days} on stdout")
     place_options(parser)
 
 
@@ -30,6 +28,8 @@ def execute(arguments: argparse.Namespace) -> int:
         print(json.dumps(asdict(purged), indent=2))
     else:
         print(f"Runs with deleted contents: {purged.deleted}. Runs that were removed completely: {purged.forgotten}.")
+        if purged.proposal:
+            print(f"{purged.proposal}.")
     return 0
 
 

@@ -25,13 +25,14 @@ _HALF_HOUR_MS = 1_800_000
 _LONGEST_TEXT = 4_000
 """The most characters of a question or an answer that a conversation shows."""
 _STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", *get_args(Status))
-_FILTERS = ("workflow", "status", "person", "channel", "tool", "skill", "check", "text")
+_FILTERS = ("workflow", "status", "person", "channel", "tool", "skill", "check", "feedback", "not_effective", "text")
 EXAMPLES = """examples:
   gofer runs --around 14:00 --channel '#payments'    the runs half an hour before and after two o'clock, nearest first
   gofer runs --around 'yesterday 9:30' --conversations
                                                      who asked what then, and what Gofer answered
   gofer runs --person @ada --since 7d                the runs that Ada started
   gofer runs --check no-tool-loops --json            the runs that failed a check
+  gofer runs --feedback bad --since 7d               the runs that people were not content with
   gofer runs --text "refund 4711"                    the runs with both words, anywhere in their texts
   gofer runs --tool file_read --status failed
 
@@ -54,6 +55,13 @@ def filter_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skill", type=nonempty, metavar="S", help="runs that loaded a skill")
     parser.add_argument(
         "--check", choices=CHECKS, metavar="NAME", help=f"runs that failed a check: {', '.join(CHECKS)}"
+    )
+    parser.add_argument("--feedback", choices=("good", "bad", "any"), help="runs with this feedback of a person")
+    parser.add_argument(
+        "--not-effective",
+        action="store_const",
+        const=True,
+        help="runs of which the review says that they did not do what they were asked for",
     )
     parser.add_argument("--text", type=nonempty, metavar="WORDS", help="runs whose texts hold all these words")
     parser.add_argument(

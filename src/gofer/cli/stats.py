@@ -1,4 +1,4 @@
-"""`gofer stats`: what runs did, cost and needed, in total and by workflow, person, week, tool or skill."""
+"""`gofer stats`: what runs did, cost and needed, in total and by workflow, person, week, tool, skill or prompt."""
 
 import argparse
 import asyncio
@@ -22,6 +22,7 @@ _EXAMPLES = """examples:
   gofer stats                          the last 30 days, by workflow
   gofer stats --since 7d --by person   who asked, with names
   gofer stats --since 2026-11-01 --by week --json
+  gofer stats --by prompt              by version of a prompt; only reviewed runs know theirs
   gofer stats --by tool --stage prod   on AWS
 
 Heads of runs are kept for 30 days, so an earlier --since shows no more. Private runs enter no statistic.

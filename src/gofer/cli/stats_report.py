@@ -14,6 +14,7 @@ _MEASURED = "  What one run needed, by the check that limits it; measured_p95 in
 MOST_ROWS = 50
 """The most rows of a table at a terminal. JSON has all of them."""
 _NO_TOOL = "(no such tool)"
+_DAY = len("2026-11-23")
 CHECKS: Mapping[Measure, str] = {
     "llm_calls": "llm-call-budget",
     "owned_ms": "execution-time",
@@ -73,11 +74,25 @@ def _tally_json(tally: Tally) -> dict[str, object]:
         "cost_usd": round(tally.usd, 6),
         "runs_of_unknown_cost": tally.unpriced,
         "runs_without_facts": tally.unmeasured,
+        "feedback": {"good": tally.good, "bad": tally.bad},
+        "reviews": {
+            "runs": tally.reviewed,
+            "effective": tally.effective,
+            "share": _share(tally),
+            "cost_usd": round(tally.review_usd, 6),
+        },
         "owned_seconds": round(tally.owned_ms / 1000, 3),
         "per_run": {CHECKS[name]: _measured_json(name, values) for name, values in tally.measured.items()},
         "sign_ms": _times_json(tally.sign_ms),
         "answer_ms": _times_json(tally.answer_ms),
     }
+
+
+def _share(tally: Tally) -> float | None:
+    """Return the share of effective runs among the reviewed ones; None without reviews."""
+    if not tally.reviewed:
+        return None
+    return round(tally.effective / tally.reviewed, 4)
 
 
 def _measured_json(name: Measure, values: Sequence[int]) -> dict[str, object]:
@@ -97,6 +112,9 @@ def _times_json(times: Sequence[int]) -> dict[str, object]:
 
 
 def _group_json(found: Statistics, group: str, people: Mapping[str, Origin]) -> dict[str, object]:
+    if found.by == "prompt":
+        first, last = _days(found, group)
+        return {"prompt": group, "first_day": first, "last_day": last}
     if found.by != "person":
         return {found.by: _tool_name(group)}
     origin = people.get(group, Origin())
@@ -126,6 +144,11 @@ def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
         f"  tokens {total.input_tokens:,} in, of which {total.cached_tokens:,} cached, and {total.output_tokens:,} out",
         f"  first sign {_times(total.sign_ms)}; answer {_times(total.answer_ms)}",
     ]
+    if total.good or total.bad:
+        found.append(f"  feedback of persons: {total.good:,} good, {total.bad:,} bad")
+    if total.reviewed or total.review_usd:
+        reviews = f"{counted(total.reviewed, 'reviewed run')}, effective {_effective(total)}"
+        found.append(f"  {reviews}; the reviews cost {_usd(total.review_usd)} USD, which is not in the cost above")
     if ignored := total.statuses["ignored"]:
         found.append(f"  events that matched no workflow, which are no runs: {ignored:,}")
     if skipped or total.unmeasured:
@@ -137,8 +160,14 @@ def _group_lines(found: Statistics, people: Mapping[str, Origin]) -> Sequence[st
     ranked = _ranked(found)
     if not ranked:
         return []
-    header = [found.by, "runs", "errors", "answer p50", "p95", "tokens in", "USD"]
+    header = [found.by, "runs", "errors", "answer p50", "p95", "tokens in", "USD", "good/bad", "effective"]
     rows = [[_group_name(found, group, people), *_cells(tally)] for group, tally in ranked[:MOST_ROWS]]
+    if found.by == "prompt":
+        header.append("days")
+        rows = [
+            [*row, " to ".join(dict.fromkeys(_days(found, group)))]
+            for row, (group, _) in zip(rows, ranked[:MOST_ROWS], strict=True)
+        ]
     left_out = len(ranked) - len(rows)
     if left_out:
         rows.append([f"and {left_out:,} more; --json has all", *[""] * (len(header) - 1)])
@@ -151,7 +180,23 @@ def _cells(tally: Tally) -> list[str]:
         usd = f"{usd} + ?"
     p50 = _seconds(percentile(tally.answer_ms, 0.5))
     p95 = _seconds(percentile(tally.answer_ms, 0.95))
-    return [f"{tally.runs:,}", f"{tally.failed:,}", p50, p95, f"{tally.input_tokens:,}", usd]
+    rated = f"{tally.good:,}/{tally.bad:,}"
+    return [f"{tally.runs:,}", f"{tally.failed:,}", p50, p95, f"{tally.input_tokens:,}", usd, rated, _effective(tally)]
+
+
+def _effective(tally: Tally) -> str:
+    """Return the share of effective runs among the reviewed ones, with their number."""
+    share = _share(tally)
+    if share is None:
+        return "-"
+    return f"{100 * share:.0f} % of {tally.reviewed:,}"
+
+
+def _days(found: Statistics, group: str) -> tuple[str, str]:
+    """Return the first and the last day in UTC on which a run of a group was accepted."""
+    first = timestamp(found.oldest[group].accepted_at)
+    last = timestamp(found.newest[group].accepted_at)
+    return first[:_DAY], last[:_DAY]
 
 
 def _group_name(found: Statistics, group: str, people: Mapping[str, Origin]) -> str:

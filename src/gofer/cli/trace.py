@@ -12,6 +12,7 @@ from gofer.cli.arguments import operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.projections.tracing.outline import outline
 from gofer.projections.tracing.whole_trace import whole_trace
+from gofer.projections.words.follow_ups import feedback_lines, review_line
 from gofer.projections.words.steps import Step
 from gofer.projections.words.transcript import harmless, transcript
 from gofer.runtime.listed_record import listed_record
@@ -66,7 +67,12 @@ def _outline(record: RunRecord) -> Sequence[str]:
     if record.status == "damaged":
         status = "damaged"
     spans = whole_trace(record.entries, record.subagents)
-    return outline(record.run, spans, status=status, checks=record.failed_checks)
+    follow_ups = record.progress.follow_ups
+    lines = outline(record.run, spans, status=status, checks=record.failed_checks)
+    lines += [f"  feedback: {harmless(line)}" for line in feedback_lines(follow_ups)]
+    if review := review_line(follow_ups):
+        lines.append(f"  review: {harmless(review)}")
+    return lines
 
 
 def _replay(record: RunRecord) -> Sequence[str]:

@@ -236,6 +236,10 @@ class OwnedRun:
         """Journal the items of the inbox and remove them; an item that was journaled before a crash is only removed."""
         if self.above is not None:
             await self.above.take_inbox()
+        await self.drop(await self.journal_inbox())
+
+    async def journal_inbox(self) -> Sequence[e.Item]:
+        """Journal the items of the inbox that are due, and return them; the caller removes them by `drop`."""
         items = [item for item in await self._inbox() if self._is_due(item)]
         taken = self.progress.taken | self.progress.follow_ups.taken
         for item in items:
@@ -245,7 +249,7 @@ class OwnedRun:
                 self.note(item)
         if items:
             await self.commit()
-            await self._drop(items)
+        return items
 
     def _is_due(self, item: e.Item) -> bool:
         """Return whether the run journals an item now: feedback and the review after its end, the others before."""
@@ -253,12 +257,13 @@ class OwnedRun:
 
     async def drop_late_items(self) -> None:
         """Remove the items that came too late for an ended run, such as a cancellation."""
-        await self._drop([item for item in await self._inbox() if not self._is_due(item)])
+        await self.drop([item for item in await self._inbox() if not self._is_due(item)])
 
     async def _inbox(self) -> Sequence[e.Item]:
         return await inbox.read(self.services.store, self._journal.seal)
 
-    async def _drop(self, items: Sequence[e.Item]) -> None:
+    async def drop(self, items: Sequence[e.Item]) -> None:
+        """Remove journaled items from the inbox."""
         if items:
             await self.services.store.drop_items(self.run, [item.item for item in items])
 

@@ -95,6 +95,16 @@ class HeadFacts:
     review_usd: float | None = None
     """The cost of the review in US dollars, which is not in `usd`; None without a review or a known price."""
 
+    @property
+    def has_feedback(self) -> bool:
+        """Whether a person gave feedback that still counts."""
+        return bool(self.good or self.bad)
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether a review gave a verdict."""
+        return self.effective is not None
+
 
 def encode(facts: HeadFacts) -> str:
     """Return facts as canonical JSON of at most MOST_BYTES, without empty fields."""

@@ -251,6 +251,11 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
     return outcomes
 
 
+def place_of_answer(step: OwnStep, event: Event, reply: Reply, answers: Answers) -> str:
+    """Return the thread in which people reply to a delivered answer; empty if there is none."""
+    return Delivery(step, event, reply, answers).thread
+
+
 def has_no_reply(event: Event, reply: Reply) -> bool:
     """Return whether a run posts nothing where it began, neither an answer nor a failure."""
     return answers_of(event, reply) is None

@@ -24,6 +24,7 @@ from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParke
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
 from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone
+from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.tools.definition import Provenance
 from gofer.values.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
@@ -142,6 +143,7 @@ class Owner:
         await close(step, provenance)
         finished = await deliver(step, event, reply, provenance, concluded)
         await step.look_whether_hidden()
+        await note_delivered(step, event, reply)
         if has_no_reply(event, reply):
             await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
         await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)

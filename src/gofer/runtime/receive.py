@@ -16,6 +16,7 @@ from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted,
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.runtime.cancel import cancel
+from gofer.runtime.receive_feedback import NO_FEEDBACK, take_feedback
 from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
 from gofer.sources.near_miss import near_miss
 from gofer.sources.receiver import (
@@ -24,6 +25,7 @@ from gofer.sources.receiver import (
     Click,
     Handshake,
     Ignored,
+    PossibleFeedback,
     RawRequest,
     Receiver,
     Registration,
@@ -47,7 +49,7 @@ _ELSEWHERE = "an unknown path"
 """Replaces every path without a receiver, so that no text of a sender is counted or logged."""
 _PROBES = frozenset({"no_receiver"})
 """Refusals that any visitor of a public address causes."""
-_UNLOGGED = frozenset({"own_act", "click_too_late"})
+_UNLOGGED = frozenset({"own_act", "click_too_late", "no_feedback"})
 """Codes of expected deliveries. A log line about them would reveal runs, also in private places."""
 _NO_NAMES = (
     "no workflow's conditions are met; no workflow is named, because the delivery may be about a private place: "
@@ -157,10 +159,27 @@ class Ingress:
                     return self._ignore(request.path, ignored)
                 # The response to a valid click is empty.
                 return Reply(200)
+            case PossibleFeedback() as possible:
+                return await self._take_feedback(request.path, possible)
             case Event() as event:
                 if await self.accept(event):
                     return Reply(200, b"Accepted.")
                 return self._unmatched(request.path, event)
+
+    async def _take_feedback(self, path: str, possible: PossibleFeedback) -> Reply:
+        """Take feedback and the event of the same delivery. A reply that is feedback starts no workflow."""
+        outcome = await take_feedback(possible, self.routes.feedback, self.stores, self._tokens)
+        event = possible.event
+        is_feedback = outcome != NO_FEEDBACK
+        if event is not None and not (is_feedback and possible.in_thread):
+            started = await self.accept(event)
+            if started or outcome == "taken":
+                return Reply(200, b"Accepted.")
+            if not is_feedback:
+                return self._unmatched(path, event)
+        if outcome == "taken":
+            return Reply(200, b"Accepted.")
+        return self._ignore(path, outcome)
 
     def _unmatched(self, path: str, event: Event) -> Reply:
         """Return the response to an event that starts no workflow; the log names no workflow of a private place."""

@@ -20,6 +20,7 @@ from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
 from gofer.stores.one_place import Stores
+from gofer.values.amounts import counted
 from gofer.values.errors import Corrupt, Gone, TemporaryError
 from gofer.values.outside import Clock
 
@@ -49,6 +50,20 @@ class Purged:
     """The number of runs whose contents were deleted."""
     forgotten: int = 0
     """The number of runs that were removed completely."""
+    unseen: int = 0
+    """The number of runs with bad feedback that wait for the owners of their workflows, at most BATCH."""
+    oldest_days: int = 0
+    """The days since the oldest of them ended."""
+
+    @property
+    def proposal(self) -> str:
+        """The sentence about runs that wait for their owners; empty if none does."""
+        if not self.unseen:
+            return ""
+        age = counted(self.oldest_days, "day")
+        if self.unseen == 1:
+            return f"1 run with bad feedback, {age} old, waits for its owner: gofer feedback"
+        return f"{self.unseen:,} runs with bad feedback, the oldest {age} old, wait for their owners: gofer feedback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,9 @@ class Purger:
     async def _attempt(self, work: Callable[[], Awaitable[object]], logged: str = "") -> str:
         """Call `work` and return the text of its error, or an empty text. The error is logged unless it is `logged`."""
         try:
-            await work()
+            purged = await work()
+            if isinstance(purged, Purged) and purged.proposal:
+                _log.info("%s", purged.proposal)
         except (TemporaryError, Corrupt) as error:
             if str(error) != logged:
                 _log.warning("the purge was not completed, and is repeated: %s", error)
@@ -112,7 +129,24 @@ class Purger:
             forgotten += len(old)
         if forgotten:
             await self.stores.journals.scrub()
-        return Purged(deleted, forgotten)
+        unseen = await self._unseen()
+        return Purged(deleted, forgotten, unseen=len(unseen), oldest_days=self._days_since(unseen))
+
+    async def _unseen(self) -> Sequence[Head]:
+        """Return runs with bad feedback whose owners have not looked, oldest first.
+
+        A run whose place became private meanwhile is not listed, so its contents do not wait for a person.
+        """
+        found = await self._ended("unseen", 0)
+        for head in found:
+            if head.private:
+                await self.stores.journals.retain(head.run, "unseen", "due")
+        return [head for head in found if not head.private]
+
+    def _days_since(self, heads: Sequence[Head]) -> int:
+        """Return the whole days since the first of some runs ended; 0 without runs."""
+        now = int(self.clock.now() * 1000)
+        return max((now - head.updated_at for head in heads), default=0) // DAY_MS
 
     async def _delete_due(self, days: int) -> int:
         """Delete a batch of due runs; return their number."""
@@ -193,7 +227,21 @@ async def _empty_subagents(run: str, store: Store) -> None:
 
 
 async def keep(run: str, store: Store, *, wanted: bool) -> bool:
-    """Protect a run from deletion, or end the protection if not `wanted`; return False if it is too late."""
-    if wanted:
-        return await store.retain(run, "due", "kept") == "kept"
-    return await store.retain(run, "kept", "due") == "due"
+    """Protect a run from deletion, or end the protection if not `wanted`; return False if it is too late.
+
+    Bad feedback on a run that a person keeps counts as seen.
+    """
+    if not wanted:
+        return await store.retain(run, "kept", "due") in ("due", "unseen")
+    if await store.retain(run, "unseen", "kept") == "kept":
+        return True
+    return await store.retain(run, "due", "kept") == "kept"
+
+
+async def end_waiting(run: str, store: Store) -> bool:
+    """Let the contents of a run with bad feedback be deleted when they are due, because its owner has looked.
+
+    Return False if the run did not wait for its owner.
+    """
+    head = await store.head(run)
+    return head is not None and head.retention == "unseen" and await store.retain(run, "unseen", "due") == "due"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain
+from typing import Literal
 
 from gofer.journal import entries as e
 from gofer.journal.coordination import Head, HeadStatus
@@ -45,13 +46,17 @@ class Wanted:
     skill: str = ""
     check: str = ""
     """The name of a failed check."""
+    feedback: Literal["", "good", "bad", "any"] = ""
+    """The feedback that a person gave."""
+    not_effective: bool = False
+    """Whether a review has to have found that the run was not effective."""
     text: str = ""
     """Words that all stand in the run, in any order."""
 
     @property
     def is_about_facts(self) -> bool:
         """Whether the facts of a run decide about a condition."""
-        return bool(self.tool or self.skill or self.check)
+        return bool(self.tool or self.skill or self.check or self.feedback or self.not_effective)
 
     def holds_of(self, facts: HeadFacts) -> bool:
         """Return whether the facts of a run meet the conditions about them."""
@@ -59,7 +64,20 @@ class Wanted:
             (not self.tool or self.tool in facts.tools)
             and (not self.skill or self.skill in facts.skills)
             and (not self.check or self.check in facts.checks)
+            and (not self.not_effective or facts.effective is False)
+            and self._has_feedback(facts)
         )
+
+    def _has_feedback(self, facts: HeadFacts) -> bool:
+        match self.feedback:
+            case "":
+                return True
+            case "good":
+                return facts.good > 0
+            case "bad":
+                return facts.bad > 0
+            case "any":
+                return facts.has_feedback
 
     def order(self, head: Head) -> tuple[int, str]:
         """Return the key that sorts found runs."""

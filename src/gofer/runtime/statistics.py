@@ -16,7 +16,7 @@ from gofer.journal.coordination import DAY_MS, Head
 from gofer.journal.head_facts import HeadFacts, ToolCount
 from gofer.runtime.run_readings import RunReadings
 
-By = Literal["workflow", "person", "week", "tool", "skill"]
+By = Literal["workflow", "person", "week", "tool", "skill", "prompt"]
 """The groups of runs."""
 Measure = Literal["llm_calls", "owned_ms", "plan_calls", "equal_calls"]
 """The facts of a run that checks limit."""
@@ -49,6 +49,15 @@ class Tally:
     """The cost of the runs with a known cost."""
     unpriced: int = 0
     """The runs whose cost is not known."""
+    good: int = 0
+    bad: int = 0
+    """The persons who gave good and bad feedback, counted once for each run."""
+    reviewed: int = 0
+    """The runs with the verdict of a review."""
+    effective: int = 0
+    """The reviewed runs that were effective."""
+    review_usd: float = 0.0
+    """The known cost of reviews, which is in no other cost."""
     owned_ms: int = 0
     measured: "dict[Measure, array[int]]" = field(default_factory=lambda: {name: array("q") for name in MEASURES})
     """What the limits of checks are set by, one value for each run."""
@@ -81,10 +90,18 @@ class Tally:
         self.skills.update(facts.skills)
         self._add_tools(facts.tools)
         self._add_use(facts)
+        self._add_follow_ups(facts)
         if facts.sign_ms is not None:
             self.sign_ms.append(facts.sign_ms)
         if facts.answer_ms is not None:
             self.answer_ms.append(facts.answer_ms)
+
+    def _add_follow_ups(self, facts: HeadFacts) -> None:
+        self.good += facts.good
+        self.bad += facts.bad
+        self.reviewed += facts.is_reviewed
+        self.effective += facts.effective is True
+        self.review_usd += facts.review_usd or 0.0
 
     def _add_tools(self, tools: Mapping[str, ToolCount]) -> None:
         for name, count in tools.items():
@@ -125,9 +142,12 @@ class Statistics:
     by: By
     total: Tally = field(default_factory=Tally)
     groups: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    """The runs by group: the name of a workflow, tool or skill, a week such as `2026-W48`, or the token of a person."""
+    """The runs by group: the name of a workflow, tool or skill, a week such as `2026-W48`, the token of a person, or
+    a workflow and the version of its prompt."""
     newest: dict[str, Head] = field(default_factory=dict[str, Head])
     """The newest run of each group."""
+    oldest: dict[str, Head] = field(default_factory=dict[str, Head])
+    """The oldest run of each group."""
     days: dict[int, Day] = field(default_factory=dict[int, Day])
     """The days with runs, by their number since 1970."""
 
@@ -139,6 +159,9 @@ class Statistics:
             newest = self.newest.setdefault(group, head)
             if head.accepted_at > newest.accepted_at:
                 self.newest[group] = head
+            oldest = self.oldest.setdefault(group, head)
+            if head.accepted_at < oldest.accepted_at:
+                self.oldest[group] = head
         if head.status != "ignored":
             day = self.days.setdefault(head.accepted_at // DAY_MS, Day())
             day.runs += 1
@@ -171,6 +194,9 @@ def groups_of(by: By, head: Head, facts: HeadFacts | None) -> Sequence[str]:
             return list(facts.tools)
         case "skill":
             return facts.skills
+        case "prompt":
+            # Only a review knows the version of the prompt.
+            return [f"{head.workflow} {facts.prompt}"] if facts.prompt else ()
         case _:
             assert_never(by)
 

@@ -20,7 +20,7 @@ from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
-from gofer.runtime.follow_ups import take_follow_ups
+from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.run_reports import (
@@ -128,9 +128,9 @@ class Worker:
         head = await self.services.store.head(queue_message.run)
         # Also when that run has ended: its message may be the only one that leads to the next run.
         busy = head is not None and not await self._continue_conversation(head.conversation, queue_message, deadline)
-        if head is not None and busy and head.status == "parked":
-            # The worker with the lease will not look for parked runs afterwards, and may just be parking this one. So
-            # this message is replaced by a new one, which starts counting its receives from one.
+        if head is not None and busy and await is_left_alone(head, self.services.store):
+            # The worker with the lease will not look for this run afterwards. So this message is replaced by a new one,
+            # which starts counting its receives from one.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
 
@@ -330,6 +330,7 @@ class Worker:
                 elif not step.is_private:
                     log_end(head, left, seconds)
                     log_failed_checks(head, step.progress)
+                    await look_for_follow_ups(step, self.queue)
             case RunParked(until=until):
                 await self._write_head(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that arrived before the head was written was enqueued while this worker had the run.

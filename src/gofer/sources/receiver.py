@@ -76,6 +76,8 @@ IgnoredCode = Literal[
     "conditions",
     "nothing_to_stop",
     "click_too_late",
+    "no_feedback",
+    "feedback_too_late",
     "rate_limited",
     "tokens_revoked",
     "uninstalled",
@@ -131,7 +133,32 @@ class Click:
     """The time of the press in unix milliseconds, by the source's clock."""
 
 
-Arrival: TypeAlias = Event | Stop | Click | Handshake | Registration | Ignored
+@dataclass(frozen=True, slots=True)
+class PossibleFeedback:
+    """An emoji on a message of Gofer's, or a reply that begins with an emoji.
+
+    It is feedback if the settings name the emoji and Gofer answered there.
+    """
+
+    source: str
+    on: tuple[str, ...]
+    """The identity of the message, or of the thread, as the source's `Messages.identity` names it."""
+    emoji: str
+    """The name of the emoji without colons."""
+    actor: Actor
+    at: int
+    """The time of the act in unix microseconds, by the source's clock."""
+    in_thread: bool = False
+    """Whether it is a reply in the thread `on`. If it is feedback, it starts no workflow."""
+    withdrawn: bool = False
+    """Whether the person took the emoji back."""
+    words: str = ""
+    """The words after the emoji."""
+    event: Event | None = None
+    """The event that the same delivery is; None if it starts no workflow in any case."""
+
+
+Arrival: TypeAlias = Event | Stop | Click | PossibleFeedback | Handshake | Registration | Ignored
 """The possible meanings of a delivery."""
 
 

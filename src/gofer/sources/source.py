@@ -114,6 +114,8 @@ class Messages:
     """Returns the call that deletes a written message."""
     attach: Callable[[str, str, str], OwnCall]
     """Returns the call that attaches a file, from the thread, the file's name and its text."""
+    identity: Callable[[Event, Details, str], tuple[str, ...]]
+    """Returns the receiver's names of a written message, or of the thread that is given; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ ASKING = frozenset(spec.kinds[0].source for spec in TRIGGERS if spec.asks)
 """The sources in which Gofer can ask the person who started a run about any destination."""
 CLIENTS: Sequence[str] = [client for spec in TRIGGERS for client in spec.clients]
 """Python packages of clients for the sources."""
+STOP_SIGNS = frozenset(emoji for spec in TRIGGERS for emoji in spec.stop_signs)
+"""The names of the emoji with which people stop a run."""
 WORKPLACE_NAME = "Slack"
 """The name of the workplace: the system in which Gofer reaches the people of the company."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}

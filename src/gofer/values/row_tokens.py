@@ -62,6 +62,14 @@ class Tokens:
         """Return the name of a memo that the runs of a source share for one use."""
         return self._mac(use, *names)
 
+    def answer(self, source: str, *message: str) -> str:
+        """Return the name of the memo that leads from a message of an answer to its run."""
+        return self._mac("answer", source, *message)
+
+    def answered_thread(self, source: str, *thread: str) -> str:
+        """Return the name of the memo that leads from a thread to the run that answered there last."""
+        return self._mac("answered", source, *thread)
+
     def value(self, page: str, property_id: str, value: str | None) -> str:
         """Return the fingerprint of a page property's value, as such a memo stores it."""
         return self._mac("value", page, property_id, value)

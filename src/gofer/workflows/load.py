@@ -9,6 +9,7 @@ from typing import cast
 from gofer.models.served_model import LookUp, ServedModel
 from gofer.values.errors import ConfigError
 from gofer.workflows.allowed_skills import granted_skills
+from gofer.workflows.feedback_emoji import KEY, FeedbackEmoji
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
@@ -95,8 +96,13 @@ class Catalog:
     """The scripts of the workflows, by file."""
 
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
-        """Return the compiled routes: workflows and their conditions by the kind of event that starts them."""
+        """Return the compiled routes: workflows and their conditions by the kind of event that starts them.
+
+        Emoji for feedback that differ from the defaults are one more item, which `read_routes` knows.
+        """
         compiled: dict[str, list[tuple[str, Where]]] = {}
+        if (emoji := self.defaults.feedback.emoji) != FeedbackEmoji():
+            compiled[KEY] = [*emoji.compiled()]
         for name, loaded in sorted(self.workflows.items()):
             for trigger in loaded.workflow.when:
                 for kind, where in trigger.routes(loaded.workflow.who):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.journal.entries import Route
+from gofer.workflows.feedback_emoji import KEY, FeedbackEmoji, read_emoji
 
 Where = Mapping[str, Sequence[str]]
 """Conditions: each fact must match one of its words; `*` in a word matches any text."""
@@ -16,6 +17,8 @@ class Routes:
     """The routes of all workflows, by kind of event."""
 
     by_kind: Mapping[str, "_KindRoutes"] = field(default_factory=dict[str, "_KindRoutes"])
+    feedback: FeedbackEmoji = field(default_factory=FeedbackEmoji)
+    """The emoji that are feedback on answers."""
 
     def matching(self, kind: str, facts: Mapping[str, object]) -> Sequence[Route]:
         """Return the routes that an event with these facts matches, sorted by workflow name.
@@ -121,7 +124,9 @@ def overlap(one: str, other: str) -> bool:
 def read_routes(compiled: object) -> Routes:
     """Return the routes of the compiled JSON that `workflows.load` makes: `{kind: [[workflow, where], …]}`."""
     kinds = cast(Mapping[str, Sequence[tuple[str, Where]]], compiled)
-    return Routes({kind: _indexed([Route(*item) for item in items]) for kind, items in kinds.items()})
+    routes = {kind: [Route(*item) for item in items] for kind, items in kinds.items()}
+    emoji = read_emoji(routes.pop(KEY, ()))
+    return Routes({kind: _indexed(items) for kind, items in routes.items()}, emoji)
 
 
 def _indexed(unordered: Sequence[Route]) -> _KindRoutes:

@@ -17,6 +17,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.served_model import LookUp
 from gofer.workflows.check_limits import Checks
+from gofer.workflows.feedback_form import Feedback
 from gofer.workflows.foreign_keys import workflow_keys
 from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
@@ -328,6 +329,8 @@ class Defaults(Strict):
     """The limits of one person over all workflows together."""
     limits_per_workflow: Allowance = Allowance()
     """The limits of all runs of one workflow together. A workflow may override each key."""
+    feedback: Feedback = Feedback()
+    """The emoji with which people say what they think of an answer."""
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
     ai_logs: str = ""

@@ -85,6 +85,8 @@ class TriggerSpec:
     """Whether Gofer can ask the person who started a run about destinations that are not listed."""
     clients: Sequence[str] = ()
     """Python clients of the source, which scripts must not import."""
+    stop_signs: frozenset[str] = frozenset()
+    """The names of the emoji with which people stop a run."""
 
 
 class Trigger(Strict):

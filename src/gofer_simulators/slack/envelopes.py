@@ -124,7 +124,8 @@ def reaction_envelopes(
         "item": {"type": "message", "channel": message.channel, "ts": message.ts},
         "event_ts": event_ts,
     }
-    if message.user and not message.bot_id:
+    # Messages that an app posts with its token have the user of its bot. Messages of incoming webhooks have no user.
+    if message.user:
         event["item_user"] = message.user
     return _if_received(workspace, workspace.channel(message.channel), event, event_ts)
 

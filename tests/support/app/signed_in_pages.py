@@ -30,11 +30,23 @@ class SignedInPages:
 
     async def get(self, user: str, path: str, accept: str = "application/json") -> httpx2.Response:
         """Return a page as a user of Slack who signs in for it."""
-        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=self.app), base_url=PAGES) as browser:
+        async with self.signed_in(user) as browser:
+            return await browser.get(path, headers={"accept": accept})
+
+    @asynccontextmanager
+    async def signed_in(self, user: str) -> AsyncGenerator[httpx2.AsyncClient]:
+        """Yield the browser of a user of Slack who signed in."""
+        async with self.stranger() as browser:
             begun = await browser.get("/sign-in?to=/runs")
             agreed = await self.slack.get(f"{begun.headers['location']}&as={user}")
             await browser.get(agreed.headers["location"].removeprefix(PAGES))
-            return await browser.get(path, headers={"accept": accept})
+            yield browser
+
+    @asynccontextmanager
+    async def stranger(self) -> AsyncGenerator[httpx2.AsyncClient]:
+        """Yield the browser of a person who did not sign in."""
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=self.app), base_url=PAGES) as browser:
+            yield browser
 
 
 @asynccontextmanager

@@ -116,7 +116,7 @@ class MemoryWorker:
                 raise SlackRefusal("chat.update", "message_not_found")
             self.edits.append(arguments.text)
             self.posted[int(float(arguments.ts)) - 1] = arguments.text
-            return ToolResult("Changed", "changed")
+            return ToolResult("Changed", "changed", {"channel": "C1", "ts": arguments.ts})
 
         async def person(call: Call, arguments: GetUser) -> ToolResult:
             if self.unknown:

@@ -73,7 +73,7 @@ def test_explained_post_has_one_deduplication_key_for_every_event_type() -> None
         (with_event(user="U0GOFER0"), "Gofer wrote it", "U0GOFER0", True),
         (with_event(type="message", text="hello"), "no workflow listens to slack.message", "U0NEWCO0", False),
         (with_event(type="message", text="hello", hidden=True), "it is a hidden message", "U0NEWCO0", False),
-        (with_event(type="reaction_removed"), "events of type 'reaction_removed' start nothing", "U0NEWCO0", False),
+        (with_event(type="reaction_removed"), "it is no feedback on an answer", "U0NEWCO0", False),
         (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),
         (with_event(type="reaction_added", item={"type": "file"}), "it is not on a message", "U0NEWCO0", False),
         (

@@ -3,12 +3,13 @@
 import pytest
 
 from gofer.journal import inbox
+from gofer.journal.coordination import Head
 from gofer.journal.entries import FeedbackGiven, Item, RunCancelled, RunReviewed
 from gofer.journal.head_facts import decode
 from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
 from support.engine.memory_run import says
-from support.runtime.memory_worker import MemoryWorker, memory_worker
+from support.runtime.memory_worker import CONVERSATION, Crashed, MemoryWorker, memory_worker
 
 pytestmark = pytest.mark.anyio
 
@@ -98,3 +99,64 @@ async def test_feedback_before_the_end_is_journaled_after_the_end() -> None:
     facts = decode(head.facts)
     assert facts is not None
     assert facts.good == 1
+
+
+async def head_of(made: MemoryWorker, run: str = "run1") -> Head:
+    head = await made.store.head(run)
+    assert head is not None
+    return head
+
+
+async def test_bad_feedback_before_the_end_keeps_the_run() -> None:
+    made = memory_worker(says("Hello."))
+    await made.accept("run1", private=False)
+    await inbox.put(made.store, "run1", "feedback-1", BAD)
+    await made.work_once()
+    assert (await head_of(made)).retention == "unseen"
+
+
+async def test_seen_run_stays_due_until_new_bad_feedback() -> None:
+    made = await ended()
+    await send(made, "feedback-1", BAD)
+    await made.store.retain("run1", "unseen", "due")
+    await send(made, "review", REVIEW)
+    await send(made, "feedback-2", FeedbackGiven("good", "U2"))
+    assert (await head_of(made)).retention == "due"
+    await send(made, "feedback-3", FeedbackGiven("bad", "U2"))
+    assert (await head_of(made)).retention == "unseen"
+
+
+async def test_head_and_retention_are_written_by_the_next_owner_after_a_crash() -> None:
+    made = await ended()
+    await inbox.put(made.store, "run1", "feedback-1", BAD)
+    await made.queue.enqueue("run1")
+    put_head = made.store.put_head
+
+    async def crash(head: Head) -> None:
+        raise Crashed
+
+    made.store.put_head = crash
+    assert isinstance((await made.work_once_or_crash())[0], Crashed)
+    made.store.put_head = put_head
+    await made.queue.enqueue("run1")
+    made.clock.advance(120)
+    await made.work_once()
+    head = await head_of(made)
+    facts = decode(head.facts)
+    assert facts is not None
+    assert (facts.bad, head.retention) == (1, "unseen")
+    entries = [recorded.entry for recorded in await read_journal("run1", made.store, made.blobs)]
+    assert len([entry for entry in entries if isinstance(entry, FeedbackGiven)]) == 1
+
+
+async def test_feedback_is_taken_after_another_run_of_the_conversation() -> None:
+    made = await ended()
+    await made.store.lease(CONVERSATION, "another worker", made.clock.now(), 3)
+    await inbox.put(made.store, "run1", "feedback-1", BAD)
+    await made.queue.enqueue("run1")
+    await made.work_once()
+    assert len(await made.store.items("run1")) == 1
+    made.clock.advance(6)
+    await made.work_once()
+    assert await made.store.items("run1") == []
+    assert (await head_of(made)).retention == "unseen"

@@ -16,7 +16,7 @@ from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, 
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.store import Store
-from gofer.runtime.retention import DAYS, Purged, Purger, keep
+from gofer.runtime.retention import DAYS, Purged, Purger, end_waiting, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -381,3 +381,23 @@ async def test_memos_are_purged_after_a_year() -> None:
     archive.clock.advance(1)
     await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert await archive.store.memo("k") is None
+
+
+async def test_run_with_bad_feedback_is_proposed_and_deleted_only_after_its_owner_looked() -> None:
+    made = Archive()
+    for run in ("a", "b", "c"):
+        await made.add(run, retention="unseen")
+    await made.add("hidden", private=False, retention="unseen")
+    await made.store.hide("hidden")
+    purged = await made.purge(after=47)
+    assert purged.proposal == (
+        "3 runs with bad feedback, the oldest 47 days old, wait for their owners: gofer feedback"
+    )
+    assert await end_waiting("a", made.store)
+    assert await keep("b", made.store, wanted=True)
+    assert not await end_waiting("b", made.store)
+    purged = await made.purge()
+    assert (purged.unseen, await made.contents("a"), await made.contents("b")) == (1, "forgotten", "there")
+    assert await made.contents("c") == "there"
+    # The place of this run became private, so its contents wait for no person.
+    assert await made.contents("hidden") == "forgotten"

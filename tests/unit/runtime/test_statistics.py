@@ -165,3 +165,21 @@ def test_percentile_of_no_values_is_unknown() -> None:
 
 def test_week_is_the_iso_week_in_utc() -> None:
     assert week_of(1_795_262_400_000) == "2026-W47"
+
+
+async def test_feedback_and_reviews_are_counted_by_version_of_the_prompt_with_days() -> None:
+    made = memory_worker()
+    reviewed = replace(FACTS, good=1, bad=2, effective=True, prompt="ab" * 6, review_usd=0.5)
+    await made.store.create_head(head("a", at=DAY_MS, facts=reviewed))
+    await made.store.create_head(head("b", at=3 * DAY_MS, facts=replace(reviewed, effective=False, bad=0)))
+    await made.store.create_head(head("c"))
+    found = await counted(made, "prompt")
+    total = found.total
+    assert (total.good, total.bad, total.reviewed, total.effective) == (2, 2, 2, 1)
+    # The cost of reviews is in no other cost.
+    assert (total.usd, total.review_usd) == (0.75, 1.0)
+    assert [*found.groups] == [f"answer-here {'ab' * 6}"]
+    found.until = 4 * DAY_MS
+    (row,) = [line for line in lines(found, 0, {}) if "abab" in line]
+    assert row.split()[-9:] == ["0.5000", "2/2", "50", "%", "of", "2", "1970-01-02", "to", "1970-01-04"]
+    assert "the reviews cost 1.00 USD, which is not in the cost above" in "\n".join(lines(found, 0, {}))

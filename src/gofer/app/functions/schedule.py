@@ -65,6 +65,8 @@ class Ticking:
             case {"purge": True}:
                 (await self.timed.now()).measure_tokens(self.clock.now())
                 purged = await self.purger.purge()
+                if purged.proposal:
+                    _log.info("%s", purged.proposal)
                 return {"deleted": purged.deleted, "forgotten": purged.forgotten}
             case {"workflow": str(), "schedule": str(), "at": str()} as due:
                 return await self._begin(due)

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from typing_extensions import override
 
+from gofer.runtime.feedback import OPERATOR_ID
 from gofer.runtime.run_reader import Operator, Reader
 from gofer.sources.serving import Members, PageRefused
 from gofer.values.errors import TemporaryError
@@ -26,6 +28,18 @@ class Readers(Protocol):
 
     def footer(self, request: Request) -> str:
         """Return the HTML that ends each page."""
+        ...
+
+    def person(self, request: Request) -> str:
+        """Return the id of the person who sent a request."""
+        ...
+
+    def form_token(self, request: Request) -> str:
+        """Return the token for the forms of a page; empty if they need none."""
+        ...
+
+    def wrote(self, request: Request, token: str) -> bool:
+        """Return whether a form comes from a page of Gofer, and not from a page of another site."""
         ...
 
 
@@ -74,3 +88,17 @@ class LocalReaders(Readers):
     @override
     def footer(self, request: Request) -> str:
         return ""
+
+    @override
+    def person(self, request: Request) -> str:
+        return OPERATOR_ID
+
+    @override
+    def form_token(self, request: Request) -> str:
+        return ""
+
+    @override
+    def wrote(self, request: Request, token: str) -> bool:
+        # Browsers send the origin with each form. Programs send none, and browsers let no site imitate them.
+        origin = request.headers.get("origin")
+        return origin is None or urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()

@@ -6,6 +6,7 @@ from typing import cast
 
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.tracing.whole_trace import whole_trace
+from gofer.projections.words.follow_ups import feedback_json, review_json
 from gofer.projections.words.step_details import checks_of, eval_of, grades_of, usage_of
 from gofer.projections.words.steps import AgentSetup, Step, cut
 from gofer.runtime.run_record import RunRecord
@@ -39,6 +40,8 @@ def run_json(record: RunRecord) -> Mapping[str, object]:
         "checks": checks_of(progress),
         "eval": eval_of(progress),
         "grades": grades_of(progress),
+        "feedback": feedback_json(progress.follow_ups),
+        "review": review_json(progress.follow_ups),
         "usage": usage_of(progress, progress.last_at),
         "links": links(record),
         "replay": record.replay_command,

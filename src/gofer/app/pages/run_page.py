@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from gofer.app.pages.feedback_form import follow_ups_html, form_html
 from gofer.app.pages.grade_table import grade_table
 from gofer.app.pages.run_api import links
 from gofer.journal.purposes import is_own
@@ -104,11 +105,13 @@ def heading(record: RunRecord) -> str:
     return f'{escape(record.progress.workflow)} <span class="{status}">{escape(status)}</span>'
 
 
-def body(record: RunRecord) -> str:
-    """Return the page of a run as HTML, without its frame."""
+def body(record: RunRecord, token: str = "") -> str:
+    """Return the page of a run as HTML, without its frame. `token` goes into the form for feedback."""
     parts = [
         _facts(record),
         _notes(record),
+        follow_ups_html(record),
+        form_html(record, token),
         grade_table(record),
         _asked_and_answered(record),
         _switch(),

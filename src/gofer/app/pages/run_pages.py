@@ -15,21 +15,26 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.pages import grade_table, run_page
+from gofer.app.pages.feedback_form import PostedFeedback, is_json, read_posted
 from gofer.app.pages.page_frame import absent, for_program, html_page, refusal
 from gofer.app.pages.readers import LocalReaders, PlaceUnknown, Readers
 from gofer.app.pages.run_api import prompt_json, run_json, trace_json
+from gofer.journal.feedback_entries import FeedbackGiven, FeedbackOrigin
+from gofer.journal.lineage import root_of
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.tracing.trace import timestamp
+from gofer.runtime.feedback import give
 from gofer.runtime.run_reader import OPERATOR, Ambiguous, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.stores.one_place import Stores
-from gofer.values.errors import Corrupt, Gone
-from gofer.values.outside import Clock
+from gofer.values.errors import BadRequest, Corrupt, Gone
+from gofer.values.outside import Clock, random_id
 from gofer.workflows.load import Catalog
 
 _DIGITS = 9
 """The most digits of the number of a step in a query."""
+_NOT_OURS = "The feedback was not taken. Give it on the page of the run."
 _NO_STEP = "The parameter `after` is no number of a step; use the path in `next`, or leave it out."
 
 
@@ -54,6 +59,7 @@ class Pages:
             Route("/runs", self.runs, methods=["GET"]),
             Route("/runs/{run}", self.run, methods=["GET"]),
             Route("/runs/{run}/trace", self.trace, methods=["GET"]),
+            Route("/runs/{run}/feedback", self.feedback, methods=["POST"]),
             Route("/runs/{run}/prompt", self.run_prompt, methods=["GET"]),
             Route("/prompts/{workflow}", self.prompt, methods=["GET"]),
         ]
@@ -86,8 +92,37 @@ class Pages:
         heading = run_page.heading(record)
         footer = self.readers.footer(request)
         # On a thread, because the steps of a long run take seconds, and receivers and runs continue meanwhile.
-        body = await asyncio.to_thread(run_page.body, record)
+        body = await asyncio.to_thread(run_page.body, record, self.readers.form_token(request))
         return html_page(title, body, footer, heading=heading, style=run_page.STYLE + grade_table.STYLE)
+
+    async def feedback(self, request: Request) -> Response:
+        """Take feedback on one run, from its page or as JSON from a program."""
+        footer = self.readers.footer(request)
+        try:
+            posted = await read_posted(request)
+            if not self.readers.wrote(request, posted.token):
+                raise BadRequest(403, _NOT_OURS)
+            record = await self._record(request)
+            if isinstance(record, Response):
+                return record
+            if record.progress.private:
+                return absent(request)
+            await self._give(record, posted, request)
+        except BadRequest as error:
+            return refusal(request, "No feedback", str(error), footer, error.status)
+        if is_json(request):
+            return JSONResponse({"run": record.run, "verdict": posted.verdict}, 202)
+        link = f'<p>The page of the run shows it within seconds. <a href="/runs/{record.run}">Back to the run</a>'
+        return html_page("Your feedback is stored", link, footer)
+
+    async def _give(self, record: RunRecord, posted: PostedFeedback, request: Request) -> None:
+        if root_of(record.run) != record.run:
+            raise BadRequest(409, f"This is the run of a subagent. Give feedback on run {root_of(record.run)}.")
+        origin: FeedbackOrigin = "page"
+        if is_json(request):
+            origin = "api"
+        given = FeedbackGiven(posted.verdict, self.readers.person(request), words=posted.words, origin=origin)
+        await give(record.run, record.progress, given, self.stores, now=self.clock.now(), act=random_id())
 
     async def trace(self, request: Request) -> Response:
         """Return the steps and the spans of one run as JSON: `?full=1` adds all words, `?after=N` continues a list."""

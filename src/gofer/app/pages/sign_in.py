@@ -140,7 +140,7 @@ class SignIn:
     @property
     def readers(self) -> SignedInReaders:
         """Return the readers for the pages behind the sign-in."""
-        return SignedInReaders(self.sessions, self.identities.members, self.report)
+        return SignedInReaders(self.sessions, self.identities.members, self.report, self._is_ours)
 
     def routes(self) -> list[Route]:
         """Return the routes to sign in and out."""
@@ -152,7 +152,7 @@ class SignIn:
 
     def guard(self, pages: Sequence[Route]) -> list[Route]:
         """Return the same pages for members only. A person without a session is sent to sign in first."""
-        return [Route(page.path, self._guarded(page.endpoint), methods=["GET"]) for page in pages]
+        return [Route(page.path, self._guarded(page.endpoint), methods=page.methods or ["GET"]) for page in pages]
 
     async def begin(self, request: Request) -> Response:
         """Redirect the browser to the system in which people sign in."""
@@ -241,7 +241,7 @@ class SignIn:
 
     def _guarded(self, page: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:
-            to = _own(request.url.path)
+            to = _own(request.url.path.removesuffix("/feedback"))
             try:
                 session = await self.sessions.current(request)
                 if session is None:

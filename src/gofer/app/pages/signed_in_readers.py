@@ -33,6 +33,8 @@ class SignedInReaders(Readers):
     members: Members
     report: Callable[[PageRefused], None]
     """Called with each refusal that hides something from a reader."""
+    is_ours: Callable[[Request], bool]
+    """Returns whether the browser names no other site as the origin of a form."""
 
     @override
     def reader(self, request: Request) -> Reader:
@@ -62,6 +64,25 @@ class SignedInReaders(Readers):
             f'<form method="post" action="{SIGN_OUT}"><input type="hidden" name="{TOKEN}" value="{escape(token)}">'
             "<p><button>Sign out</button></form>"
         )
+
+    @override
+    def person(self, request: Request) -> str:
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        return session.user
+
+    @override
+    def form_token(self, request: Request) -> str:
+        session = self.sessions.read(request)
+        if session is None:
+            return ""
+        return self.sessions.form_token(session)
+
+    @override
+    def wrote(self, request: Request, token: str) -> bool:
+        session = self.sessions.read(request)
+        return session is not None and self.is_ours(request) and self.sessions.wrote(session, token)
 
     async def is_in(self, request: Request, place: str) -> bool:
         """Return whether the reader is a full member and in a place now. False if the system does not answer."""

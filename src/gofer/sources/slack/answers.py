@@ -47,6 +47,14 @@ def _attach(thread: str, name: str, text: str) -> OwnCall:
     return OwnCall(ATTACH, {"name": name, "text": text, **_thread(thread)})
 
 
+def _identity(event: Event, posted: Details, thread: str) -> tuple[str, ...]:
+    match posted:
+        case {"channel": str(channel), "ts": str(ts)}:
+            return event.place.get("team", ""), channel, thread or ts
+        case _:
+            return ()
+
+
 def _in_place(thread: str, text: str) -> OwnCall:
     return OwnCall(IN_PLACE, {"text": text, "thread_ts": thread})
 
@@ -81,7 +89,7 @@ ANSWERS = Answers(
     compose,
     _write,
     tools=(POST, EDIT, ATTACH, DELETE),
-    messages=Messages(thread_of, _below, _edit, _delete, _attach),
+    messages=Messages(thread_of, _below, _edit, _delete, _attach, _identity),
     private=PrivateWords(split, _in_place, _direct),
 )
 CHANNELS = Channels(channel_of, _post)

@@ -9,6 +9,7 @@ from gofer.sources.receiver import Arrival, RawRequest, Receiver, Registering, i
 from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, ReceiverSpec
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
+from gofer.sources.slack.delivery import text_as_seen
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import (
@@ -95,11 +96,6 @@ def _written(fact: str, words: Sequence[str]) -> Sequence[str]:
     return [f'"#{word}"' if word.strip("*") and not word.isupper() else word for word in words]
 
 
-def _text_as_seen(text: str) -> str:
-    """Return a text as its author sees it. Slack escapes exactly three characters as HTML entities."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-
-
 EVENTS = EventSpec(
     places={"channel_id": "channels", "channels": "channels"},
     # The place of this event is the created channel.
@@ -107,7 +103,7 @@ EVENTS = EventSpec(
     read_later={"channels": "the name of the channel", "followed": "the earlier answers in this thread"},
     clause=_clause,
     written=_written,
-    said=_text_as_seen,
+    said=text_as_seen,
 )
 SLACK = ReceiverSpec(
     source="slack",

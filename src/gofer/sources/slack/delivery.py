@@ -79,5 +79,10 @@ def is_bot(fields: Fields) -> bool:
     return bool(by_bot) or fields.get("user") == "USLACKBOT"
 
 
+def text_as_seen(text: str) -> str:
+    """Return a text as its author sees it. Slack escapes exactly three characters as HTML entities."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 def _app(fields: Fields) -> str:
     return as_text(fields.get("app_id")) or as_text(as_object(fields.get("bot_profile")).get("app_id"))

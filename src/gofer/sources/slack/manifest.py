@@ -9,7 +9,7 @@ from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.interactivity import PATH
 from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.source_context import READ_CHANNEL, READ_THREAD
-from gofer.sources.slack.subscriptions import INSTALLATION, STOPPING, SUBSCRIPTIONS
+from gofer.sources.slack.subscriptions import FEEDBACK, INSTALLATION, STOPPING, SUBSCRIPTIONS
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.grants import names_group
@@ -22,6 +22,8 @@ POSTING_DIRECT = "slack_post_direct"
 """The tool that writes to the messages tab."""
 STOP = "stopping"
 """The name under which scopes for stopping runs are listed."""
+OPINION = "feedback"
+"""The name under which scopes for feedback on answers are listed."""
 ASKING = "approvals"
 """The name under which scopes of approval tools are listed. Workflow files do not name these tools."""
 DESCRIPTION = "Does small jobs where colleagues ask for them, by the workflows in this company's repository."
@@ -38,6 +40,7 @@ def needed(workflows: Iterable[Workflow], tools: Iterable[AnyTool]) -> Mapping[s
     by_user |= {kind: SUBSCRIPTIONS[kind].scopes for kind in _kinds(workflows)}
     if _kinds(workflows):
         by_user[STOP] = STOPPING.scopes
+        by_user[OPINION] = FEEDBACK.scopes
     asking = _asking(workflows, tools)
     by_user |= {ASKING: frozenset(scope for tool in tools if tool.name in asking for scope in tool.target.scopes)}
     found = sorted({scope for scopes in by_user.values() for scope in scopes})
@@ -61,7 +64,9 @@ def manifest(
     events = {event for kind in _kinds(workflows) for event in SUBSCRIPTIONS[kind].events}
     if not events:
         raise ConfigError("No workflow is started by Slack; write a workflow with `when: [slack.mention]` first.")
-    subscriptions: dict[str, object] = {"bot_events": sorted({*events, *STOPPING.events, *INSTALLATION})}
+    subscriptions: dict[str, object] = {
+        "bot_events": sorted({*events, *STOPPING.events, *FEEDBACK.events, *INSTALLATION})
+    }
     if url:
         subscriptions = {"request_url": f"{url}/slack/events", **subscriptions}
     return {

@@ -3,8 +3,9 @@
 Slack delivers a mention in a channel twice, as `app_mention` and as `message`. Both have the same identity.
 """
 
-from gofer.sources.receiver import Ignored, Stop, incomplete, lacking
+from gofer.sources.receiver import Ignored, PossibleFeedback, Stop, incomplete, lacking
 from gofer.sources.slack.delivery import Delivery, Fields, is_bot
+from gofer.sources.slack.feedback import feedback_in_words
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Actor, Event
 
@@ -17,14 +18,14 @@ _ALONE = frozenset({"im", "app_home"})
 _MOST_HOPS = 1_000
 
 
-def app_mention(delivery: Delivery) -> Event | Ignored:
-    """Return the event of a mention, including a mention that an edit added."""
+def app_mention(delivery: Delivery) -> Event | PossibleFeedback | Ignored:
+    """Return the event of a mention, including a mention that an edit added. A reply may be feedback instead."""
     if ignored := _not_a_new_post(delivery, delivery.event):
         return ignored
-    return _post(delivery, delivery.event, "slack.mention")
+    return _or_feedback(delivery, _post(delivery, delivery.event, "slack.mention"))
 
 
-def message(delivery: Delivery) -> Event | Stop | Ignored:
+def message(delivery: Delivery) -> Event | Stop | PossibleFeedback | Ignored:
     """Return the meaning of a new, edited or deleted message."""
     event = delivery.event
     if not delivery.own_user:
@@ -40,7 +41,16 @@ def message(delivery: Delivery) -> Event | Stop | Ignored:
         return ignored
     if event.get("edited") and not _mentions(delivery, event):
         return delivery.ignored("not_a_new_message", "it is an edit of an earlier message")
-    return _post(delivery, event, _kind(delivery, event))
+    return _or_feedback(delivery, _post(delivery, event, _kind(delivery, event)))
+
+
+def _or_feedback(delivery: Delivery, post: Event | Ignored) -> Event | PossibleFeedback | Ignored:
+    """Return a post as possible feedback if it is a reply that begins with an emoji."""
+    match post:
+        case Event():
+            return feedback_in_words(delivery, post) or post
+        case Ignored():
+            return post
 
 
 def _changed(delivery: Delivery) -> Event | Stop | Ignored:

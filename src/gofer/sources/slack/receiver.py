@@ -11,6 +11,7 @@ from typing_extensions import override
 from gofer.sources.receiver import (
     Handshake,
     Ignored,
+    PossibleFeedback,
     RawRequest,
     Receiver,
     Stop,
@@ -19,6 +20,7 @@ from gofer.sources.receiver import (
     unknown_type,
 )
 from gofer.sources.slack.delivery import Delivery, is_bot, opened
+from gofer.sources.slack.feedback import possible_feedback
 from gofer.sources.slack.posts import STOP_SIGNS, app_mention, message, session_stopped, stop_sign
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
@@ -26,8 +28,31 @@ from gofer.values.events import Actor, Event
 from gofer.values.secret import Secret
 
 
-def reaction_added(delivery: Delivery) -> Event | Stop | Ignored:
-    """Return the event of an emoji on a message, or a stop. The identity is the person, the message and the emoji."""
+def reaction_added(delivery: Delivery) -> Event | Stop | PossibleFeedback | Ignored:
+    """Return the meaning of an emoji on a message. The identity is the person, the message and the emoji.
+
+    An emoji on a message of Gofer's may be feedback besides.
+    """
+    event = _reaction(delivery)
+    match event:
+        case Event():
+            return possible_feedback(delivery, withdrawn=False, event=event) or event
+        case _:
+            return event
+
+
+def reaction_removed(delivery: Delivery) -> PossibleFeedback | Ignored:
+    """Return the meaning of an emoji that a person took back: at most feedback."""
+    if not delivery.own_user:
+        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
+    if delivery.is_own(delivery.event):
+        return delivery.ignored("own_act", "Gofer took it back")
+    return possible_feedback(delivery, withdrawn=True) or delivery.ignored(
+        "no_feedback", "it is no feedback on an answer"
+    )
+
+
+def _reaction(delivery: Delivery) -> Event | Stop | Ignored:
     event = delivery.event
     item = as_object(event.get("item"))
     if not delivery.own_user:
@@ -162,10 +187,11 @@ WINDOW = 300
 _TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}", re.ASCII)
 
-_TRANSLATORS: Mapping[str, Callable[[Delivery], Event | Stop | Ignored]] = {
+_TRANSLATORS: Mapping[str, Callable[[Delivery], Event | Stop | PossibleFeedback | Ignored]] = {
     "app_mention": app_mention,
     "message": message,
     "reaction_added": reaction_added,
+    "reaction_removed": reaction_removed,
     "channel_created": channel_created,
     "member_joined_channel": member_joined,
     "agent_session_stopped": session_stopped,
@@ -196,7 +222,7 @@ class SlackReceiver(Receiver):
             raise BadRequest(401, "The Slack signature does not match.", code="signature_mismatch")
 
     @override
-    def translate(self, request: RawRequest) -> Event | Stop | Handshake | Ignored:
+    def translate(self, request: RawRequest) -> Event | Stop | PossibleFeedback | Handshake | Ignored:
         body = json_object(request.body)
         match body.get("type"):
             case "url_verification":
@@ -215,7 +241,7 @@ def sign(secret: Secret, timestamp: str, body: bytes) -> str:
     return "v0=" + hmac.new(secret.reveal().encode(), base, hashlib.sha256).hexdigest()
 
 
-def _translated(delivery: Delivery) -> Event | Stop | Ignored:
+def _translated(delivery: Delivery) -> Event | Stop | PossibleFeedback | Ignored:
     if not delivery.event:
         return delivery.ignored("incomplete", "it lacks an event")
     kind = as_text(delivery.event.get("type"))

@@ -36,3 +36,6 @@ STOPPING = Subscription(
     _POSTS.scopes | _REACTIONS.scopes,
 )
 """The events that stop a run: its message was deleted, or a person put a stop sign on it."""
+
+FEEDBACK = Subscription((*_REACTIONS.events, "reaction_removed"), _REACTIONS.scopes)
+"""The events in which people say what they think of an answer, or take that back."""

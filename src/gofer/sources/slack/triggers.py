@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
+from gofer.sources.slack.posts import STOP_SIGNS
 from gofer.workflows.form_parts import Names
 from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
 from gofer.workflows.writes import Listable, NamedPlaces, place_entry
@@ -126,6 +127,7 @@ SLACK = TriggerSpec(
     writes=CHANNELS,
     asks=True,
     clients=("slack_sdk", "slack_bolt"),
+    stop_signs=STOP_SIGNS,
     kinds=(
         TriggerKind(
             "slack.mention",

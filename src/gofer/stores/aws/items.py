@@ -31,7 +31,7 @@ SCOPES = "usage#"
 OPENED = "open#"
 ENDED = "ended#"
 """The prefixes of sort keys."""
-RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
+RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
 
 _TYPES = (str, str, str, int, str, bool, int, str, int, int, str, str)
 _NAMES = (

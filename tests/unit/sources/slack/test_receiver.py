@@ -170,7 +170,7 @@ def test_slack_event_keeps_the_text_up_to_the_limit() -> None:
         ({"type": "message", "text": "hi", "edited": {"user": "U1", "ts": "1.0"}}, "an edit"),
         ({"type": "assistant_thread_started"}, "'assistant_thread_started'"),
         ({"type": "app_home_opened", "tab": "messages"}, "'app_home_opened'"),
-        ({"type": "reaction_removed"}, "'reaction_removed'"),
+        ({"type": "reaction_removed"}, "it is no feedback on an answer"),
         ({"type": "emoji_changed"}, "'emoji_changed'"),
         ({"type": None}, "its type"),
         ({"ts": None}, "it lacks a ts"),

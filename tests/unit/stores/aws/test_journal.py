@@ -260,7 +260,7 @@ async def test_dynamodb_rows_count_until_removed_and_leases_until_the_lease_end(
 
 RUNS, CONVERSATIONS = ("a", "b", "c"), ("c1", "c2")
 STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", "done", "failed")
-RETENTIONS: tuple[Retention, ...] = ("due", "kept", "deleting", "deleted")
+RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
 PLACES = {"a": ("c1", 5), "b": ("c1", 3), "c": ("c2", 4)}
 """The conversation of each run and the time of its acceptance, which never change."""
 

@@ -1,0 +1,43 @@
+"""The rows that lead from an answer to its run, so that feedback finds the run without a search.
+
+Each delivered message of an answer has a row, and its thread has a row for the run that answered there last. The keys
+are tokens, and the value is the id of a run. A private run has no row.
+"""
+
+import asyncio
+from collections.abc import Collection
+
+from gofer.journal.store import Store
+from gofer.values.row_tokens import Tokens
+
+Identity = tuple[str, ...]
+"""The identity of a message or a thread: its source, and the names that the source gives it."""
+
+
+async def note_answer(
+    run: str, messages: Collection[Identity], threads: Collection[Identity], store: Store, tokens: Tokens, *, at: int
+) -> None:
+    """Write the rows of an answer; `at` is now in unix milliseconds. Writing them again changes nothing.
+
+    Never call this for a private run. Raises TemporaryError.
+    """
+    keys = {_message_key(message, tokens) for message in messages} | {_thread_key(thread, tokens) for thread in threads}
+    await asyncio.gather(*(store.put_memo(key, run, at) for key in sorted(keys)))
+
+
+async def run_of_message(message: Identity, store: Store, tokens: Tokens) -> str:
+    """Return the run whose answer a message is; empty if it is none. Raises TemporaryError."""
+    return await store.memo(_message_key(message, tokens)) or ""
+
+
+async def last_run_of_thread(thread: Identity, store: Store, tokens: Tokens) -> str:
+    """Return the run that answered in a thread last; empty if none did. Raises TemporaryError."""
+    return await store.memo(_thread_key(thread, tokens)) or ""
+
+
+def _message_key(message: Identity, tokens: Tokens) -> str:
+    return f"answer:{tokens.answer(*message)}"
+
+
+def _thread_key(thread: Identity, tokens: Tokens) -> str:
+    return f"answered:{tokens.answered_thread(*thread)}"
