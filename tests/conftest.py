@@ -21,7 +21,7 @@ settings.load_profile("quick")
 MEMORY = Path("/dev/shm")
 """The file system in memory of Linux."""
 FREE_BYTES_IN_MEMORY = 4 * 2**30
-"""The least space in memory for temporary files; all groups of `make test` together need less than half of it."""
+"""The least free space in memory at which temporary files are put there."""
 
 
 @pytest.fixture
