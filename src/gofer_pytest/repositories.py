@@ -1,4 +1,4 @@
-"""The repositories whose evals a pytest session plays: their check before the first case, and their summary.
+"""The repositories with the evals of a pytest session: their check before the first case, and their summary.
 
 Processes share nothing: each has its own players and event loop, worlds and journals stay in memory, and no file is
 written. So the cases may be distributed over processes in any way.
@@ -43,7 +43,7 @@ class Repository:
 
 @dataclass(slots=True)
 class Repositories:
-    """The repositories whose cases this process plays, by their folder, on one event loop."""
+    """The repositories with the cases of this process, by their folder, on one event loop."""
 
     runner: asyncio.Runner = field(default_factory=asyncio.Runner)
     stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)

@@ -25,6 +25,7 @@ PLAIN = {
     "stores/sqlite/key_file.py": "tells a whole slot from a torn one",
     "journal/lineage.py": "names the run of a subagent by the run and the call that ask it",
     "projections/checks/checks_of_calls.py": "compares calls within a journal",
+    "runtime/reviews/reviewer.py": "names the version of a prompt, which lies in the repository",
     "projections/repetition.py": "compares calls within a journal",
     "projections/requests/sent_requests.py": "compares requests with their journal",
     "sources/jira/write.py": "marks a link in Jira",

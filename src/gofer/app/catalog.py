@@ -9,6 +9,7 @@ from gofer.check.company_tools import check_company
 from gofer.check.folder import check_folder
 from gofer.check.models import model_table
 from gofer.models.price_library import look_up
+from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import load_company
 from gofer.tools.definition import AnyTool
@@ -72,6 +73,11 @@ def models(folder: Path) -> str:
 def model_roles(catalog: Catalog) -> Roles:
     """Return the models of each role, with their prices."""
     return catalog.defaults.roles(look_up)
+
+
+def priced_reviewer() -> Reviewer:
+    """Return a reviewer of ended runs that knows the published prices of models."""
+    return Reviewer(look_up)
 
 
 def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:

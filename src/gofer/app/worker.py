@@ -12,6 +12,7 @@ from gofer.engine.services import Links, Services
 from gofer.files.child import Children
 from gofer.files.document import BYTES, Fitted, fitted, pages_of
 from gofer.models.served_model import stand_in_prices
+from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
@@ -56,11 +57,13 @@ def build_worker(
     notify: Callable[[Ended], None] = ignore_end,
     report_drift: Callable[[Drift], None] = log_drift,
     company: Sequence[CompanyTool] = (),
+    reviewer: Reviewer | None = None,
 ) -> Worker:
     """Return the worker of an installation.
 
     The worker calls `notify` for each run that ended, and `report_drift` for each drift of a run's context. `company`
     holds the tools of `tools/`.
+    `reviewer` reviews ended runs.
     """
     fit, pages = _image_functions(children.documents)
     services = Services(
@@ -87,6 +90,7 @@ def build_worker(
         alone=installation.alone,
         limits=limits or WorkerLimits(),
         observers=Observers(notify, exporter),
+        reviewer=reviewer,
     )
 
 

@@ -1,15 +1,20 @@
 """The rows that lead from an answer to its run, so that feedback finds the run without a search.
 
 Each delivered message of an answer has a row, and its thread has a row for the run that answered there last. The keys
-are tokens, and the value is the id of a run. A private run has no row.
+are tokens, and the value is the id of a run. A private run has no row. A row goes with the contents of its run;
+other memos stay longer.
 """
 
 import asyncio
 from collections.abc import Collection
 
+from gofer.journal.coordination import DAY_MS
 from gofer.journal.store import Store
 from gofer.values.row_tokens import Tokens
 
+AGED_MS = 336 * DAY_MS
+"""How much older than now a row is written, in milliseconds. So it goes after 30 days with the contents of its run, and
+not after the 366 days of a memo (`runtime/retention.py`)."""
 Identity = tuple[str, ...]
 """The identity of a message or a thread: its source, and the names that the source gives it."""
 
@@ -22,11 +27,11 @@ async def note_answer(
     Never call this for a private run. Raises TemporaryError.
     """
     keys = {_message_key(message, tokens) for message in messages} | {_thread_key(thread, tokens) for thread in threads}
-    await asyncio.gather(*(store.put_memo(key, run, at) for key in sorted(keys)))
+    await asyncio.gather(*(store.put_memo(key, run, at - AGED_MS) for key in sorted(keys)))
 
 
 async def run_of_message(message: Identity, store: Store, tokens: Tokens) -> str:
-    """Return the run whose answer a message is; empty if it is none. Raises TemporaryError."""
+    """Return the run that a message answers; empty if it is no answer. Raises TemporaryError."""
     return await store.memo(_message_key(message, tokens)) or ""
 
 

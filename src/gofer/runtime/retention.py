@@ -133,9 +133,9 @@ class Purger:
         return Purged(deleted, forgotten, unseen=len(unseen), oldest_days=self._days_since(unseen))
 
     async def _unseen(self) -> Sequence[Head]:
-        """Return runs with bad feedback whose owners have not looked, oldest first.
+        """Return runs with bad feedback that their owners have not seen, oldest first.
 
-        A run whose place became private meanwhile is not listed, so its contents do not wait for a person.
+        A run in a place that became private meanwhile is not listed, so its contents do not wait for a person.
         """
         found = await self._ended("unseen", 0)
         for head in found:

@@ -23,6 +23,7 @@ from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_
 from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
+from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import (
     Ended,
     Observers,
@@ -81,6 +82,8 @@ class Worker:
     """Whether a lock proves that all other owners are dead, so that none can still be sending."""
     limits: WorkerLimits = field(default_factory=WorkerLimits)
     observers: Observers = field(default_factory=Observers)
+    reviewer: Reviewer | None = None
+    """Reviews runs after their end; None for no reviews."""
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by one suspect run at a time, so that a crash of the process makes no other run lose its owner."""
 
@@ -175,6 +178,9 @@ class Worker:
         if head := await store.oldest_runnable(conversation):
             await self.queue.enqueue(head.run)
         await self.export(run, progress, deadline)
+        if self.reviewer is not None:
+            # The run that the message names may have ended before a crash.
+            await self.reviewer.review_each([run, queue_message.run], self.workflows.holding, self.services, deadline)
         return True
 
     async def export(self, run: str, progress: Progress | None, deadline: Deadline | None = None) -> None:

@@ -23,6 +23,7 @@ from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
+from gofer.workflows.review_form import Review, ReviewSetting
 from gofer.workflows.when import Trigger, TriggerKind, when_form
 from gofer.workflows.writes import Destinations
 
@@ -331,6 +332,8 @@ class Defaults(Strict):
     """The limits of all runs of one workflow together. A workflow may override each key."""
     feedback: Feedback = Feedback()
     """The emoji with which people say what they think of an answer."""
+    review: ReviewSetting = Review()
+    """The review of ended runs by the model of the role `reviewer`; `off` for none."""
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
     ai_logs: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import checked_catalog, priced_reviewer
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
 from gofer.app.embedded.eval_state import eval_stores
@@ -33,6 +33,7 @@ from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
+from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
@@ -135,7 +136,14 @@ async def open_embedded(
         children = _children(stack)
         limits = WorkerLimits(grace=GRACE)
         worker = build_worker(
-            settings, installation, editions, models_of(settings, http), children, limits=limits, company=company
+            settings,
+            installation,
+            editions,
+            models_of(settings, http),
+            children,
+            limits=limits,
+            company=company,
+            reviewer=_reviewer(settings),
         )
         scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(
@@ -144,6 +152,13 @@ async def open_embedded(
         simulated.subscribe(url)
         model_name = model_in_words(settings)
         yield EmbeddedStack(url, editions, watcher, worker, state, scheduler, simulated, model_name, settings, company)
+
+
+def _reviewer(settings: Settings) -> Reviewer | None:
+    """Return the reviewer of ended runs; None with the offline model: its words say nothing about a run."""
+    if settings.offline:
+        return None
+    return priced_reviewer()
 
 
 def _with_registered_secrets(settings: Settings) -> Settings:

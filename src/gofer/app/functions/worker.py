@@ -29,6 +29,7 @@ from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Utilisation
+from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import Ended, checks_to_report
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.workflow_files import WorkflowForm, load_catalog
@@ -196,6 +197,7 @@ def worker_function(
             notify=measure,
             report_drift=measure_drift,
             company=company,
+            reviewer=Reviewer(),
         )
 
     following = Following(make)

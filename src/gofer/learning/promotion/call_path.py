@@ -20,7 +20,7 @@ _SHORTEST_MASKED = 3
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The list whose items a step goes through, one call for each."""
+    """The list of a step with one call for each item."""
 
     items: Reference
     argument: str
@@ -243,7 +243,7 @@ def _likeness(tool: str, wanted: Mapping[str, object], other: str, said: Mapping
 
 
 def _best_pairs(fits: Sequence[Sequence[float]], rows: int, columns: int) -> Mapping[int, int]:
-    """Return the units of the steps, by step, whose likeness together is greatest; both keep their order."""
+    """Return the units of the steps, by step, with the greatest likeness together; both keep their order."""
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for row in reversed(range(rows)):
         for column in reversed(range(columns)):

@@ -49,7 +49,7 @@ def quoted(text: str) -> str:
 
 
 def argument(name: str, value: str) -> str:
-    """Return an argument of a call by name, whatever the name is; `value` is Python."""
+    """Return an argument of a call by name, also by a name that is no identifier; `value` is Python."""
     if name.isidentifier() and name.isascii() and not keyword.iskeyword(name):
         return f"{name}={value}"
     return f"**{{{quoted(name)}: {value}}}"

@@ -48,7 +48,7 @@ class VerifiedRun:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCall:
-    """A call of the common path, or the answer, and the number of runs whose call the script reproduces."""
+    """A call of the common path, or the answer, and the number of runs in which the script reproduces the call."""
 
     number: int
     """Counted from 1; 0 for the answer."""
@@ -169,7 +169,7 @@ def _cut(text: str) -> str:
 
 
 def _reproduced(path: CallPath, number: int, trials: Mapping[str, Trial]) -> int:
-    """Return the number of runs whose calls of a step the script made with the same arguments."""
+    """Return the number of runs in which the script made the calls of a step with the same arguments."""
     found = 0
     for followed in path.having(number):
         made = Counter(call.signature for call in trials[followed.run.run].calls)
