@@ -192,7 +192,7 @@ run_gofer() { # [@ALIAS] COMMAND ARGUMENT…
   esac
   check_options "gofer $command" "$@"
   if [[ -n $stage ]]; then
-    settings=("AWS_REGION=$region")
+    settings=("AWS_REGION=$region" "AWS_DEFAULT_REGION=$region")
     set -- --stage "$stage" --profile "$profile" "$@"
   fi
   run gofer "$command" "$@"
@@ -233,7 +233,8 @@ run_aws() { # @ALIAS SERVICE OPERATION ARGUMENT…
   esac
   check_options "aws $command" "${@:3}"
   check_aws_aliases
-  settings=("AWS_PROFILE=$profile" "AWS_REGION=$region")
+  # Version 1 of the AWS CLI reads AWS_DEFAULT_REGION, and version 2 prefers AWS_REGION.
+  settings=("AWS_PROFILE=$profile" "AWS_REGION=$region" "AWS_DEFAULT_REGION=$region")
   run aws "$@"
 }
 

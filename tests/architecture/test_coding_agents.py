@@ -30,13 +30,13 @@ def commands(text: str) -> Iterator[list[str]]:
             yield [words[0].rsplit("/", 1)[1], *words[1:]]
 
 
-def test_runbooks_have_the_skills_that_the_house_rules_name() -> None:
+def test_house_rules_name_each_runbook() -> None:
     named = (ROOT / "AGENTS.md").read_text().split("`.agents/skills/`", 1)[1].split("\n\n", 1)[0]
     assert set(re.findall(r"`([a-z-]+)`", named)) == set(RUNBOOKS)
 
 
 @pytest.mark.parametrize("name", RUNBOOKS)
-def test_runbook_is_short_and_says_when_not_to_use_it(name: str) -> None:
+def test_runbook_is_short_and_says_when_to_leave_the_skill(name: str) -> None:
     skill = RUNBOOKS[name]
     assert len(skill.body) < 4_500
     assert "Use it" in skill.description
@@ -59,7 +59,7 @@ def test_each_command_of_a_runbook_may_run(tmp_path: Path, name: str) -> None:
         assert done.returncode == 0, (words, done.stderr)
 
 
-def test_commands_that_change_something_are_left_to_maintainers() -> None:
+def test_changing_commands_are_left_to_maintainers() -> None:
     text = "\n".join(skill.body for skill in RUNBOOKS.values())
     for command in re.findall(r"`gofer (?:golden|eval|replay) [^`]*`", text):
         before = text.split(command)[0][-300:]
@@ -116,7 +116,7 @@ def test_errors_recipe_prints_run_entry_and_error(spans: str) -> None:
     assert len(lines) == 4
 
 
-def test_example_export_has_the_attributes_that_telemetry_documents() -> None:
+def test_attributes_of_the_example_export_are_documented() -> None:
     text = (ROOT / "docs" / "telemetry.md").read_text()
     for line in (TRACES / "example-otlp.jsonl").read_text().splitlines():
         parts: list[Mapping[str, object]] = json.loads(line)["resourceSpans"]

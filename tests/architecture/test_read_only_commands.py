@@ -284,7 +284,7 @@ def test_command_on_production_is_printed_for_review_and_does_not_run(repository
     assert repository.called() == []
 
 
-def test_printed_command_is_the_one_that_a_shell_would_run(repository: Repository) -> None:
+def test_printed_command_runs_in_a_shell_with_the_same_arguments(repository: Repository) -> None:
     done = repository.execute(["gofer", "@prod", "runs", "--text", "it's $HOME; `id`"])
     path = f"{repository.root}/programs:/usr/bin:/bin"
     subprocess.run(["bash", "-c", done.stdout], env={"PATH": path}, stdin=subprocess.DEVNULL, check=True)
@@ -293,7 +293,7 @@ def test_printed_command_is_the_one_that_a_shell_would_run(repository: Repositor
 
 
 @pytest.mark.parametrize("production", ["yes", "No", "", "maybe"])
-def test_only_an_environment_that_is_marked_as_no_production_runs(repository: Repository, production: str) -> None:
+def test_environment_runs_only_if_marked_as_no_production(repository: Repository, production: str) -> None:
     (repository.root / ".agents" / "environments").write_text(
         f"live {production} live eu-central-1 gofer-live datadoghq.eu\n"
     )
@@ -329,6 +329,7 @@ def test_variables_of_the_caller_change_no_endpoint_account_or_rule(repository: 
         "AWS_ENDPOINT_URL_LOGS": "http://127.0.0.1:1",
         "AWS_PROFILE": "prod",
         "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_CONFIG_FILE": "/x",
         "AWS_ACCESS_KEY_ID": "x",
         "GOFER_TABLE": "gofer-prod",
@@ -357,6 +358,7 @@ def test_variables_of_the_caller_change_no_endpoint_account_or_rule(repository: 
     assert not {"AWS_CONFIG_FILE", "AWS_ACCESS_KEY_ID", "OPENAI_API_KEY", "HTTPS_PROXY"} & set(environment)
     assert not any(name.startswith(("AWS_ENDPOINT_URL_", "BASH_FUNC", "PYTHON")) for name in environment)
     assert (environment["AWS_ENDPOINT_URL"], environment["GOFER_TABLE"]) == ("", "")
+    assert (environment["AWS_REGION"], environment["AWS_DEFAULT_REGION"]) == ("eu-central-1", "eu-central-1")
     assert (environment["AWS_PROFILE"], environment["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]) == ("gofer-staging", "true")
 
 
