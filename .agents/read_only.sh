@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The rules of what coding agents may run. The programs in bin/ source this file, and only this file has rules.
-# A rule lists what may run. Everything else is refused with one sentence. Works with bash 3.2, which macOS has.
+# A rule lists what may run. Everything else is refused with one sentence. Written for bash 3.2, which macOS has.
 set -euo pipefail
 
 LANGUAGE_OF_CALLER=${LC_ALL-}

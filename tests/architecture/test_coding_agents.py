@@ -30,9 +30,10 @@ def commands(text: str) -> Iterator[list[str]]:
             yield [words[0].rsplit("/", 1)[1], *words[1:]]
 
 
-def test_house_rules_name_each_runbook() -> None:
-    named = (ROOT / "AGENTS.md").read_text().split("`.agents/skills/`", 1)[1].split("\n\n", 1)[0]
-    assert set(re.findall(r"`([a-z-]+)`", named)) == set(RUNBOOKS)
+def test_page_lists_each_runbook() -> None:
+    table = (ROOT / "docs" / "coding-agents.md").read_text().split("| skill | for |\n", 1)[1].split("\n\n", 1)[0]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == set(RUNBOOKS)
+    assert "docs/coding-agents.md" in (ROOT / "AGENTS.md").read_text()
 
 
 @pytest.mark.parametrize("name", RUNBOOKS)

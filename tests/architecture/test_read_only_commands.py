@@ -47,6 +47,7 @@ READS = [
     ["gofer", "explain", "--source", "slack", "--header", "X: y", "tests/events/slack_edit.json"],
     ["gofer", "schema", "--eval"],
     ["gofer", "promote", "new-hire-checklist", "--verify", "coordinators/new_hire.py"],
+    ["gofer", "promote", "new-hire-checklist", "--runs", "50", "--out", ".agents/tmp/draft"],
 ]
 
 
