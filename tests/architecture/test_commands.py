@@ -12,11 +12,13 @@ from botocore import xform_name
 from gofer.cli.main import COMMANDS, main
 from support.aws.template import ROOT, listed, transformed, written
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ON_AWS = [ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")]
+SKILLS = sorted((ROOT / ".agents" / "skills").glob("*/SKILL.md"))
+"""The runbooks of coding agents."""
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *SKILLS]
+ON_AWS = [*(ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")), *SKILLS]
 RUNBOOK = ROOT / "docs" / "runbook.md"
-GLOBAL = {"profile", "region", "output", "query", "cli-binary-format"}
-"""Options that every command of the AWS CLI has."""
+GLOBAL = {"profile", "region", "output", "query", "cli-binary-format", "max-items"}
+"""Options that commands of the AWS CLI have without an operation of the service; lists take `--max-items`."""
 OWN = {
     ("logs", "tail"): {"since", "format", "filter-pattern", "follow"},
     ("cloudformation", "deploy"): {"template-file", "stack-name", "capabilities", "parameter-overrides"},
@@ -33,16 +35,23 @@ BEFORE = {"{", "do", "!", "$", "then", "xargs", "-n", "10", "X"}
 """Words that may precede a command."""
 
 
+def name_of(document: Path) -> str:
+    """Return the name of a document, for a skill that of its folder."""
+    if document in SKILLS:
+        return document.parent.name
+    return document.stem
+
+
 def written_in(document: Path) -> Iterator[str]:
-    """Yield each piece of code, with one command or more."""
-    text = document.read_text()
-    for kind, body in re.findall(r"^```(\w*).*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+    """Yield each piece of code, with one command or more. A program of `.agents/bin` counts as the one that it runs."""
+    text = re.sub(r"\.agents/bin/(\w+)(?: @\w+)?", r"\1", document.read_text())
+    for kind, body in re.findall(r"^ *```(\w*).*?\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE):
         if kind == "sh":
             yield body
         elif kind in ("", "text"):
             # The effect of a command follows it, after two spaces.
             yield from (re.split(r" {2,}|#", line.strip())[0] for line in body.splitlines() if line[:1] not in " ")
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
     yield from re.findall(r"`([^`\n]+)`", prose)
 
 
@@ -80,7 +89,7 @@ def _calls(words: Sequence[str], program: str) -> list[int]:
     return [at] if at < len(words) and words[at] == program else []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_gofer_command_in_a_document_exists_with_the_shown_options(
     document: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,7 +109,7 @@ def test_commands_of_the_documents_are_found() -> None:
     assert moved in [words[:6] for words in commands(ROOT / "docs" / "runbook.md", "aws")]
 
 
-@pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("document", ON_AWS, ids=name_of)
 def test_aws_command_in_a_document_exists_with_the_shown_options(document: Path) -> None:
     session = botocore.session.get_session()
     for words in commands(document, "aws"):
@@ -119,7 +128,7 @@ def test_aws_command_in_a_document_exists_with_the_shown_options(document: Path)
         assert options <= known | GLOBAL, words
 
 
-@pytest.mark.parametrize("document", ON_AWS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("document", ON_AWS, ids=name_of)
 def test_stack_output_named_in_a_document_exists(document: Path) -> None:
     text, outputs = document.read_text(), set(written()["Outputs"])
     named = {*re.findall(r"\$\(output (\w+)\)", text), *re.findall(r"OutputKey=='(\w+)'", text)}
@@ -127,7 +136,7 @@ def test_stack_output_named_in_a_document_exists(document: Path) -> None:
     assert named - outputs - {"PublicUrl"} == set()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_make_target_in_a_document_exists(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for words in commands(document, "make"):

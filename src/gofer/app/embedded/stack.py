@@ -21,7 +21,7 @@ from gofer.app.embedded.worlds import move_apart
 from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
-from gofer.app.model_endpoints import models_of
+from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.readers import LocalReaders
 from gofer.app.pages.run_pages import Pages
@@ -33,7 +33,6 @@ from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
-from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
@@ -134,17 +133,7 @@ async def open_embedded(
         # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
         children = _children(stack)
-        limits = WorkerLimits(grace=GRACE)
-        worker = build_worker(
-            settings,
-            installation,
-            editions,
-            models_of(settings, http),
-            children,
-            limits=limits,
-            company=company,
-            reviewer=_reviewer(settings),
-        )
+        worker = _worker(settings, installation, editions, models_of(settings, http), children, company)
         scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
         watcher = Watcher(
             root, editions, checked_catalog, clock, lambda found: scheduler.use(_plans(found)), files, tools
@@ -154,11 +143,22 @@ async def open_embedded(
         yield EmbeddedStack(url, editions, watcher, worker, state, scheduler, simulated, model_name, settings, company)
 
 
-def _reviewer(settings: Settings) -> Reviewer | None:
-    """Return the reviewer of ended runs; None with the offline model: its words say nothing about a run."""
-    if settings.offline:
-        return None
-    return priced_reviewer()
+def _worker(
+    settings: Settings,
+    installation: Installation,
+    editions: Editions,
+    models: ModelAccess,
+    children: ChildProcesses,
+    company: Sequence[CompanyTool],
+) -> Worker:
+    reviewer = None
+    if not settings.offline:
+        # The words of the offline model say nothing about a run.
+        reviewer = priced_reviewer()
+    limits = WorkerLimits(grace=GRACE)
+    return build_worker(
+        settings, installation, editions, models, children, limits=limits, company=company, reviewer=reviewer
+    )
 
 
 def _with_registered_secrets(settings: Settings) -> Settings:

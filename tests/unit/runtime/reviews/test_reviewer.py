@@ -141,7 +141,7 @@ async def test_review_is_made_later_if_the_reviewer_is_away() -> None:
     assert review_of(await played(made, rounds=8)).effective
 
 
-async def test_reviewer_that_is_away_for_a_day_leaves_no_verdict() -> None:
+async def test_review_without_an_answer_for_a_day_has_no_verdict() -> None:
     made = reviewing(says("Hello."), *[TemporaryError("nobody is there")] * 400)
     await made.accept("run1", private=False)
     for _ in range(400):
