@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.journal import entries as e
+from gofer.journal import inbox
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -223,3 +224,17 @@ async def test_call_that_a_gate_refused_and_permits_now_diverges() -> None:
     again = await replayed(made, edited(await recorded_by(made), refuse))
     assert again.first is not None
     assert (again.first.kind, again.first.step) == ("extra", "tool.call 1.0")
+
+
+async def test_feedback_and_the_review_are_no_steps_of_a_replay() -> None:
+    made = memory_worker(says("Hello."))
+    await made.accept("run1", private=False)
+    await made.work_once()
+    for item_id, item in {"feedback": e.FeedbackGiven("bad", "U1"), "review": e.RunReviewed(effective=False)}.items():
+        await inbox.put(made.store, "run1", item_id, item)
+    await made.queue.enqueue("run1")
+    await made.work_once()
+    recorded = await recorded_by(made)
+    assert isinstance(recorded.entries[-1].entry, e.FollowUp)
+    again = await replayed(made, recorded)
+    assert (again.outcome, again.divergences) == ("identical", [])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from gofer.journal.codec import from_json, to_json
-from gofer.journal.entries import Recorded
+from gofer.journal.entries import FollowUp, Recorded, RunGraded
 from gofer.replay.recorded_run import RecordedRun
 from gofer.sources.workflow_files import decode_bundle
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
@@ -61,14 +61,18 @@ class GoldenRun:
 
 
 def golden_run(recorded: RecordedRun) -> GoldenRun:
-    """Return a recorded run as plain JSON."""
+    """Return a recorded run as plain JSON, without grades, feedback and reviews, which are no steps of the run."""
     return GoldenRun(
         recorded.run,
-        {run: lines_of(entries) for run, entries in recorded.journals.items()},
+        {run: lines_of(_own_steps(entries)) for run, entries in recorded.journals.items()},
         {run: as_object(json.loads(encode_bundle(bundle))) for run, bundle in recorded.bundles.items()},
         recorded.bodies,
-        {run: lines_of(entries) for run, entries in recorded.earlier.items()},
+        {run: lines_of(_own_steps(entries)) for run, entries in recorded.earlier.items()},
     )
+
+
+def _own_steps(entries: Sequence[Recorded]) -> Sequence[Recorded]:
+    return [recorded for recorded in entries if not isinstance(recorded.entry, RunGraded | FollowUp)]
 
 
 def lines_of(entries: Sequence[Recorded]) -> Lines:
