@@ -229,7 +229,7 @@ class Recording:
         return self.next_recorded() is None or self._frontier >= index
 
     def end_segment(self) -> None:
-        """Note the steps of the current owner that the replay did not make."""
+        """End the steps of the current owner: note those that the replay did not make, and restore their order."""
         for index in range(self._first_open(), len(self._entries)):
             if self._segments[index] > self.current:
                 break
@@ -246,6 +246,9 @@ class Recording:
                 self._mark(index)
             else:
                 self.adopt(index)
+        if not self.progress.has_diverged:
+            # The next owner reads what is stored, in which branches may have ended in another order.
+            self.replayed.sort(key=lambda one: (one.n, one.i))
 
     def _repeat(self, index: int, entry: e.Entry) -> e.Recorded:
         recorded = self._entries[index]
