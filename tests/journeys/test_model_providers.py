@@ -18,6 +18,7 @@ from gofer.app.logs import JsonLines
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked
 from gofer.projections.tracing import trace
 from support.app.company import ask_about_the_decision, company
+from support.models.reviewing import is_review, review
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +29,10 @@ async def provider(answer: Callable[[str, int], Response]) -> AsyncIterator[str]
     numbers = itertools.count(1)
 
     async def complete(request: Request) -> Response:
-        return answer(json.loads(await request.body())["model"], next(numbers))
+        body = await request.body()
+        if is_review(body):
+            return review()
+        return answer(json.loads(body)["model"], next(numbers))
 
     async with serve(Starlette(routes=[Route("/{path:path}", complete, methods=["POST"])])) as url:
         yield url
@@ -188,7 +192,10 @@ async def test_model_is_asked_for_no_stream_and_a_streamed_answer_is_read(tmp_pa
     asked_for: list[object] = []
 
     async def complete(request: Request) -> Response:
-        asked_for.append(json.loads(await request.body()).get("stream"))
+        body = await request.body()
+        if is_review(body):
+            return review()
+        asked_for.append(json.loads(body).get("stream"))
         pieces = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in ("Hello", " to you.")]
         lines = [*map(json.dumps, pieces), "[DONE]"]
         return Response("".join(f"data: {line}\n\n" for line in lines), media_type="text/event-stream")
@@ -229,6 +236,8 @@ async def test_configured_endpoint_answers_in_place_of_the_offline_model(tmp_pat
     seen: list[dict] = []
 
     async def answer(request: Request) -> Response:
+        if is_review(await request.body()):
+            return review()
         seen.append(await request.json())
         message = {"role": "assistant", "content": "Words of another endpoint."}
         usage = {"prompt_tokens": 50, "completion_tokens": 5}

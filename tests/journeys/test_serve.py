@@ -16,6 +16,7 @@ from starlette.routing import Route
 from gofer.app.embedded.server import serve
 from support.app.serve_process import SECRET, free_port, log_lines, operator_folder
 from support.http import loopback
+from support.models.reviewing import is_review, review
 
 pytestmark = pytest.mark.anyio
 SOCKET = {"SLACK_BOT_TOKEN": "xoxb-simulated", "SLACK_APP_TOKEN": "xapp-simulated"}
@@ -105,6 +106,8 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
     questions: list[object] = []
 
     async def answer(request: Request) -> Response:
+        if is_review(await request.body()):
+            return review()
         questions.append(await request.json())
         asked_model.set()
         await go_on.wait()

@@ -9,6 +9,7 @@ from gofer.models.served_model import LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import as_object
 from gofer.workflows.mistake import Mistake
+from gofer.workflows.review_form import REVIEWER_ROLE
 from gofer.workflows.schema import Defaults
 from gofer.workflows.sentences import close_match
 from gofer.workflows.yaml_source import Loc, Source
@@ -26,11 +27,12 @@ class FolderDefaults:
 
 
 def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
-    """Yield unknown roles, and one hint for each model without a price."""
+    """Yield unknown roles, and hints: for each model without a price, and for a reviewer that decides runs itself."""
     if folder.source.mistakes and not folder.source.is_mapping:
         # The roles of an unreadable file are unknown.
         return
     yield from _once(_unpriced(workflows, folder))
+    yield from _reviews_itself(workflows, folder)
     known = as_object(folder.source.fields.get("models"))
     for source in workflows:
         if not source.is_mapping:
@@ -83,6 +85,28 @@ def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[t
         for model in roles.of(name):
             if model.price is None:
                 yield model, _no_price(source, loc, model)
+
+
+def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
+    """Yield a hint if runs get no review, because their models include the reviewer."""
+    if folder.defaults is None or not folder.defaults.review.sample:
+        return
+    roles = folder.defaults.roles(folder.look_up)
+    reviewer = next(iter(roles.playing(REVIEWER_ROLE)), None)
+    if reviewer is None:
+        return
+    decided = [source for source in workflows if source.is_mapping and source.fields.get("coordinator") != "script"]
+    own = [source for source in decided if reviewer.name in {model.name for model in roles.of(_choice(source)[1])}]
+    if not own:
+        return
+    names = ", ".join(f"`{source.file.stem}`" for source in own)
+    message = (
+        f"The model `{reviewer.name[:80]}` of the role `reviewer` also decides runs of {names}. No model reviews "
+        "itself, so the runs that it decided get no review."
+    )
+    place = folder.source.place(folder.source.known(("models", REVIEWER_ROLE, 0)))
+    hint = "Name another model for the role `reviewer` in defaults.yaml, or write `review: off` in these workflows."
+    yield Mistake(folder.source.file, place, "reviewer-of-itself", message, hint)
 
 
 def _no_price(source: Source, loc: Loc, model: ServedModel) -> Mistake:

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from gofer.journal.head_facts import NO_TOOL, ToolCount
 from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.cost_forecast import FEWEST_DAYS, Forecast, Range, forecast, seen_days
+from gofer.runtime.reviews.agreement import agreement_of, not_counting
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.statistics import Measure, Statistics, Tally, percentile
 from gofer.values.amounts import counted
+from gofer.values.rater_agreement import RaterAgreement
 
 _CALLS = "  Calls by tool, with refused ones and those about the plan, without those of subagent runs"
 _MEASURED = "  What one run needed, by the check that limits it; measured_p95 in a workflow file is the p95"
@@ -33,6 +35,7 @@ def to_json(found: Statistics, skipped: int, people: Mapping[str, Origin]) -> di
         "total": _tally_json(found.total),
         "by": found.by,
         "groups": groups,
+        "reviews_stopped": list(found.reviews_stopped),
         "not_read": skipped,
         "forecast": _forecast_json(forecast(found)),
         "days_seen": len(seen_days(found)),
@@ -47,6 +50,7 @@ def lines(found: Statistics, skipped: int, people: Mapping[str, Origin]) -> Sequ
     return [
         f"Runs accepted from {timestamp(found.since)} to {timestamp(found.until)}",
         *_total_lines(total, skipped),
+        *_stopped_lines(found),
         *_group_lines(found, people),
         *_measured_lines(found),
         *_tool_lines(total),
@@ -80,6 +84,7 @@ def _tally_json(tally: Tally) -> dict[str, object]:
             "effective": tally.effective,
             "share": _share(tally),
             "cost_usd": round(tally.review_usd, 6),
+            "agreement": _agreement_json(agreement_of(tally.pairs)),
         },
         "owned_seconds": round(tally.owned_ms / 1000, 3),
         "per_run": {CHECKS[name]: _measured_json(name, values) for name, values in tally.measured.items()},
@@ -93,6 +98,18 @@ def _share(tally: Tally) -> float | None:
     if not tally.reviewed:
         return None
     return round(tally.effective / tally.reviewed, 4)
+
+
+def _agreement_json(agreement: RaterAgreement) -> dict[str, object]:
+    reason = not_counting(agreement)
+    kappa = agreement.kappa
+    return {
+        "runs": agreement.examples,
+        "share": round(agreement.share, 4) if agreement.examples else None,
+        "kappa": kappa if kappa is None else round(kappa, 4),
+        "counts": not reason,
+        "reason": reason,
+    }
 
 
 def _measured_json(name: Measure, values: Sequence[int]) -> dict[str, object]:
@@ -149,11 +166,27 @@ def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
     if total.reviewed or total.review_usd:
         reviews = f"{counted(total.reviewed, 'reviewed run')}, effective {_effective(total)}"
         found.append(f"  {reviews}; the reviews cost {_usd(total.review_usd)} USD, which is not in the cost above")
+        found.append(f"  {_agreement_line(agreement_of(total.pairs))}")
     if ignored := total.statuses["ignored"]:
         found.append(f"  events that matched no workflow, which are no runs: {ignored:,}")
     if skipped or total.unmeasured:
         found.append(f"  runs that count by status only, because their facts are not known: {total.unmeasured:,}")
     return found
+
+
+def _stopped_lines(found: Statistics) -> Sequence[str]:
+    if not found.reviews_stopped:
+        return []
+    days = ", ".join(found.reviews_stopped)
+    return [f"  reviews stopped at their limit (`review: {{usd_per_day}}` in agents/defaults.yaml) on {days}"]
+
+
+def _agreement_line(agreement: RaterAgreement) -> str:
+    """Return how far the reviews may be relied on."""
+    if reason := not_counting(agreement):
+        return f"the reviews are an opinion only. {reason}"
+    shown = f"the reviewer agrees with people about {agreement.agreed:,} of {agreement.examples:,} runs"
+    return f"{shown}, kappa {agreement.kappa:.2f}"
 
 
 def _group_lines(found: Statistics, people: Mapping[str, Origin]) -> Sequence[str]:
@@ -185,11 +218,12 @@ def _cells(tally: Tally) -> list[str]:
 
 
 def _effective(tally: Tally) -> str:
-    """Return the share of effective runs among the reviewed ones, with their number."""
+    """Return the share of effective runs among the reviewed ones, with their number; `?` if reviews do not count."""
     share = _share(tally)
     if share is None:
         return "-"
-    return f"{100 * share:.0f} % of {tally.reviewed:,}"
+    mark = " ?" if not_counting(agreement_of(tally.pairs)) else ""
+    return f"{100 * share:.0f} % of {tally.reviewed:,}{mark}"
 
 
 def _days(found: Statistics, group: str) -> tuple[str, str]:

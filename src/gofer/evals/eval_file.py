@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 
 from gofer.tools.mocks import Override
 from gofer.values.canonical_json import as_object
+from gofer.values.rater_agreement import LEAST_SHARE
 from gofer.workflows.form_parts import Name, Names, Number, Strict, Whole, listed, mistake
 
 JsonObject = Mapping[str, object]
@@ -270,7 +271,7 @@ class Criterion(Strict):
     labels: str = ""
     """A file with examples that people labelled (JSON lines: `text`, `label`), as a path from the folder of the eval
     file."""
-    least_agreement: Share = 0.8
+    least_agreement: Share = LEAST_SHARE
     """The agreement with the labels from which on a failed criterion may block."""
 
 

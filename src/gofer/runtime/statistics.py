@@ -14,6 +14,8 @@ from typing import Literal, assert_never, get_args
 
 from gofer.journal.coordination import DAY_MS, Head
 from gofer.journal.head_facts import HeadFacts, ToolCount
+from gofer.runtime.reviews.agreement import Pair, pair_of
+from gofer.runtime.reviews.daily_budget import stopped_days
 from gofer.runtime.run_readings import RunReadings
 
 By = Literal["workflow", "person", "week", "tool", "skill", "prompt"]
@@ -56,6 +58,8 @@ class Tally:
     """The runs with the verdict of a review."""
     effective: int = 0
     """The reviewed runs that were effective."""
+    pairs: Counter[Pair] = field(default_factory=Counter[Pair])
+    """The runs by what people and the review say about them, if both do."""
     review_usd: float = 0.0
     """The known cost of reviews, which is in no other cost."""
     owned_ms: int = 0
@@ -101,6 +105,8 @@ class Tally:
         self.bad += facts.bad
         self.reviewed += facts.is_reviewed
         self.effective += facts.effective is True
+        if pair := pair_of(facts):
+            self.pairs[pair] += 1
         self.review_usd += facts.review_usd or 0.0
 
     def _add_tools(self, tools: Mapping[str, ToolCount]) -> None:
@@ -150,6 +156,8 @@ class Statistics:
     """The oldest run of each group."""
     days: dict[int, Day] = field(default_factory=dict[int, Day])
     """The days with runs, by their number since 1970."""
+    reviews_stopped: Sequence[str] = ()
+    """The days such as `2026-11-23` on which reviews reached their limit in US dollars."""
 
     def add(self, head: Head, facts: HeadFacts | None) -> None:
         """Count one run in the total and in its groups."""
@@ -176,6 +184,8 @@ async def statistics(readings: RunReadings, since: int, until: int, by: By) -> S
         for head in page:
             if head.accepted_at <= until:
                 found.add(head, await readings.facts(head))
+    if found.total.review_usd:
+        found.reviews_stopped = await stopped_days(readings.runs.stores.journals, since, until)
     return found
 
 

@@ -95,6 +95,13 @@ class Catalog:
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The scripts of the workflows, by file."""
 
+    def review_share(self, workflow: str) -> float:
+        """Return the share of the runs of a workflow that are reviewed, from 0 to 1."""
+        loaded = self.workflows.get(workflow)
+        if loaded is None or loaded.workflow.review is None:
+            return self.defaults.review.sample
+        return loaded.workflow.review.sample
+
     def routes(self) -> dict[str, list[tuple[str, Where]]]:
         """Return the compiled routes: workflows and their conditions by the kind of event that starts them.
 

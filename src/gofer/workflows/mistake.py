@@ -43,6 +43,7 @@ Rule = Literal[
     "out-of-range",
     "payload-starts-nothing",
     "prompt-elsewhere",
+    "reviewer-of-itself",
     "schema-elsewhere",
     "script-await",
     "script-catch",
@@ -123,6 +124,7 @@ RULES: Mapping[Rule, str] = {
     "out-of-range": "A value is too small, too large, too short or too long.",
     "payload-starts-nothing": "The trigger of an eval does not start its workflow.",
     "prompt-elsewhere": "A prompt or the preamble is in another folder than the file that names it.",
+    "reviewer-of-itself": "A hint: the model of the role `reviewer` also decides runs, and no model reviews itself.",
     "schema-elsewhere": "The schema file that `output` names is in another folder than the workflow file.",
     "subagent-circle": "Subagents ask one another in a circle.",
     "subagents-too-deep": "Subagents ask subagents more than three levels deep.",
@@ -172,6 +174,7 @@ RULES: Mapping[Rule, str] = {
 
 HINTS: Collection[Rule] = frozenset(
     (
+        "reviewer-of-itself",
         "unlabelled-criterion",
         "unlisted-destination",
         "unmeasured-criterion",

@@ -23,7 +23,7 @@ from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
-from gofer.workflows.review_form import Review, ReviewSetting
+from gofer.workflows.review_form import Reviews, ReviewSetting, ReviewsSetting
 from gofer.workflows.when import Trigger, TriggerKind, when_form
 from gofer.workflows.writes import Destinations
 
@@ -192,6 +192,9 @@ class Workflow(Strict):
     """The limits of one run."""
     checks: Checks = Checks()
     """The workflow's own limits for the checks of each run after its end."""
+    # No part of a run's bundle, because no run needs it.
+    review: ReviewSetting = Field(default=None, exclude=True)
+    """The share of the runs that are reviewed, or `off`; by default that of defaults.yaml."""
     limits_per_person: Allowance = Allowance()
     """The limits of one person in this workflow."""
     limits_per_workflow: Allowance = Allowance()
@@ -332,7 +335,7 @@ class Defaults(Strict):
     """The limits of all runs of one workflow together. A workflow may override each key."""
     feedback: Feedback = Feedback()
     """The emoji with which people say what they think of an answer."""
-    review: ReviewSetting = Review()
+    review: ReviewsSetting = Reviews()
     """The review of ended runs by the model of the role `reviewer`; `off` for none."""
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""

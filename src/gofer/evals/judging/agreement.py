@@ -13,14 +13,9 @@ from gofer.evals.results import Interval
 from gofer.evals.statistics import wilson
 from gofer.values.canonical_json import decode
 from gofer.values.errors import BadRequest
+from gofer.values.rater_agreement import LEAST_EXAMPLES, LEAST_KAPPA, LEAST_OF_EACH, RaterAgreement
 from gofer.workflows.form_parts import Strict, Whole
 
-LEAST_EXAMPLES = 20
-"""The examples from which on a measurement counts."""
-LEAST_OF_EACH = 5
-"""The examples of each label from which on a measurement counts."""
-LEAST_KAPPA = 0.6
-"""The least agreement beyond chance. A judge that always gives the more frequent label has 0."""
 SUFFIX = ".agreement.json"
 AGAIN = "Run `gofer eval --calibrate`."
 
@@ -69,19 +64,20 @@ class Agreement(Strict):
     @property
     def base_rate(self) -> float:
         """The share of the examples with a verdict that the person calls CORRECT; 0 without any."""
-        return (self.both_correct + self.wrongly_incorrect) / max(1, self._decided)
+        return self._decided.base_rate
 
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa over all examples with a verdict; None if chance alone explains every agreement."""
-        return self._beyond_chance(self.agreed / max(1, self._decided))
+        return self._decided.kappa
 
     @property
     def kappa_interval(self) -> Interval | None:
         """The 95 % interval of kappa: the Wilson interval of the agreement, beyond the measured chance; or None."""
-        interval = wilson(self.agreed, self._decided)
-        low = self._beyond_chance(interval.low)
-        high = self._beyond_chance(interval.high)
+        decided = self._decided
+        interval = wilson(decided.agreed, decided.examples)
+        low = decided.beyond_chance(interval.low)
+        high = decided.beyond_chance(interval.high)
         if low is None or high is None:
             return None
         return Interval(low, high)
@@ -89,21 +85,17 @@ class Agreement(Strict):
     @property
     def fewest(self) -> int:
         """The number of the examples with the rarer label, among those with a verdict."""
-        correct = self.both_correct + self.wrongly_incorrect
-        return min(correct, self._decided - correct)
+        return self._decided.fewest
 
     @property
-    def _decided(self) -> int:
-        return self.examples - self.without_verdict
-
-    def _beyond_chance(self, agreement: float) -> float | None:
-        if not self._decided:
-            return None
-        judged_correct = (self.both_correct + self.wrongly_correct) / self._decided
-        chance = self.base_rate * judged_correct + (1 - self.base_rate) * (1 - judged_correct)
-        if chance == 1:
-            return None
-        return max(-1.0, (agreement - chance) / (1 - chance))
+    def _decided(self) -> RaterAgreement:
+        """The examples with a verdict."""
+        return RaterAgreement(
+            both_good=self.both_correct,
+            both_bad=self.both_incorrect,
+            wrongly_good=self.wrongly_correct,
+            wrongly_bad=self.wrongly_incorrect,
+        )
 
 
 def agreement_path(labels: Path) -> Path:

@@ -13,15 +13,15 @@ from gofer.journal.entries import RunReviewed
 from gofer.journal.head_facts import decode
 from gofer.models.language_model import Answer, Model, Unusable
 from gofer.models.served_model import LookUp, ServedModel, unlisted
+from gofer.runtime.reviews import daily_budget
 from gofer.runtime.reviews.question import VERSION, Unreadable, Verdict, goal_of, material_of, request, verdict_of
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone, RunStopped, TemporaryError
 from gofer.values.messages import Usage
 from gofer.workflows.load import Catalog
+from gofer.workflows.review_form import REVIEWER_ROLE
 
-ROLE = "reviewer"
-"""The role of the model in `agents/defaults.yaml`. Without it, no run is reviewed."""
 ITEM = "review"
 """The id of the inbox item: a run gets one review."""
 SECONDS = 60.0
@@ -63,16 +63,19 @@ class Reviewer:
     async def review(self, run: str, catalog: Catalog, services: Services) -> None:
         """Review a run if its review is due. Raises TemporaryError only if a store or the queue does not answer.
 
-        A run whose review could not be made now is enqueued again.
+        A run whose review could not be made now is enqueued again. Runs above the limit of the day stay without one.
         """
         head = await services.store.head(run)
-        if head is None or not is_due(head) or not is_sampled(run, catalog.defaults.review.sample):
+        if head is None or not is_due(head) or not is_sampled(run, catalog.review_share(head.workflow)):
             return
-        served = next(iter(catalog.defaults.roles(self.look_up).playing(ROLE)), None)
+        served = next(iter(catalog.defaults.roles(self.look_up).playing(REVIEWER_ROLE)), None)
         if served is None:
             return
         record = await self._read(run, services)
         if record is None:
+            return
+        now_ms = int(services.outside.clock.now() * 1000)
+        if await daily_budget.is_spent(services.store, now_ms, catalog.defaults.review.usd_per_day):
             return
         try:
             reviewed = await reviewed_by(served, _open(served, services), record)
@@ -82,6 +85,7 @@ class Reviewer:
                 await services.stores.queue.enqueue(run, min(max(age / 2, _SHORTEST_DELAY), _LONGEST_DELAY))
                 return
             reviewed = _without_verdict(served, record, f"The reviewer did not answer for a day: {error}")
+        await daily_budget.add(services.store, now_ms, reviewed.usd or 0.0, services.outside.new_id())
         try:
             await inbox.put(services.store, run, ITEM, reviewed)
         except Gone:

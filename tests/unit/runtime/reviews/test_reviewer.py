@@ -13,9 +13,11 @@ from gofer.journal.head_facts import decode
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer, Refused
 from gofer.projections.progress import Progress, project
+from gofer.runtime.reviews import daily_budget
 from gofer.runtime.reviews.reviewer import ITEM, LONGEST_WAIT_MS, Reviewer, is_sampled
 from gofer.values.errors import TemporaryError
 from gofer.values.messages import ProviderError, Usage
+from gofer.workflows.review_form import Review
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
@@ -96,6 +98,30 @@ async def test_run_without_a_due_review_asks_no_reviewer(review: object, *, role
     await played(made)
     assert len(made.model.requests) == 1
     assert await made.store.items("run1") == []
+
+
+@pytest.mark.parametrize(("share", "asked"), [({"sample": 0}, 1), ({"sample": 1}, 2)])
+async def test_share_in_the_file_of_a_workflow_precedes_the_one_of_all(share: object, asked: int) -> None:
+    made = reviewing(says("Hello."), found(GOOD), review={"sample": 1 - (asked - 1)})
+    catalog = made.worker.workflows.catalog  # type: ignore[attr-defined]
+    loaded = catalog.workflows["answer-here"]
+    workflow = loaded.workflow.model_copy(update={"review": Review.model_validate(share)})
+    changed = replace(catalog, workflows={"answer-here": replace(loaded, workflow=workflow)})
+    made.worker = replace(made.worker, workflows=FixedCatalog(changed))
+    await played(made)
+    assert len(made.model.requests) == asked
+
+
+async def test_run_above_the_daily_limit_stays_without_a_review() -> None:
+    made = reviewing(says("One."), found(GOOD), says("Two."), review={"usd_per_day": 0.001})
+    await made.accept("run1", private=False)
+    await made.work_once()
+    await made.accept("run2", private=False)
+    for _ in range(4):
+        await made.work_once()
+    asked = [json.loads(request)["model"] for request in made.model.requests]
+    assert asked == ["m", "small", "m"]
+    assert await daily_budget.stopped_days(made.store, 0, int(made.clock.now() * 1000)) == ["2026-11-21"]
 
 
 async def test_run_in_a_place_now_private_is_not_read() -> None:
