@@ -52,7 +52,5 @@ def test_public_run_is_reviewed_and_a_private_one_is_not_read(
     monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
     assert main(["stats"]) == 0
     shown = capsys.readouterr().out
-    assert (
-        "1 reviewed run, effective 100 % of 1 ?; the reviews cost 0.0001 USD, which is not" in shown
-    )
+    assert "1 reviewed run, effective 100 % of 1 ?; the reviews cost 0.0001 USD, which is not" in shown
     assert "the reviews are an opinion only. The agreement with people is not measured: 0 of at least 20" in shown
