@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package wheel sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -100,6 +100,9 @@ bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this
 
 package: .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
 	$(BIN)/python deploy/package.py build/functions --uv $(UV) $(ARGS)
+
+wheel: .venv/.dev ## build the wheel of Gofer into dist/
+	@$(RUN) hatchling build -t wheel -d dist
 
 sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
 

@@ -41,6 +41,7 @@ NEVER = (
     "app/embedded",
     "app/evals",
     "app/event_input.py",
+    "app/new_repository",
     "app/replay.py",
     "check",
     "cli",

@@ -8,6 +8,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "gofer"
 PLAIN = {
     "evals/judging/labels.py": "tells whether labels changed since a measurement",
     "evals/judging/question.py": "names the judge's prompt and a criterion in grades and measurements",
+    "app/new_repository/writing.py": "pins the wheel of Gofer in a lock",
     "app/backup/copied_files.py": "checks files of a backup",
     "app/backup/backup_manifest.py": "checks files of a backup",
     "app/evals/repeatable.py": "draws repeatable values, which open nothing real",

@@ -10,6 +10,7 @@ from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.embedded.working import working
 from gofer.app.embedded.worlds import apart
+from gofer.app.new_repository.shipped import shipped
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number
 from gofer.sources.receivers import BY_SOURCE
@@ -22,6 +23,11 @@ PORT = 8765
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer demo`."""
     parser.add_argument("--exit", action="store_true", help="stop after the tour instead of continuing to serve")
+    parser.add_argument(
+        "--here",
+        action="store_true",
+        help="serve the workflows of this folder to the simulated systems, without scenes",
+    )
     parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
 
 
@@ -33,12 +39,28 @@ def execute(arguments: argparse.Namespace) -> int:
         port = 0
     else:
         port = PORT
+    if arguments.here:
+        return asyncio.run(_here(port))
     return asyncio.run(_demo(port, arguments.exit))
 
 
-async def _demo(port: int, stop: bool) -> int:
+async def _here(port: int) -> int:
+    """Serve the workflows of this folder to simulated systems, until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
+        working(embedded.worker, embedded.scheduler, embedded.watcher),
+    ):
+        names = ", ".join(sorted(embedded.catalog.workflows))
+        print(f"The workflows of this folder with simulated systems: {names or 'none'}.")
+        print(f"Model: {embedded.model}.", flush=True)
+        await _serve_on(embedded)
+    return 0
+
+
+async def _demo(port: int, stop: bool) -> int:
+    root = shipped()
+    async with (
+        open_embedded(apart(process_settings()), root, port, demo_world()) as embedded,
         working(embedded.worker, embedded.scheduler, embedded.watcher),
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
@@ -46,9 +68,9 @@ async def _demo(port: int, stop: bool) -> int:
         print("Gofer with a simulated Slack, over HTTP on this machine, without any account.")
         print(f"Model: {embedded.model}.", flush=True)
         tour = Tour(embedded.simulated.slack, embedded.state.store, embedded.state.blobs, print)
-        succeeded = await _play(tour, embedded)
+        succeeded = await _play(tour, embedded, root)
         if stop:
-            print("Next: run `make demo` to keep serving and mention Gofer yourself.")
+            print("Next: run `gofer demo` to keep serving and mention Gofer yourself.")
         else:
             await _serve_on(embedded)
     if succeeded:
@@ -56,17 +78,17 @@ async def _demo(port: int, stop: bool) -> int:
     return 1
 
 
-async def _play(tour: Tour, embedded: EmbeddedStack) -> bool:
+async def _play(tour: Tour, embedded: EmbeddedStack, root: Path) -> bool:
     simulated = embedded.simulated
     outside = Outsiders(embedded)
     try:
         await tour.play()
         if simulated.jira and simulated.notion and simulated.github:
             scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
-            await scenes.play()
+            await scenes.play(embedded.catalog.workflows)
         # The process that the tour kills posts links to this process's pages.
         environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}
-        await killed_between_a_call_and_its_outcome(tour, environment)
+        await killed_between_a_call_and_its_outcome(tour, environment, root)
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False
@@ -81,5 +103,6 @@ async def _serve_on(embedded: EmbeddedStack) -> None:
         if name != "slack":
             print(f"   {f'{BY_SOURCE[name].system}, simulated':<19}{url}")
     print(f"   Runs and traces    {embedded.url}/runs")
-    print(f"   The prompt         {embedded.url}/prompts/answer-here      from agents/answer-here.md", flush=True)
+    if WORKFLOW in embedded.catalog.workflows:
+        print(f"   The prompt         {embedded.url}/prompts/{WORKFLOW}      from agents/{WORKFLOW}.md", flush=True)
     await asyncio.Event().wait()

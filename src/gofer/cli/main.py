@@ -20,6 +20,8 @@ from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
 
 COMMANDS = {
+    "init": "write the repository of a company, with workflows to begin with",
+    "docs": "print the guides of this version",
     "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
     "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
     "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",

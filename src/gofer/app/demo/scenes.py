@@ -6,7 +6,7 @@ Each scene acts as a person in a simulated system, waits for the resulting runs,
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,14 +42,21 @@ class Scenes:
     call: Callable[[str, bytes], Awaitable[int]]
     """Calls a webhook by name with a signed body, and returns the HTTP status."""
 
-    async def play(self) -> None:
-        """Play every scene. Raises TourFailed."""
-        await self.one_ticket_for_two_people()
-        await self.reviewed_when_its_status_changes()
-        await self.answered_in_jira()
-        await self.digest_at_its_time()
-        await self.marked_when_merged()
-        await self.checklist_by_webhook()
+    async def play(self, workflows: Collection[str]) -> None:
+        """Play every scene whose workflow is there. Raises TourFailed."""
+        scenes = {
+            "file-ticket": self.one_ticket_for_two_people,
+            "review-rfc": self.reviewed_when_its_status_changes,
+            "answer-in-jira": self.answered_in_jira,
+            "weekly-digest": self.digest_at_its_time,
+            "mark-merged": self.marked_when_merged,
+            "new-hire-checklist": self.checklist_by_webhook,
+        }
+        for number, (workflow, scene) in enumerate(scenes.items(), start=2):
+            if workflow in workflows:
+                await scene()
+            else:
+                self.tour.title(f"{number}. Left out: there is no agents/{workflow}.yaml")
 
     async def one_ticket_for_two_people(self) -> None:
         """Let two people react to one message: one ticket, an answer, and a private message to the second person."""
@@ -199,11 +206,14 @@ class Elsewhere:
 
     environment: Mapping[str, str]
     data: Path
+    root: Path
+    """The folder with `agents/`."""
 
     async def start(self, *words: str) -> asyncio.subprocess.Process:
         """Start a `gofer` process and return it."""
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "gofer.cli.main", *words),
+            cwd=self.root,
             env={**self.environment, "GOFER_DATA": str(self.data)},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -218,13 +228,16 @@ class Elsewhere:
             raise TourFailed(f"`gofer {words[0]}` failed: {errors.decode(errors='replace').strip()}")
 
 
-async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str]) -> None:
-    """Kill a process after Slack got its message and before Slack's answer; the next process leaves one answer."""
+async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str], root: Path) -> None:
+    """Kill a process after Slack got its message and before Slack's answer; the next process leaves one answer.
+
+    `root` is the folder with `agents/`.
+    """
     tour.title("8. Killed between a tool call and its outcome")
     asked = tour.question()
     held = tour.slack.hold_next("chat.postMessage")
     with TemporaryDirectory(prefix="gofer-") as folder:
-        elsewhere = Elsewhere(environment, Path(folder) / "state")
+        elsewhere = Elsewhere(environment, Path(folder) / "state", root)
         event = Path(folder) / "event.json"
         event.write_text(json.dumps(tour.slack.envelopes(asked)[0]))
         process = await elsewhere.start("run", WORKFLOW, "--event", str(event), "--live-tools")

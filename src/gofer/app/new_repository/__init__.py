@@ -1,0 +1,1 @@
+"""New repositories of companies: which of the shipped files they get, and what is written beside them."""

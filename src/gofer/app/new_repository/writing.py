@@ -1,0 +1,160 @@
+"""The files of a new repository: the shipped ones, and those that Gofer writes for this company."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import distribution
+from pathlib import Path
+from textwrap import indent
+from urllib.parse import unquote, urlsplit
+
+from gofer.app.new_repository.contents import shipped_files
+from gofer.app.new_repository.shipped import gofer_version, shipped
+from gofer.values.canonical_json import as_object, as_text
+from gofer.values.errors import ConfigError
+
+PRISTINE = ".gofer-init"
+"""The folder with the files as Gofer wrote them, and what it was told."""
+LOCK = "requirements.lock"
+_TEMPLATES = Path(__file__).with_name("files")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_PAYLOAD = re.compile(r"\bpayloads/[\w.-]+\.json\b")
+_LINKS = re.compile(r"^# prompt_links: .*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person wants of a new repository."""
+
+    folder: Path
+    workflows: Sequence[str]
+    repository: str = ""
+    """The address of the repository, such as https://git.example.com/acme/gofer; empty if it is not known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A new repository."""
+
+    files: Sequence[str]
+    """The paths of the files that the company may edit."""
+    vendored: bool
+    """Whether the wheel of Gofer lies in the repository."""
+
+
+def write_repository(asked: Asked) -> Written:
+    """Write a new repository. Raises ConfigError, before anything is written, for files that are in the way."""
+    wheel = _local_wheel()
+    made = new_files(asked, wheel)
+    in_the_way = [path for path in [*made, PRISTINE] if (asked.folder / path).exists()]
+    if in_the_way:
+        raise ConfigError(
+            f"{asked.folder / in_the_way[0]} exists already, and `gofer init` overwrites nothing. Choose an empty "
+            "folder; `gofer upgrade` brings a repository to a new version."
+        )
+    for path, content in made.items():
+        _write(asked.folder / path, content)
+        _write(asked.folder / PRISTINE / "files" / path, content)
+    told = {"gofer": gofer_version(), "workflows": list(asked.workflows), "repository": asked.repository}
+    _write(asked.folder / PRISTINE / "init.json", f"{json.dumps(told, indent=2)}\n".encode())
+    if wheel is not None:
+        (asked.folder / "vendor").mkdir(exist_ok=True)
+        shutil.copyfile(wheel, asked.folder / "vendor" / wheel.name)
+    return Written(list(made), wheel is not None)
+
+
+def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
+    """Return the content of each file of a new repository by its path. Raises ConfigError."""
+    made = dict(shipped_files(shipped(), asked.workflows))
+    if asked.repository:
+        made["agents/defaults.yaml"] = _with_links(made["agents/defaults.yaml"], asked.repository)
+    values = {
+        "name": _name(asked.folder),
+        "version": gofer_version(),
+        "first": asked.workflows[0],
+        "install": _install(wheel),
+        "try_it": _try_it(asked.workflows[0], made),
+    }
+    for path, template in _templates():
+        made[path] = _filled(template, values)
+    made[LOCK] = _lock(wheel)
+    return made
+
+
+def _templates() -> Iterator[tuple[str, str]]:
+    """Yield path and template of each file that Gofer writes; `dot_` stands for a dot, and `.template` is dropped."""
+    for template in sorted(_TEMPLATES.rglob("*")):
+        if template.is_file():
+            path = template.relative_to(_TEMPLATES).as_posix()
+            yield re.sub(r"(^|/)dot_", r"\1.", path).removesuffix(".template"), template.read_text(encoding="utf-8")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> bytes:
+    """Return a template with its values. A value that is alone in its line may have several lines."""
+    lines: list[str] = []
+    for line in template.splitlines():
+        name = line.strip().strip("{}")
+        if line.strip() == f"{{{name}}}" and name in values:
+            lines.append(indent(values[name], line[: line.index("{")]))
+        else:
+            lines.append(_PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), line))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _name(folder: Path) -> str:
+    """Return the name of the repository as Python packages may be named."""
+    return re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-") or "gofer-agents"
+
+
+def _with_links(defaults: bytes, repository: str) -> bytes:
+    links = f"prompt_links: {repository.rstrip('/').removesuffix('.git')}/blob/main/{{file}}"
+    return _LINKS.sub(links, defaults.decode()).encode()
+
+
+def _try_it(workflow: str, made: Mapping[str, bytes]) -> str:
+    """Return a command that runs a workflow on the event of its first eval."""
+    evals = made.get(f"evals/{workflow}.yaml", b"").decode()
+    if payload := _PAYLOAD.search(evals):
+        return f".venv/bin/gofer run {workflow} --event evals/{payload[0]}"
+    return f".venv/bin/gofer run {workflow}"
+
+
+def _install(wheel: Path | None) -> str:
+    lines = ["python3 -m venv .venv", f".venv/bin/pip install --quiet --require-hashes -r {LOCK}"]
+    if wheel is None:
+        lines.append(f".venv/bin/pip install --quiet --no-deps gofer=={gofer_version()}")
+    return "\n".join(lines)
+
+
+def _lock(wheel: Path | None) -> bytes:
+    """Return the lock of all dependencies, and of the vendored wheel, with hashes and without addresses."""
+    locked = (_locks() / "runtime.lock").read_text(encoding="utf-8")
+    lines = [line for line in locked.splitlines() if not line.lstrip().startswith("#")]
+    if wheel is not None:
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        lines += [f"./vendor/{wheel.name} \\", f"    --hash=sha256:{digest}"]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _locks() -> Path:
+    return shipped() / "locks"
+
+
+def _local_wheel() -> Path | None:
+    """Return the wheel that this Gofer was installed from, if it is a file that still exists."""
+    origin = distribution("gofer").read_text("direct_url.json")
+    if origin is None:
+        return None
+    url = urlsplit(as_text(as_object(json.loads(origin)).get("url")))
+    path = Path(unquote(url.path))
+    if url.scheme == "file" and path.suffix == ".whl" and path.is_file():
+        return path
+    return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

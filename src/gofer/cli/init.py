@@ -1,0 +1,43 @@
+"""`gofer init`: writes the repository of a company, with workflows to begin with."""
+
+import argparse
+from pathlib import Path
+
+from gofer.app.new_repository.contents import STARTERS
+from gofer.app.new_repository.writing import Asked, write_repository
+from gofer.cli.terminal import print_lines
+
+_EXAMPLES = f"""examples:
+  gofer init acme-gofer                                write a repository with {" and ".join(STARTERS)}
+  gofer init acme-gofer --with file-ticket,review-rfc  with other shipped workflows
+  gofer init . --repository https://git.example.com/acme/gofer   in this folder; answers link to its prompts there
+
+Nothing is overwritten."""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `gofer init`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("folder", nargs="?", default=".", type=Path, help="the folder of the repository (default .)")
+    parser.add_argument(
+        "--with",
+        dest="workflows",
+        default=",".join(STARTERS),
+        metavar="NAMES",
+        help="names of shipped workflows, separated by commas (default %(default)s)",
+    )
+    parser.add_argument("--repository", default="", metavar="URL", help="the address of the repository, for links")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the repository, and print what to do next."""
+    names = [name.strip() for name in arguments.workflows.split(",") if name.strip()]
+    asked = Asked(arguments.folder, names or STARTERS, arguments.repository)
+    made = write_repository(asked)
+    lines = [f"Wrote {len(made.files)} files into {arguments.folder}: the workflows {', '.join(asked.workflows)}."]
+    if arguments.folder != Path():
+        lines.append(f"Next: cd {arguments.folder}, and follow README.md from “The first hour” on.")
+    else:
+        lines.append("Next: follow README.md from “The first hour” on.")
+    print_lines(lines)
+    return 0

@@ -1,0 +1,32 @@
+"""Gofer as a company installs it: its wheel in a virtual environment of its own."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from support.app.company import ROOT
+
+
+def wheel(folder: Path) -> Path:
+    """Build the wheel of this checkout, and return its path."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def environment(folder: Path, built: Path) -> Path:
+    """Install a wheel into a new environment, with the dependencies of this one; return the folder of its programs.
+
+    The package registries are not asked: the dependencies are those of the environment that runs the tests.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    install = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--python", str(python), str(built)]
+    subprocess.run(install, check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return python.parent
