@@ -59,7 +59,12 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "socket": ["gofer.app.embedded.server", "gofer.app.http", "gofer.files"],
     "ssl": ["gofer.app.functions.aws_http", "gofer.app.http"],
     "starlette": ["gofer.app"],
-    "subprocess": ["gofer.app.evals.repository", "gofer.files.child"],
+    "subprocess": [
+        "gofer.app.evals.repository",
+        "gofer.app.new_repository.installing",
+        "gofer.app.new_repository.upgrade",
+        "gofer.files.child",
+    ],
     "typing_extensions": ["gofer", "gofer_pytest"],
     "uvicorn": ["gofer.app.embedded"],
     "yaml": [

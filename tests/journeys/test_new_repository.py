@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from gofer.app.new_repository.contents import STARTERS
 from gofer.app.new_repository.writing import Asked, write_repository
 from support.app.company import ROOT
-from support.app.installed import environment, wheel
+from support.app.installed import environment, install, wheel
 
 GUIDE = ROOT / "docs" / "start.md"
 _FENCE = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,8 +33,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "gofer"
 
 
-def typed(folder: Path, commands: str, programs: Path) -> str:
-    """Type commands in a folder; return what they print."""
+def typed(folder: Path, commands: str, programs: Path, code: int = 0) -> str:
+    """Type commands in a folder; return what they print. `code` is the expected exit code."""
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder), "GIT_AUTHOR_NAME": "a"}
     environment |= {
         "GIT_AUTHOR_EMAIL": "a@example.com",
@@ -43,7 +44,7 @@ def typed(folder: Path, commands: str, programs: Path) -> str:
     done = subprocess.run(
         ["bash", "-ec", commands], check=False, cwd=folder, env=environment, capture_output=True, text=True
     )
-    assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == code, f"{commands}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
@@ -69,6 +70,62 @@ def test_first_ten_minutes_go_as_the_guide_says(clone: Path) -> None:
     )
     assert "://" not in lock
     assert typed(here, "git status --porcelain", installed / "bin") == ""
+
+
+EARLIER = (
+    ("pyproject.toml", '\nversion = "0.1.0"', '\nversion = "0.0.9"'),
+    ("agents/preamble.md", "Gofer", "GOFER"),
+    ("agents/answer-here.md", "thread", "conversation"),
+    ("agents/file-ticket.yaml", "usd: 0.30", "usd: 0.10"),
+    ("agents/defaults.yaml", "minutes: 5", "minutes: 4"),
+    ("skills/incident-runbooks/SKILL.md", "During an incident", "In an incident"),
+)
+"""What the earlier version wrote in place of words of this one, by file."""
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an environment with an earlier version of Gofer, which shipped other texts."""
+    source = tmp_path_factory.mktemp("earlier")
+    for name in ("agents", "subagents", "skills", "coordinators", "evals", "docs", "locks", "src"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copyfile(ROOT / name, source / name)
+    for path, new, old in EARLIER:
+        text = (source / path).read_text()
+        assert new in text
+        (source / path).write_text(text.replace(new, old, 1))
+    return environment(tmp_path_factory.mktemp("environment") / "venv", wheel(source / "dist", source))
+
+
+def test_upgrade_keeps_five_kinds_of_local_changes(earlier: Path, clone: Path, tmp_path: Path) -> None:
+    typed(tmp_path, "gofer init acme", earlier)
+    folder = tmp_path / "acme"
+    ours = {
+        "agents/answer-here.md": lambda text: f"{text}\nAnswer in the language of the question.\n",
+        "agents/defaults.yaml": lambda text: text.replace('# ai_logs: "#ai-logs"', 'ai_logs: "#acme-logs"'),
+        "agents/file-ticket.yaml": lambda text: text.replace("usd: 0.10", "usd: 9.00"),
+        "agents/our-own.md": lambda _: "A prompt of ours.\n",
+    }
+    for path, edit in ours.items():
+        before = (folder / path).read_text() if (folder / path).exists() else ""
+        (folder / path).write_text(edit(before))
+    (folder / "skills/incident-runbooks/SKILL.md").unlink()
+    install(earlier, next((clone / "dist").glob("*.whl")))
+    shown = typed(folder, "gofer upgrade", earlier, code=1)
+    (told,) = [text for kind, text in _FENCE.findall((ROOT / "docs" / "upgrade.md").read_text()) if kind == "text"]
+    assert shown == told
+    assert "Answer in the language of the question." in (folder / "agents/answer-here.md").read_text()
+    assert (folder / "agents/answer-here.md.new").read_bytes() == (ROOT / "agents/answer-here.md").read_bytes()
+    defaults = (folder / "agents/defaults.yaml").read_text()
+    assert "minutes: 5" in defaults
+    assert '\nai_logs: "#acme-logs"\n' in defaults
+    marked = (folder / "agents/file-ticket.yaml").read_text()
+    assert all(found in marked for found in ("<<<<<<< yours", "usd: 9.00", "usd: 0.30"))
+    assert (folder / "agents/our-own.md").read_text() == "A prompt of ours.\n"
+    assert not (folder / "skills/incident-runbooks/SKILL.md").exists()
+    assert (folder / "vendor").is_dir()
+    assert typed(folder, "gofer upgrade", earlier) == "The files are already those of Gofer 0.1.0.\n"
 
 
 def test_workflow_of_the_pipeline_passes_the_linter(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from gofer.values.errors import ConfigError, GoferError
 
 COMMANDS = {
     "init": "write the repository of a company, with workflows to begin with",
+    "upgrade": "bring the repository of a company to another version, and keep its changes",
     "docs": "print the guides of this version",
     "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
     "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",

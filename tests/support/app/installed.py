@@ -9,10 +9,10 @@ from pathlib import Path
 from support.app.company import ROOT
 
 
-def wheel(folder: Path) -> Path:
-    """Build the wheel of this checkout, and return its path."""
+def wheel(folder: Path, source: Path = ROOT) -> Path:
+    """Build the wheel of this checkout, or of another folder, and return its path."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -24,9 +24,14 @@ def environment(folder: Path, built: Path) -> Path:
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
-    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
-    install = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--python", str(python), str(built)]
-    subprocess.run(install, check=True)
+    install(python.parent, built)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     return python.parent
+
+
+def install(programs: Path, built: Path) -> None:
+    """Install a wheel into an environment, in place of an earlier version."""
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    command = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--reinstall"]
+    subprocess.run([*command, "--python", str(programs / "python"), str(built)], check=True)

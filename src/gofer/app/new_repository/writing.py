@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distribution
@@ -18,6 +17,8 @@ from gofer.values.errors import ConfigError
 
 PRISTINE = ".gofer-init"
 """The folder with the files as Gofer wrote them, and what it was told."""
+FACTS = f"{PRISTINE}/init.json"
+"""The file with what `gofer init` was asked for."""
 LOCK = "requirements.lock"
 _TEMPLATES = Path(__file__).with_name("files")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -47,7 +48,7 @@ class Written:
 
 def write_repository(asked: Asked) -> Written:
     """Write a new repository. Raises ConfigError, before anything is written, for files that are in the way."""
-    wheel = _local_wheel()
+    wheel = local_wheel()
     made = new_files(asked, wheel)
     in_the_way = [path for path in [*made, PRISTINE] if (asked.folder / path).exists()]
     if in_the_way:
@@ -56,14 +57,28 @@ def write_repository(asked: Asked) -> Written:
             "folder; `gofer upgrade` brings a repository to a new version."
         )
     for path, content in made.items():
-        _write(asked.folder / path, content)
-        _write(asked.folder / PRISTINE / "files" / path, content)
-    told = {"gofer": gofer_version(), "workflows": list(asked.workflows), "repository": asked.repository}
-    _write(asked.folder / PRISTINE / "init.json", f"{json.dumps(told, indent=2)}\n".encode())
-    if wheel is not None:
-        (asked.folder / "vendor").mkdir(exist_ok=True)
-        shutil.copyfile(wheel, asked.folder / "vendor" / wheel.name)
+        write(asked.folder / path, content)
+        write(asked.folder / PRISTINE / "files" / path, content)
+    note_facts(asked)
+    vendor(asked.folder, wheel)
     return Written(list(made), wheel is not None)
+
+
+def note_facts(asked: Asked) -> None:
+    """Note the version of Gofer and what was asked, for upgrades."""
+    facts = {"gofer": gofer_version(), "workflows": list(asked.workflows), "repository": asked.repository}
+    write(asked.folder / FACTS, f"{json.dumps(facts, indent=2)}\n".encode())
+
+
+def vendor(folder: Path, wheel: Path | None) -> None:
+    """Copy the wheel of Gofer into a repository, in place of an earlier one."""
+    if wheel is None:
+        return
+    kept = folder / "vendor" / wheel.name
+    write(kept, wheel.read_bytes())
+    for earlier in kept.parent.glob("gofer-*.whl"):
+        if earlier != kept:
+            earlier.unlink()
 
 
 def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
@@ -143,7 +158,7 @@ def _locks() -> Path:
     return shipped() / "locks"
 
 
-def _local_wheel() -> Path | None:
+def local_wheel() -> Path | None:
     """Return the wheel that this Gofer was installed from, if it is a file that still exists."""
     origin = distribution("gofer").read_text("direct_url.json")
     if origin is None:
@@ -155,6 +170,7 @@ def _local_wheel() -> Path | None:
     return None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
+    """Write a file and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
