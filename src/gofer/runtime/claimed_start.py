@@ -1,7 +1,7 @@
 """The start of a run: the claim of its first frame, its head and its queue message, in this order.
 
-Receivers, schedules and what follows other runs start runs this way, so it imports no engine. Each repetition of a start
-does the rest of what an earlier one did not finish.
+Receivers, schedules and what follows other runs start runs this way, so it imports no engine. Each repetition of a
+start does the rest of what an earlier one did not finish.
 """
 
 from gofer.journal.coordination import Head

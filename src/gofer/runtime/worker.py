@@ -20,8 +20,8 @@ from gofer.projections.attempts import UNREAD, Attempts
 from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
-from gofer.runtime.followed_runs import start_following
 from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
+from gofer.runtime.followed_runs import start_following
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.reviews.reviewer import Reviewer
