@@ -80,7 +80,9 @@ def _commands(event: Event) -> str:
     shown = f"run {run[:8]}"
     if link := event.place["link"]:
         shown = f"[{shown}]({link})"
-    return f"Look at {shown}: `gofer trace {run}`\nMake a test of it: `gofer golden {run} --regression --not-contains \"…\"`"
+    return (
+        f'Look at {shown}: `gofer trace {run}`\nMake a test of it: `gofer golden {run} --regression --not-contains "…"`'
+    )
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ FEEDBACK = f"{SOURCE}.feedback"
 REVIEW = f"{SOURCE}.review"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectRun:
     """The run that feedback or a review is about."""
 

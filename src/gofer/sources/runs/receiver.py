@@ -40,8 +40,14 @@ class RunsReceiver(Receiver):
         if not run or not workflow:
             raise BadRequest(400, f"`run` or `workflow` is missing; write {_FORM}.")
         owner = self.owners.get(workflow, "")
-        link = as_text(body.get("link"))
-        subject = SubjectRun(run, workflow, owner, self.channel_of(owner), link, 0)
+        subject = SubjectRun(
+            run=run,
+            workflow=workflow,
+            owner=owner,
+            channel=self.channel_of(owner),
+            link=as_text(body.get("link")),
+            hops=0,
+        )
         event = event_of(_entry(body), subject)
         if event is None:
             return Ignored("told_elsewhere", "feedback that a person takes back starts nothing")
