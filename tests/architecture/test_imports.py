@@ -136,7 +136,7 @@ def test_only_the_owned_run_the_claim_and_the_copy_write_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
     assert found(appending, "nowhere", called) == ["engine/owned_run.py", "journal/copied_journal.py", "journal/log.py"]
     assert found({"write_copy"}, "nowhere", called) == ["app/embedded/eval_state.py"]
-    assert found({"claim"}, "nowhere", called) == ["engine/own_step.py", "runtime/receive.py"]
+    assert found({"claim"}, "nowhere", called) == ["engine/own_step.py", "runtime/claimed_start.py"]
 
 
 def test_only_the_two_steps_make_tool_calls() -> None:

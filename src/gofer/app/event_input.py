@@ -20,6 +20,8 @@ from gofer.sources.receiver import (
     refuse_unverified,
 )
 from gofer.sources.receivers import BY_SOURCE, PATHS
+from gofer.sources.registry import WORKPLACE
+from gofer.sources.runs.receiver import RunsReceiver
 from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
 from gofer.sources.webhook.hook import Hook, Standard, read_hooks
 from gofer.sources.webhook.receiver import WebhookReceiver
@@ -30,7 +32,7 @@ from gofer.values.schedules.planned import planned
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 
-SOURCES: Sequence[str] = (*PATHS, "webhook", "schedule")
+SOURCES: Sequence[str] = (*PATHS, "webhook", "schedule", "runs")
 """The sources that can start a workflow."""
 _DELIVERY = ("webhook-id", "<webhook-id>")
 """A placeholder for the id that a sender of Standard Webhooks makes for each call."""
@@ -84,6 +86,9 @@ def way(
         case "schedule":
             plans = [planned(name, compiled) for name, compiled in catalog.schedules()]
             return DeliveryPath(ScheduleReceiver(plans), routes, "", headers)
+        case "runs":
+            owners = {name: loaded.workflow.owner for name, loaded in catalog.workflows.items()}
+            return DeliveryPath(RunsReceiver(owners, WORKPLACE.channels.of), routes, "", headers)
         case _:
             spec = BY_SOURCE[source]
             return DeliveryPath(spec.unverified, routes, spec.path, headers)

@@ -6,6 +6,8 @@ from gofer.app.settings import Settings
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.sources.registry import SOURCES
+from gofer.sources.runs.run_statistics import TOOLS as RUNS
+from gofer.sources.runs.run_statistics import NoRuns, RunStatistics
 from gofer.sources.settings import read_credential
 from gofer.tools.company import CompanyTool
 from gofer.tools.declare import Variables, bind_all
@@ -27,11 +29,12 @@ def build_tools(
     children: Children | None = None,
     python: Children | None = None,
     company: Sequence[CompanyTool] = (),
+    statistics: RunStatistics | None = None,
 ) -> Mapping[str, AnyTool]:
     """Return every tool by its name.
 
     `company` holds the tools of `tools/`. `children` parse untrusted bytes, and `python` runs the code of models. The
-    caller closes both.
+    caller closes both. `statistics` counts the stored runs; None for a process that has none.
     """
     systems: Sequence[Sequence[AnyTool]] = [
         *(source.tools(settings.sources) for source in SOURCES.values() if source.tools is not None),
@@ -39,6 +42,7 @@ def build_tools(
         bind_all((*PLAN, *SKILLS, *SEARCH), None),
         bind_all(PYTHON, PythonClient(python or sandbox(), script_of)),
         bind_all(SUBAGENT, None),
+        bind_all(RUNS, statistics or NoRuns()),
         _of_company(company, settings),
     ]
     return {tool.name: tool for tools in systems for tool in tools}

@@ -15,6 +15,7 @@ from gofer.models.served_model import stand_in_prices
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import Ended, Observers, ignore_end
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
+from gofer.runtime.weekly.stored_statistics import StoredStatistics
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
 from gofer.stores.one_place import Stores
 from gofer.tools.company import CompanyTool
@@ -66,10 +67,11 @@ def build_worker(
     `reviewer` reviews ended runs.
     """
     fit, pages = _image_functions(children.documents)
+    statistics = StoredStatistics(installation.stores.journals, workflows.holding)
     services = Services(
         stores=installation.stores,
         model=models.default,
-        tools=build_tools(settings, children.documents, children.python, company),
+        tools=build_tools(settings, children.documents, children.python, company, statistics),
         fit=fit,
         pages=pages,
         prices=stand_in_prices(),

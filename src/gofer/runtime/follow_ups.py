@@ -5,11 +5,15 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import FeedbackGiven
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.store import Store
+from gofer.runtime.followed_runs import start_following
 from gofer.stores.queue import Queue
+from gofer.workflows.load import Catalog
 
 
-async def take_follow_ups(step: OwnStep, head: Head) -> None:
-    """Journal what follows the end of a run, and update its head. Raises Fenced, TemporaryError.
+async def take_follow_ups(step: OwnStep, head: Head, catalog: Catalog) -> None:
+    """Journal what follows the end of a run, update its head, and start the workflows that wait for it.
+
+    Raises Fenced, TemporaryError.
 
     The caller keeps other owners out by a lease. The journal of a run that was abandoned has no end, so nothing can
     follow. The items are removed last: if this owner crashes before, the next one finds them and repeats the rest.
@@ -23,6 +27,7 @@ async def take_follow_ups(step: OwnStep, head: Head) -> None:
     if any(isinstance(item, FeedbackGiven) for item in items):
         is_bad = any(isinstance(item, FeedbackGiven) and item.verdict == "bad" for item in items)
         await _keep_until_seen(step, store, is_news=is_bad)
+    await start_following(step, items, catalog)
     await step.drop(items)
     await step.drop_late_items()
 

@@ -14,8 +14,9 @@ from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id
-from gofer.journal.log import Pen, claim, open_claim
+from gofer.journal.log import Pen, open_claim
 from gofer.runtime.cancel import cancel
+from gofer.runtime.claimed_start import start_run
 from gofer.runtime.receive_feedback import NO_FEEDBACK, take_feedback
 from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
 from gofer.sources.near_miss import near_miss
@@ -256,20 +257,8 @@ class Ingress:
         """
         if event.window:
             event = await self._within_window(event, workflow)
-        run = run_id(self.installation_key, event, workflow)
         pen = Pen("ingress", self.outside)
-        accepted = RunAccepted(event, workflow, routes=routes)
-        existing = await claim(run, accepted, pen, self.stores.journals, self.stores.blobs)
-        if existing is not None and event.digest:
-            await self._check_same(run, existing, event)
-        # A run with an unknown place counts as private and is not listed until admission knows its place.
-        private = event.private is not False
-        conversation = self._tokens.conversation(event.conversation)
-        await self.stores.journals.create_head(
-            Head(run=run, workflow=workflow, conversation=conversation, accepted_at=pen.at(), private=private, frames=1)
-        )
-        await self.stores.queue.enqueue(run)
-        return run
+        return await start_run(event, workflow, pen, self.stores, self.installation_key, routes=routes)
 
     async def _within_window(self, event: Event, workflow: str) -> Event:
         """Return the event with its time slice: the previous one if an equal event was claimed there in the window."""
@@ -298,18 +287,6 @@ class Ingress:
         if not frames:
             return None
         return await open_claim(run, frames[0], self.stores.journals, self.stores.blobs)
-
-    async def _check_same(self, run: str, existing: bytes, event: Event) -> None:
-        claimed = await open_claim(run, existing, self.stores.journals, self.stores.blobs)
-        # The event of a deleted run cannot be compared, so it counts as the same.
-        if claimed is None:
-            return
-        match claimed.entry:
-            case RunAccepted(event=before) if before.digest != event.digest:
-                message = "A different body was accepted under this key. Send this one with another key."
-                raise BadRequest(409, message, code="key_conflict")
-            case _:
-                return
 
     async def stop(self, stop: Stop) -> Sequence[str]:
         """Send a cancellation to all runs that it concerns; return those that had not ended. Raises TemporaryError."""

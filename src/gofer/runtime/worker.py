@@ -21,6 +21,7 @@ from gofer.projections.listing import with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
 from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
+from gofer.runtime.followed_runs import start_following
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
 from gofer.runtime.reviews.reviewer import Reviewer
@@ -234,7 +235,7 @@ class Worker:
     async def _follow_up(self, head: Head, owner: str, deadline: Deadline) -> None:
         try:
             catalog = await self.workflows.holding(head.workflow)
-            await take_follow_ups(await self._open(head.run, owner, deadline, catalog), head)
+            await take_follow_ups(await self._open(head.run, owner, deadline, catalog), head, catalog)
         except (Fenced, Gone):
             # Another owner takes the items, or the contents are being deleted with them.
             return
@@ -271,7 +272,7 @@ class Worker:
                 if step.progress.attempts.suspect and not attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 left = await Owner(step.services, catalog, self.alone).work(step, again=attempts.may_have_acted)
-                await self._settle(head, left, step)
+                await self._settle(head, left, step, catalog)
                 return step.progress
         except Fenced:
             return None
@@ -317,11 +318,13 @@ class Worker:
         await step.look_whether_hidden()
         return step
 
-    async def _settle(self, head: Head, left: Left, step: OwnStep) -> None:
+    async def _settle(self, head: Head, left: Left, step: OwnStep, catalog: Catalog) -> None:
         match left:
             case RunFinished(status=status, reason=reason):
                 # Counted before the head is written, because after a crash nothing else reveals a private run.
                 unlisted = await count_private_end(left, step, self._clock)
+                # Also before the head: feedback that came with the end is no longer in the inbox.
+                await start_following(step, step.progress.follow_ups.feedback.values(), catalog)
                 await self._write_head(head, status, with_cost(reason, step.progress), step)
                 trouble: Trouble = ""
                 if reason.startswith("poison: "):

@@ -7,6 +7,7 @@ from gofer.sources.jira.source import JIRA
 from gofer.sources.notion.source import NOTION
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.program.source import PROGRAM
+from gofer.sources.runs.source import RUNS
 from gofer.sources.schedule.source import SCHEDULE
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
 from gofer.sources.source import Source, Workplace
@@ -21,6 +22,7 @@ SOURCES: Mapping[str, Source] = {
     "github": GITHUB,
     "webhook": WEBHOOK,
     "schedule": SCHEDULE,
+    "runs": RUNS,
     "program": PROGRAM,
 }
 """Sources by `event.source`."""

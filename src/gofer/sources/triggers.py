@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gofer.sources.github.triggers import GITHUB
 from gofer.sources.jira.triggers import JIRA
 from gofer.sources.notion.triggers import NOTION
+from gofer.sources.runs.triggers import RUNS
 from gofer.sources.schedule.triggers import SCHEDULE
 from gofer.sources.slack.triggers import SLACK
 from gofer.sources.webhook.triggers import WEBHOOK
@@ -21,6 +22,7 @@ TRIGGERS: Sequence[TriggerSpec] = (
     GITHUB,
     WEBHOOK,
     SCHEDULE,
+    RUNS,
 )
 TRIGGER_KINDS: Sequence[TriggerKind] = tuple(kind for spec in TRIGGERS for kind in spec.kinds)
 """Every kind of trigger, in the order in which files and documents list them."""

@@ -79,9 +79,9 @@ def test_event_of_an_unknown_source_shows_the_text_and_has_no_place_for_an_answe
     assert UNKNOWN.answers is None
 
 
-def test_only_webhook_and_schedule_are_trusted_and_only_program_returns_to_the_caller() -> None:
+def test_only_webhook_schedule_and_runs_are_trusted_and_only_program_returns_to_the_caller() -> None:
     trusted = [source.name for source in (*SOURCES.values(), UNKNOWN) if source.trusted]
-    assert trusted == ["webhook", "schedule"]
+    assert trusted == ["webhook", "schedule", "runs"]
     assert [source.name for source in SOURCES.values() if source.returns_to_caller] == ["program"]
 
 

@@ -153,6 +153,7 @@ def test_shipped_tools_declare_effect_timeout_and_argument_descriptions() -> Non
         "finish": "read",
         "python": "read",
         "subagent": "read",
+        "run_statistics": "read",
         "slack_read_thread": "read",
         "slack_get_permalink": "read",
         "slack_read_channel": "read",

@@ -200,7 +200,7 @@ def test_shipped_workflows_are_equal_after_publishing() -> None:
     compiled = read_compiled(made.routes())
     assert json.loads(json.dumps(catalog.routes())) == compiled.routes
     assert [name for name, _ in compiled.schedules] == [name for name, _ in catalog.schedules()]
-    assert len(compiled.schedules) == 2
+    assert len(compiled.schedules) == 3
 
 
 def test_missing_script_of_a_bundle_leaves_other_workflows_loaded(tmp_path: Path) -> None:

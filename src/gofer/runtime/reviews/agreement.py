@@ -28,6 +28,11 @@ def agreement_of(pairs: Mapping[Pair, int]) -> RaterAgreement:
     )
 
 
+def is_measured(agreement: RaterAgreement) -> bool:
+    """Return whether enough reviewed runs have feedback for the agreement to mean something, however high it is."""
+    return agreement.examples >= LEAST_EXAMPLES and agreement.fewest >= LEAST_OF_EACH
+
+
 def not_counting(agreement: RaterAgreement) -> str:
     """Return why the reviews of these runs do not count yet, in one sentence; empty if they count.
 

@@ -1,0 +1,1 @@
+"""The source of Gofer's own runs: feedback on a run and its review start workflows."""
