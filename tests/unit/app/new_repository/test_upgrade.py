@@ -103,7 +103,7 @@ def test_new_file_is_added_and_a_file_of_the_same_name_is_kept(company: Company)
     assert company.read(PROMPT) == "A prompt of our own.\n"
 
 
-def test_second_upgrade_changes_nothing(company: Company) -> None:
+def test_second_upgrade_changes_no_file(company: Company) -> None:
     company.earlier(WORKFLOW, "usd: 0.10", "usd: 0.30")
     company.write(WORKFLOW, company.read(WORKFLOW).replace("#dev-experience", "#acme-tools"))
     company.upgraded()
