@@ -32,6 +32,10 @@ class Visitors:
     hosts: frozenset[str] = frozenset()
     """Host names in lower case, without ports."""
 
+    def routes(self) -> list[Route]:
+        """Return no routes, because there is no sign-in."""
+        return []
+
     def guard(self, pages: Sequence[Route]) -> list[Route]:
         """Return the same pages, restricted to these visitors."""
         return [Route(page.path, self._guarded(page.endpoint), methods=page.methods or ["GET"]) for page in pages]

@@ -48,7 +48,7 @@ async def _here(port: int) -> int:
     """Serve the workflows of this folder to simulated systems, until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher),
+        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
     ):
         names = ", ".join(sorted(embedded.catalog.workflows))
         print(f"The workflows of this folder with simulated systems: {names or 'none'}.")
@@ -61,7 +61,7 @@ async def _demo(port: int, stop: bool) -> int:
     root = shipped()
     async with (
         open_embedded(apart(process_settings()), root, port, demo_world()) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher),
+        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
             raise ConfigError(f"The demo plays the workflow {WORKFLOW}; agents/{WORKFLOW}.yaml is missing.")

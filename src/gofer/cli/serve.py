@@ -19,6 +19,7 @@ from gofer.sources.connections import CONNECTIONS
 from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receiver_spec import ReceiverSpec, Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
+from gofer.sources.sign_ins import SIGN_IN
 from gofer.values.secret import Secret
 
 PORT = 8765
@@ -92,7 +93,7 @@ def _awaited(source: str | None) -> AwaitedSecret | None:
 
 async def _serve(settings: Settings, host: str, port: int, awaited: AwaitedSecret | None) -> None:
     async with open_service(settings, Path.cwd(), port, awaited, host=host) as service:
-        for line in [*_lines(service, settings), *_reach(host), *_waiting(service, awaited)]:
+        for line in [*_lines(service, settings), *_reach(host, service), *_waiting(service, awaited)]:
             print(line, file=sys.stderr, flush=True)
         await asyncio.Event().wait()
 
@@ -142,10 +143,15 @@ def _ways(source: str, settings: Settings, url: str) -> list[str]:
     return found
 
 
-def _reach(host: str) -> list[str]:
-    """Return a line about access from other machines, if the address allows it."""
+def _reach(host: str, service: Service) -> list[str]:
+    """Return the lines about the people who can open the pages, and about access from other machines."""
+    lines: list[str] = []
+    if service.embedded.signs_in:
+        lines.append(f"   Sign-in     members of the {SIGN_IN.system} workspace open the pages")
     if host == "localhost" or is_loopback(host):
-        return []
+        return lines
+    if service.embedded.signs_in:
+        return [*lines, f"   Network     {host}: other machines can reach the receivers and the sign-in"]
     return [
         f"   Network     {host}: other machines can reach the receivers; only this machine can open the pages",
     ]

@@ -164,6 +164,8 @@ class SignInSpec:
     """The settings without which no person can sign in."""
     settings: Sequence[AnySetting]
     """All settings that the sign-in reads."""
+    own: Sequence[AnySetting]
+    """The settings that nothing but the sign-in reads."""
     make: Callable[[SourceSettings, Http, str], Identities]
     """Returns the identities of the system for pages at a URL."""
     members: Callable[[SourceSettings, Http], Members | None]

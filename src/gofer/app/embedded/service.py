@@ -57,7 +57,8 @@ async def open_service(
             if settings.sources[connection.token]:
                 opened = connection.open(embedded.settings.sources, embedded.editions.receive_verified)
                 await stack.enter_async_context(opened)
-        await stack.enter_async_context(working(embedded.worker, embedded.scheduler, embedded.watcher))
+        parts = (embedded.scheduler, embedded.watcher, embedded.readiness)
+        await stack.enter_async_context(working(embedded.worker, *parts))
         yield Service(embedded, apps, unset(embedded.company, settings))
 
 

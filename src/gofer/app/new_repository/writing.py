@@ -91,6 +91,7 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
         "version": gofer_version(),
         "first": asked.workflows[0],
         "install": _install(wheel),
+        "image_install": _image_install(wheel),
         "try_it": _try_it(asked.workflows[0], made),
     }
     for path, template in _templates():
@@ -142,6 +143,15 @@ def _install(wheel: Path | None) -> str:
     if wheel is None:
         lines.append(f".venv/bin/pip install --quiet --no-deps gofer=={gofer_version()}")
     return "\n".join(lines)
+
+
+def _image_install(wheel: Path | None) -> str:
+    """Return the instructions that install Gofer into /opt/gofer of an image."""
+    pip = "/opt/gofer/bin/pip install --no-cache-dir"
+    locked = f"RUN python -m venv /opt/gofer \\\n && {pip} --require-hashes -r {LOCK}"
+    if wheel is None:
+        return f"COPY {LOCK} ./\n{locked} \\\n && {pip} --no-deps gofer=={gofer_version()}"
+    return f"COPY {LOCK} ./\nCOPY vendor vendor\n{locked}"
 
 
 def _lock(wheel: Path | None) -> bytes:
