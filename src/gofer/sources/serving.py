@@ -15,6 +15,7 @@ from gofer.tools.definition import AnyTool
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Http
+from gofer.values.proxies import Proxies
 from gofer.values.secret import Secret
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
@@ -77,7 +78,7 @@ class Connection:
     """The name of the connection, for people."""
     token: Setting[Secret]
     """The setting with the credential for the connection."""
-    open: Callable[[SourceSettings, Receive], AbstractAsyncContextManager[None]]
+    open: Callable[[SourceSettings, Receive, Proxies], AbstractAsyncContextManager[None]]
     """Passes deliveries to `Receive` while the block runs. Raises ConfigError, TemporaryError."""
 
 

@@ -55,7 +55,8 @@ async def open_service(
         apps = [await _identify(spec, embedded) for spec in APPS]
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
-                opened = connection.open(embedded.settings.sources, embedded.editions.receive_verified)
+                receive = embedded.editions.receive_verified
+                opened = connection.open(embedded.settings.sources, receive, settings.proxies)
                 await stack.enter_async_context(opened)
         parts = (embedded.scheduler, embedded.watcher, embedded.readiness)
         await stack.enter_async_context(working(embedded.worker, *parts))

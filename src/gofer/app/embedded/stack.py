@@ -114,7 +114,7 @@ async def open_embedded(
     async with contextlib.AsyncExitStack() as stack:
         clock = SystemClock()
         state = await stack.enter_async_context(served_state(settings.data, clock))
-        http = await stack.enter_async_context(http_client())
+        http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)
