@@ -31,7 +31,7 @@ _PHASES = {
 }
 _WRITTEN = "The store can be written."
 _UNWRITTEN = "The store cannot be written. The reason is in Gofer's log."
-_SLOW = f"The store did not finish a write within {PATIENCE:g} seconds."
+_SLOW = "The store did not finish a write within {:g} seconds."
 _log = logging.getLogger(__name__)
 
 
@@ -42,6 +42,7 @@ class Readiness:
     store: Store
     clock: Clock
     phase: Phase = "starting"
+    patience: float = PATIENCE
     _problem: str = ""
     """The problem of the store at its last write; empty without one."""
     _written: float | None = None
@@ -89,10 +90,10 @@ class Readiness:
     async def _write(self) -> str:
         """Write one memo; return the problem, or an empty text."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.patience):
                 await self.store.put_memo(_MEMO, "written", int(self.clock.now() * 1000))
         except TimeoutError:
-            return _SLOW
+            return _SLOW.format(self.patience)
         except (TemporaryError, Corrupt) as error:
             _log.error("not ready: %s", error)
             return _UNWRITTEN
