@@ -134,7 +134,7 @@ async def test_private_run_is_shown_to_members_of_its_channel_only(tmp_path: Pat
     async with serve(model) as url, signing_in(tmp_path, OPENAI_BASE_URL=f"{url}/v1") as company:
         asked = await company.made.ask("@Gofer hello", LEADS)
         await asyncio.wait_for(asked_model.wait(), 60)
-        whispered = [each.text for each in company.made.slack.workspace.replies(asked) if each.only_for == CAPTAIN]
+        whispered = [each.text for each in company.made.slack.workspace.whispers if each.only_for == CAPTAIN]
         (run,) = re.findall(f"{PAGES}/runs/([0-9a-f]+)", str(whispered))
         async with company.signed_in(CAPTAIN) as browser:
             member = await browser.get(f"/runs/{run}")
