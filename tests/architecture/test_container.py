@@ -46,7 +46,9 @@ def test_image_is_small_pinned_and_without_secrets(repository: Path) -> None:
     last = found[[each.name for each in found].index("FROM", 1) :]
     installing = [each.text for each in found if each.name == "RUN" and "pip install" in each.text]
     assert all("--require-hashes" in text and "--no-cache-dir" in text for text in installing)
-    assert not [each for each in last if each.name in ("RUN", "ADD") and re.search(r"\b(apt|pip|gcc|curl)\b", each.text)]
+    assert not [
+        each for each in last if each.name in ("RUN", "ADD") and re.search(r"\b(apt|pip|gcc|curl)\b", each.text)
+    ]
     assert not [each for each in found if each.name in ("ARG", "ENV") and re.search("TOKEN|SECRET|_KEY", each.text)]
     ignored = (repository / ".dockerignore").read_text().splitlines()
     assert {".env", ".env.*", ".git", ".gofer", ".venv"} <= set(ignored)

@@ -1,9 +1,7 @@
 """A company's container without Docker: the commands of its Dockerfile, as its user, on a tree without write access."""
 
 import asyncio
-import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,9 +13,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from support.app.image import Image, build
-from support.app.installed import environment, wheel
-from support.app.serve_process import SECRET, OperatorFolder, free_port, operator_folder
+from support.app.image import Image, company_image, secrets
+from support.app.serve_process import SECRET, OperatorFolder, operator_folder
 from support.http import loopback
 from support.models.reviewing import is_review, review
 
@@ -25,27 +22,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """Return a folder that other users can enter, as those of pytest cannot."""
-    made = Path(tempfile.mkdtemp(prefix="gofer-image-"))
-    made.chmod(0o755)
-    yield made
-    for path in made.rglob("*"):
-        if path.is_dir() and not path.is_symlink():
-            path.chmod(0o755)
-    shutil.rmtree(made)
-
-
-@pytest.fixture(scope="module")
-def image(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Return the image of a repository that `gofer init` wrote with the built wheel."""
-    elsewhere = tmp_path_factory.mktemp("wheel")
-    built = wheel(elsewhere / "dist")
-    programs = environment(elsewhere / "venv", built)
-    repository = elsewhere / "acme"
-    os.spawnv(os.P_WAIT, str(programs / "gofer"), ["gofer", "init", str(repository)])
-    (repository / ".env").write_text("OPENAI_API_KEY=never-in-the-image\n")
-    return build(folder, repository, built, free_port())
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    with company_image(tmp_path_factory.mktemp("elsewhere")) as made:
+        yield made
 
 
 @asynccontextmanager
@@ -58,10 +37,6 @@ async def operated(image: Image, tmp_path: Path) -> AsyncIterator[OperatorFolder
             yield made
         finally:
             await image.end()
-
-
-def secrets(made: OperatorFolder, **values: str) -> dict[str, str]:
-    return {"SLACK_API_URL": made.api, "OPENAI_BASE_URL": made.model, "SLACK_BOT_TOKEN": "xoxb-simulated", **values}
 
 
 async def test_mention_is_answered_by_an_unprivileged_user_on_a_read_only_tree(image: Image, tmp_path: Path) -> None:

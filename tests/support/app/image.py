@@ -13,14 +13,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
-from support.app.installed import environment
-from support.app.serve_process import Running
+from support.app.installed import environment, wheel
+from support.app.serve_process import OperatorFolder, Running, free_port
 
 _PLACES = re.compile(r"(?<![\w.])/(opt/gofer|app|data|tmp)\b")
 PORT = "8765"
@@ -124,17 +126,44 @@ class Image:
         return sorted(str(path) for name in ("app", "opt") for path in (self.root / name).rglob("*"))
 
 
-def build(root: Path, repository: Path, wheel: Path, port: int) -> Image:
+@contextmanager
+def company_image(elsewhere: Path) -> Iterator[Image]:
+    """Yield the image of a repository that `gofer init` wrote with the built wheel, with secrets in its `.env`."""
+    # Other users can enter this folder, as they cannot enter those of pytest.
+    root = Path(tempfile.mkdtemp(prefix="gofer-image-"))
+    built = wheel(elsewhere / "dist")
+    programs = environment(elsewhere / "venv", built)
+    repository = elsewhere / "acme"
+    subprocess.run([str(programs / "gofer"), "init", str(repository)], check=True, capture_output=True)
+    (repository / ".env").write_text("OPENAI_API_KEY=never-in-the-image\n")
+    try:
+        yield _build(root, repository, built)
+    finally:
+        for path in root.rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o755)
+        shutil.rmtree(root)
+
+
+def secrets(made: OperatorFolder, **values: str) -> dict[str, str]:
+    """Return the variables of `env_file` for a simulated Slack and model."""
+    return {"SLACK_API_URL": made.api, "OPENAI_BASE_URL": made.model, "SLACK_BOT_TOKEN": "xoxb-simulated", **values}
+
+
+def _build(root: Path, repository: Path, built: Path) -> Image:
     """Make the tree of an image: what its instructions copy and install.
 
     The packages are those of the environment that runs the tests, because no registry may be asked.
     """
-    made = Image(root, repository, port)
+    made = Image(root, repository, free_port())
     python = sys.executable
     if os.geteuid() == 0:
         python = str(_interpreter(root / "usr"))
     root.chmod(0o755)
-    environment(root / "opt" / "gofer", wheel, python)
+    programs = environment(root / "opt" / "gofer", built, python)
+    # pip compiles what it installs, and uv does not.
+    compiling = [str(programs / "python"), "-m", "compileall", "-q", str(root / "opt" / "gofer" / "lib")]
+    subprocess.run(compiling, env=made.variables(), check=True)
     ignored = (repository / ".dockerignore").read_text().splitlines()
     shutil.copytree(repository, root / "app", ignore=lambda folder, names: set(_ignored(names, ignored)))
     for name in ("app", "opt"):

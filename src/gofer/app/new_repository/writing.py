@@ -147,8 +147,8 @@ def _install(wheel: Path | None) -> str:
 
 def _image_install(wheel: Path | None) -> str:
     """Return the instructions that install Gofer into /opt/gofer of an image."""
-    pip = "/opt/gofer/bin/pip install --no-cache-dir"
-    locked = f"RUN python -m venv /opt/gofer \\\n && {pip} --require-hashes -r {LOCK}"
+    pip = "pip --python /opt/gofer install --no-cache-dir"
+    locked = f"RUN python -m venv --without-pip /opt/gofer \\\n && {pip} --require-hashes -r {LOCK}"
     if wheel is None:
         return f"COPY {LOCK} ./\n{locked} \\\n && {pip} --no-deps gofer=={gofer_version()}"
     return f"COPY {LOCK} ./\nCOPY vendor vendor\n{locked}"
