@@ -52,6 +52,10 @@ async def test_mention_is_answered_by_an_unprivileged_user_on_a_read_only_tree(i
         assert await image.check_health() == 0
         made.slack.subscribe(f"{base}/slack/events")
         answer = await made.answer(await made.ask("@Gofer hello"))
+        for command in (["runs"], ["backup", "/data/backups/first"]):
+            done = await image.start(["gofer", *command], GOFER_BACKUP_PASSPHRASE="long enough for a test")
+            said = await done.communicate()
+            assert done.returncode == 0, said
         written = await image.start(["sh", "-c", "touch /app/agents/new || touch /opt/gofer/new"])
         assert b"denied" in (await written.communicate())[1]
         image.stop(running)

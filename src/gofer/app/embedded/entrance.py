@@ -27,6 +27,7 @@ class Entrance:
     evals: Callable[[], AbstractContextManager[Stores | None]]
     """Opens the state of the runs of evals; None where the pages do not show them."""
     signs_in: bool
+    """Whether people sign in. Without a sign-in only browsers on this machine open the pages."""
 
 
 def entrance(settings: Settings, key: Secret, outside: Outside, store: Store, host: str) -> Entrance:

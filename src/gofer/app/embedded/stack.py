@@ -70,8 +70,8 @@ class EmbeddedStack:
     company: Sequence[CompanyTool]
     """The tools of `tools/` as read when the process started."""
     readiness: Readiness
-    signs_in: bool
-    """Whether people sign in to the pages. Without a sign-in only browsers on this machine open them."""
+    entrance: Entrance
+    """The people who may open the pages."""
 
     @property
     def catalog(self) -> Catalog:
@@ -132,8 +132,8 @@ async def open_embedded(
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
-        # The lock on the state proves that no other worker is alive.
         links = Links(settings.public_url or url, signs_in=seen_by.signs_in)
+        # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, links, outside, alone=True)
         children = _children(stack)
         worker = _worker(settings, installation, editions, models_of(settings, http), children, company)
@@ -155,7 +155,7 @@ async def open_embedded(
             settings,
             company,
             readiness,
-            seen_by.signs_in,
+            seen_by,
         )
 
 
