@@ -142,20 +142,9 @@ async def open_embedded(
             root, editions, checked_catalog, clock, lambda found: scheduler.use(_plans(found)), files, tools
         )
         simulated.subscribe(url)
-        model_name = model_in_words(settings)
+        model = model_in_words(settings)
         yield EmbeddedStack(
-            url,
-            editions,
-            watcher,
-            worker,
-            state,
-            scheduler,
-            simulated,
-            model_name,
-            settings,
-            company,
-            readiness,
-            seen_by,
+            url, editions, watcher, worker, state, scheduler, simulated, model, settings, company, readiness, seen_by
         )
 
 
