@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import urlsplit
 
 from gofer.app.embedded.eval_state import eval_stores
 from gofer.app.front import Guard
@@ -14,6 +15,7 @@ from gofer.app.visitors import visitors
 from gofer.journal.store import Store
 from gofer.sources.sign_ins import SIGN_IN
 from gofer.stores.one_place import Stores
+from gofer.values.errors import ConfigError
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 
@@ -39,7 +41,17 @@ def entrance(settings: Settings, key: Secret, outside: Outside, store: Store, ho
     if wants_sign_in(settings) and not settings.simulated:
         how = "write them into .env or the environment, or remove the settings of the sign-in"
         guard = sign_in_of(settings, key, outside, store, how=how)
+        _check_tls(settings.public_url)
         return Entrance(guard, guard.readers, nullcontext, signs_in=True)
     readers = LocalReaders(SIGN_IN.members(settings.sources, outside.http))
     evals = partial(eval_stores, settings.data, outside.clock)
     return Entrance(visitors(settings.public_url, host), readers, evals, signs_in=False)
+
+
+def _check_tls(public_url: str) -> None:
+    """Raise ConfigError for an address without TLS. On AWS all addresses have it."""
+    if urlsplit(public_url).scheme != "https":
+        raise ConfigError(
+            "Sign-in needs an https address in GOFER_URL, because browsers keep its cookies only over TLS; put a proxy "
+            "with a certificate in front of Gofer, and write its address."
+        )

@@ -138,9 +138,8 @@ async def open_embedded(
         children = _children(stack)
         worker = _worker(settings, installation, editions, models_of(settings, http), children, company)
         scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
-        watcher = Watcher(
-            root, editions, checked_catalog, clock, lambda found: scheduler.use(_plans(found)), files, tools
-        )
+        adopted = _adopted(scheduler)
+        watcher = Watcher(root, editions, checked_catalog, clock, adopted, files, tools)
         simulated.subscribe(url)
         model = model_in_words(settings)
         yield EmbeddedStack(
@@ -210,6 +209,15 @@ def _make(
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:
     return [planned(name, compiled) for name, compiled in catalog.schedules()]
+
+
+def _adopted(scheduler: Scheduler) -> Callable[[Catalog], None]:
+    """Return a function that gives the schedules of newly read workflows to the scheduler."""
+
+    def adopt(catalog: Catalog) -> None:
+        scheduler.use(_plans(catalog))
+
+    return adopt
 
 
 def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:

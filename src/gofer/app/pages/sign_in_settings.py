@@ -1,7 +1,6 @@
 """The sign-in as the settings of a process describe it."""
 
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from gofer.app.pages.sign_in import SignIn, sign_in
 from gofer.app.settings import Settings
@@ -36,11 +35,6 @@ def sign_in_of(
     needed["GOFER_URL"] = settings.public_url
     if missing := [name for name, value in needed.items() if not value]:
         raise ConfigError(f"Sign-in needs {' and '.join(missing)}; {how}.")
-    if urlsplit(settings.public_url).scheme != "https":
-        raise ConfigError(
-            "Sign-in needs an https address in GOFER_URL, because browsers keep its cookies only over TLS; put a proxy "
-            "with a certificate in front of Gofer, and write its address."
-        )
     identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
     if count is None:
         return sign_in(identities, outside, store, key)
