@@ -43,6 +43,7 @@ COMMANDS = {
     "replay": "run a recorded run again through the engine, and say where it differs",
     "diff": "show where two runs part, how their prompts differ there, and what followed",
     "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
+    "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
     "golden": "write a redacted test case from a recorded run",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "feedback": "say what you think of a run, and list the runs with feedback",
