@@ -5,6 +5,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from gofer.app.demo.ports import LAST, PORT, ports_from
 from gofer.app.demo.scenes import Outsiders, Scenes, killed_between_a_call_and_its_outcome
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
@@ -17,8 +18,6 @@ from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
 
-PORT = 8765
-
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer demo`."""
@@ -28,7 +27,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="serve the workflows of this folder to the simulated systems, without scenes",
     )
-    parser.add_argument("--port", type=number(0, 65535), metavar="N", help=f"port of Gofer's pages (default {PORT})")
+    parser.add_argument(
+        "--port",
+        type=number(0, LAST),
+        metavar="N",
+        help=f"port of Gofer's pages (default {PORT}); the simulated systems have the next four. 0 takes free ports",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -47,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _here(port: int) -> int:
     """Serve the workflows of this folder to simulated systems, until the person interrupts the command."""
     async with (
-        open_embedded(apart(process_settings()), Path.cwd(), port, demo_world()) as embedded,
+        open_embedded(apart(process_settings()), Path.cwd(), port, demo_world(), ports=ports_from(port)) as embedded,
         working(embedded.worker, embedded.scheduler, embedded.watcher),
     ):
         names = ", ".join(sorted(embedded.catalog.workflows))
@@ -60,7 +64,7 @@ async def _here(port: int) -> int:
 async def _demo(port: int, stop: bool) -> int:
     root = shipped()
     async with (
-        open_embedded(apart(process_settings()), root, port, demo_world()) as embedded,
+        open_embedded(apart(process_settings()), root, port, demo_world(), ports=ports_from(port)) as embedded,
         working(embedded.worker, embedded.scheduler, embedded.watcher),
     ):
         if embedded.simulated.slack is None or WORKFLOW not in embedded.catalog.workflows:
@@ -88,7 +92,7 @@ async def _play(tour: Tour, embedded: EmbeddedStack, root: Path) -> bool:
             await scenes.play(embedded.catalog.workflows)
         # The process that the tour kills posts links to this process's pages.
         environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}
-        await killed_between_a_call_and_its_outcome(tour, environment, root)
+        await killed_between_a_call_and_its_outcome(tour, environment, root, embedded.state)
     except TourFailed as error:
         print(f"The tour failed: {error}.", file=sys.stderr)
         return False

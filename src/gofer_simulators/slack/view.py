@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.rendering import Renderer, emoji, hidden
 from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, User, Workspace
@@ -15,10 +16,10 @@ _COLOURS = 8
 class View:
     """The columns of the page, rendered from the current state."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], links: LocalLinks) -> None:
         self._workspace = workspace
         self._clock = clock
-        self._renderer = Renderer(workspace)
+        self._renderer = Renderer(workspace, links)
 
     def title(self, channel: Channel | None) -> str:
         """Return the title of the window."""

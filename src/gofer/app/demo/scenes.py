@@ -13,8 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
+from gofer.app.demo.adopted_run import adopt_runs
 from gofer.app.demo.tour import PATIENCE, WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack
+from gofer.app.embedded.state import State
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.sources.schedule.receiver import scheduled
 from gofer.sources.webhook.proofs import standard_key, standard_signature
@@ -228,10 +230,12 @@ class Elsewhere:
             raise TourFailed(f"`gofer {words[0]}` failed: {errors.decode(errors='replace').strip()}")
 
 
-async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str], root: Path) -> None:
+async def killed_between_a_call_and_its_outcome(
+    tour: Tour, environment: Mapping[str, str], root: Path, state: State
+) -> None:
     """Kill a process after Slack got its message and before Slack's answer; the next process leaves one answer.
 
-    `root` is the folder with `agents/`.
+    `root` is the folder with `agents/`. `state` is this process's own state, into which the run is copied in the end.
     """
     tour.title("8. Killed between a tool call and its outcome")
     asked = tour.question()
@@ -250,6 +254,7 @@ async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping
         tour.say("A new process finds the call without an outcome in the journal. It waits until a late message would")
         tour.say("be there, looks for its own mark in the thread, finds it, and goes on from there:")
         await elsewhere.finish("sweep")
+        await adopt_runs(elsewhere.data, state)
     _one_answer(tour, asked)
 
 

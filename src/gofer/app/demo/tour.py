@@ -159,9 +159,9 @@ class Tour:
         self.say("")
 
     def plain(self, text: str) -> str:
-        """Return the text of a message with names in place of user ids and URLs in place of link markup."""
+        """Return the text of a message with names for user ids, and links that open on this machine."""
         named = _MENTION.sub(lambda match: f"@{self.slack.workspace.name_of(match[1])}", text)
-        return _LINK.sub(r"\1", named)
+        return _LINK.sub(lambda match: self.slack.links.opened(match[1]), named)
 
     def title(self, text: str) -> None:
         """Print the title of a scene."""

@@ -71,6 +71,12 @@ class Simulated:
         groups = self.slack.workspace.groups.values()
         return [user for one in groups if group in (one.id, f"@{one.handle}") for user in one.users]
 
+    def link(self) -> None:
+        """Let links between the systems open on this machine."""
+        local = {system.written_origin: self.urls[name] for name, system in self.systems.items()}
+        for system in self.systems.values():
+            system.links.use({origin: url for origin, url in local.items() if origin})
+
     def subscribe(self, front: str) -> None:
         """Subscribe the receivers at `front` to the deliveries of every system."""
         for name, system in self.systems.items():
@@ -101,15 +107,24 @@ class Simulated:
 
 
 async def simulate(
-    stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+    ports: Mapping[str, int] | None = None,
 ) -> tuple[Simulated, Settings]:
-    """Start the systems of a world. Return them with settings that reach these systems and nothing real."""
+    """Start the systems of a world. Return them with settings that reach these systems and nothing real.
+
+    `ports` names the port of each system by the name of its source; a system without one gets a free port.
+    Raises OSError for a taken port.
+    """
     systems = open_systems(world, SystemClock().now, http, random_id)
     urls: dict[str, str] = {}
     for name, system in systems.items():
         stack.push_async_callback(system.close)
-        urls[name] = await stack.enter_async_context(serve(system.app))
+        urls[name] = await stack.enter_async_context(serve(system.app, (ports or {}).get(name, 0)))
     simulated = Simulated(systems, urls)
+    simulated.link()
     return simulated, reaching(simulated, settings, random_key())
 
 
