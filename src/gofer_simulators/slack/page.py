@@ -60,7 +60,7 @@ class Page:
         ]
 
     async def _show(self, request: Request) -> Response:
-        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._latest_channel()
+        channel = self._chosen_channel(request) or self._latest_channel()
         parent = self._open_thread(channel, request.query_params.get("thread", ""))
         columns = self._view.columns(channel, parent)
         layout = "plain"
@@ -157,6 +157,13 @@ class Page:
         if message is None:
             return None
         return self._workspace.parent(message)
+
+    def _chosen_channel(self, request: Request) -> Channel | None:
+        """Return the channel that the address names by id, or the direct conversation of a person with the app."""
+        person = request.query_params.get("direct", "")
+        if person in self._workspace.users:
+            return self._workspace.direct(person)
+        return self._workspace.channels.get(request.query_params.get("channel", ""))
 
     def _latest_channel(self) -> Channel | None:
         channels = self._workspace.channels
