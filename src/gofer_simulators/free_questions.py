@@ -73,7 +73,7 @@ _PROJECTS: Mapping[str, str] = {
 }
 """The project of an issue, by words of the marked message, as in the skill jira-routing. The first match counts."""
 _MARKED = r"put :jira: on the message with ts (?P<ts>[\d.]+) [\s\S]*?\(ts (?P=ts)\):\n"
-_SUMMARY = r"(?P<summary>[^\n]{0,87}[^\s.,:;!?])(?=[.,:;!?]*(?:\s|$))"
+_SUMMARY = r"(?:\[offline model\] )?(?P<summary>[^\n]{0,87}[^\s.,:;!?])(?=[.,:;!?]*(?:\s|$))"
 
 
 def _ticket(project: str, words: str) -> Script:
@@ -271,11 +271,11 @@ _COST = r"\bcosts?\b|\bhow (?:much|expensive)\b"
 _ABOUT_GOFER: Sequence[Script] = (
     _row(
         "cost-of-a-named-run",
-        rf"\brun\s+(?P<run>[0-9a-f]{{8,24}})\b.*?(?:{_COST})|(?:{_COST}).*?\brun\s+(?P<named>[0-9a-f]{{8,24}})\b",
+        rf"\brun\s+(?P<run>[0-9a-f]{{6,24}})\b.*?(?:{_COST})|(?:{_COST}).*?\brun\s+(?P<named>[0-9a-f]{{6,24}})\b",
         [
             _answer(
-                f"[The page of run {{run}}{{named}}]({OWN_PAGES}/runs/{{run}}{{named}}) shows the tokens and dollars "
-                "of each model call, and so does `gofer trace {run}{named}`. The offline model costs nothing."
+                "`gofer trace {run}{named}` prints the tokens and dollars of each model call, and so does the page of",
+                f"the run, which is [in this list]({OWN_PAGES}/runs). The offline model costs nothing.",
             )
         ],
     ),

@@ -122,7 +122,6 @@ async def _serve_on(embedded: EmbeddedStack, root: Path) -> None:
             print(f"   {f'{BY_SOURCE[name].system}, simulated':<19}{url}")
     print(f"   Runs and traces    {embedded.url}/runs")
     if WORKFLOW in embedded.catalog.workflows:
-        print(
-            f"   The prompt         {embedded.url}/prompts/{WORKFLOW}      from {root}/agents/{WORKFLOW}.md", flush=True
-        )
+        print(f"   The prompt         {embedded.url}/prompts/{WORKFLOW}")
+        print(f"   Its file           {root}/agents/{WORKFLOW}.md      edit it while the demo serves", flush=True)
     await asyncio.Event().wait()
