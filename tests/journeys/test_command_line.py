@@ -132,7 +132,7 @@ def test_serve_reports_an_unreachable_slack_in_one_line(
     settings = {"SLACK_API_URL": "http://127.0.0.1:1", "SLACK_BOT_TOKEN": "x", "SLACK_SIGNING_SECRET": "s"}
     for name, value in {**settings, "OPENAI_API_KEY": "k"}.items():
         monkeypatch.setenv(name, value)
-    code, out, err = gofer(capsys, "serve")
+    code, out, err = gofer(capsys, "serve", "--port", "0")
     assert (code, out) == (1, "")
     assert err.startswith("gofer: Slack cannot be reached (the connection failed")
     assert len(err.splitlines()) == 1
