@@ -18,6 +18,7 @@ from gofer.sources.manual import listed
 from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
+from gofer.values.parts import how_to_install, part_of
 
 COMMANDS = {
     "init": "write the repository of a company, with workflows to begin with",
@@ -115,6 +116,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line, file=sys.stderr)
             else:
                 print(f"gofer: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        part = part_of(error)
+        if not part:
+            raise
+        print(f"gofer: This needs {error.name}, which is not installed: {how_to_install(part)}.", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)
