@@ -73,7 +73,10 @@ _PROJECTS: Mapping[str, str] = {
 }
 """The project of an issue, by words of the marked message, as in the skill jira-routing. The first match counts."""
 _MARKED = r"put :jira: on the message with ts (?P<ts>[\d.]+) [\s\S]*?\(ts (?P=ts)\):\n"
-_SUMMARY = r"(?:\[offline model\] )?(?P<summary>[^\n]{0,87}[^\s.,:;!?])(?=[.,:;!?]*(?:\s|$))"
+_SENTENCE = r"[^\n]{1,87}?[^\s.,:;!?](?=(?:[.!?]|(?<=[a-z]):)+[*_]*(?:\s|$)|\n|$)"
+_WORDS = r"[^\n]{0,87}[^\s.,:;!?](?=[.,:;!?]*(?:\s|$))"
+_SUMMARY = rf"(?:\[offline model\] )?(?::\w+: )*\*?(?P<summary>{_SENTENCE}|{_WORDS})"
+"""The first sentence of a message, or as many of its words as a summary may have."""
 
 
 def _ticket(project: str, words: str) -> Script:

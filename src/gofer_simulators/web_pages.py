@@ -17,7 +17,7 @@ _CSS = (
     "a { color: #1264a3; text-decoration: none; } a:hover { text-decoration: underline; }"
     "nav, small, dt { color: #616061; font-size: 13px; } h1 { font-size: 22px; } h2 { font-size: 16px; }"
     "dl { display: grid; grid-template-columns: 110px 1fr; gap: 4px 12px; } dd { margin: 0; }"
-    "li { margin: 4px 0; } .text { white-space: pre-wrap; overflow-wrap: anywhere; }"
+    "li { margin: 4px 0; } h3 { font-size: 15px; } .comment p { margin: 4px 0; } .text { white-space: pre-wrap; overflow-wrap: anywhere; }"
     ".comment { margin: 8px 0; padding: 8px 12px; border-left: 3px solid #5b2a86; background: #f6f5f8; }"
 )
 
@@ -46,9 +46,9 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     return f"<dl>{shown}</dl>"
 
 
-def comment_html(author: str, text: str, links: LocalLinks) -> str:
-    """Return one comment as HTML, from plain text."""
-    return f'<div class="comment"><small>{escape(author)}</small><div class="text">{linked(text, links)}</div></div>'
+def comment_html(author: str, text: str) -> str:
+    """Return one comment as HTML; `author` is plain text, and `text` is HTML."""
+    return f'<div class="comment"><small>{escape(author)}</small><div class="text">{text}</div></div>'
 
 
 def linked(text: str, links: LocalLinks) -> str:

@@ -50,7 +50,7 @@ class IssuePages:
     def _content(self, issue: Issue) -> str:
         known = [("Repository", issue.repository), ("Author", issue.user), ("Status", _status(issue))]
         body = f'<div class="text">{linked(issue.body, self._links)}</div>'
-        comments = "".join(comment_html(one.user, one.body, self._links) for one in issue.comments)
+        comments = "".join(comment_html(one.user, linked(one.body, self._links)) for one in issue.comments)
         if issue.pull is None:
             return facts(known) + body + comments
         known.append(("Reviewers", ", ".join([*issue.pull.reviewers, *issue.pull.teams])))

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gofer_simulators.jira.adf import plain
+from gofer_simulators.jira.adf_html import adf_html
 from gofer_simulators.jira.site import Issue, Site
 from gofer_simulators.local_links import LocalLinks
-from gofer_simulators.web_pages import anchor, comment_html, facts, linked, missing_page, web_page
+from gofer_simulators.web_pages import anchor, comment_html, facts, missing_page, web_page
 
 _SYSTEM = "Jira"
 
@@ -57,7 +57,7 @@ class IssuePages:
         )
         description = ""
         if issue.description:
-            description = f'<h2>Description</h2><div class="text">{linked(plain(issue.description), self._links)}</div>'
+            description = f"<h2>Description</h2>{adf_html(issue.description, self._links)}"
         return known + description + self._remote_links(issue) + self._comments(issue)
 
     def _remote_links(self, issue: Issue) -> str:
@@ -69,7 +69,7 @@ class IssuePages:
     def _comments(self, issue: Issue) -> str:
         if not issue.comments:
             return ""
-        shown = (comment_html(self._name(one.author), plain(one.body), self._links) for one in issue.comments)
+        shown = (comment_html(self._name(one.author), adf_html(one.body, self._links)) for one in issue.comments)
         return f"<h2>Comments</h2>{''.join(shown)}"
 
     def _name(self, account: str) -> str:

@@ -59,9 +59,9 @@ class View:
         )
 
     def _direct_link(self, user: User, here: Channel | None) -> str:
-        shown = "there"
+        shown = "person there"
         if here and here.kind == "im" and user.id in here.members:
-            shown = "here"
+            shown = "person here"
         address = f"/?direct={escape(user.id)}"
         return f'<a href="{address}" class="{shown}">{self._avatar(user.id)}{escape(user.name)}</a>'
 

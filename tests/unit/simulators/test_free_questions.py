@@ -75,6 +75,9 @@ def test_result_of_the_first_call_decides_between_two_answers() -> None:
     ("text", "summary", "project"),
     [
         ("The printer is broken.", "The printer is broken", "OPS"),
+        ("The printer 2.0 is broken. Since Monday.", "The printer 2.0 is broken", "OPS"),
+        (":fire: *The door is open.* Please look", "The door is open", "OPS"),
+        ("Out today: search filters", "Out today", "SHOP"),
         ("Search finds nothing, and\n    nobody can pay an invoice!", "Search finds nothing, and", "PAY"),
         ("The product page is slow", "The product page is slow", "SHOP"),
         ("x" * 100 + " words", "A message in Slack", "OPS"),
