@@ -46,7 +46,7 @@ def _answer(*sentences: str) -> Step:
 
 
 def _asked(words: str) -> re.Pattern[str]:
-    """Return a pattern that occurs in the request itself, whose lines begin with `>`, and not in its thread."""
+    """Return a pattern that occurs in the request itself, in a line with `>`, and not in its thread."""
     return re.compile(rf"^> .*?{words}", re.IGNORECASE | re.MULTILINE)
 
 

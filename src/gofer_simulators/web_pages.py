@@ -17,7 +17,8 @@ _CSS = (
     "a { color: #1264a3; text-decoration: none; } a:hover { text-decoration: underline; }"
     "nav, small, dt { color: #616061; font-size: 13px; } h1 { font-size: 22px; } h2 { font-size: 16px; }"
     "dl { display: grid; grid-template-columns: 110px 1fr; gap: 4px 12px; } dd { margin: 0; }"
-    "li { margin: 4px 0; } h3 { font-size: 15px; } .comment p { margin: 4px 0; } .text { white-space: pre-wrap; overflow-wrap: anywhere; }"
+    "li { margin: 4px 0; } h3 { font-size: 15px; } .comment p { margin: 4px 0; }"
+    ".text { white-space: pre-wrap; overflow-wrap: anywhere; }"
     ".comment { margin: 8px 0; padding: 8px 12px; border-left: 3px solid #5b2a86; background: #f6f5f8; }"
 )
 
@@ -63,7 +64,7 @@ def linked(text: str, links: LocalLinks) -> str:
 
 
 def anchor(address: str, label: str, links: LocalLinks) -> str:
-    """Return a link as HTML; a label whose address is no web address stays text."""
+    """Return a link as HTML; the label stays text if the address is no web address."""
     if not address.startswith(("http://", "https://", "/")):
         return escape(label)
     return f'<a href="{escape(links.opened(address))}" rel="noreferrer noopener">{escape(label)}</a>'

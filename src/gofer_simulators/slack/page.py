@@ -77,7 +77,7 @@ class Page:
         return HTMLResponse(html, headers=headers)
 
     async def _permalink(self, request: Request) -> Response:
-        """Open the thread of a message whose link was copied out of a text."""
+        """Open the thread of a message by the link that texts have."""
         channel = request.path_params["channel"]
         digits = str(request.path_params["instant"])
         ts = f"{digits[:-6]}.{digits[-6:]}"
