@@ -26,7 +26,9 @@ EXAMPLES: Sequence[str] = (
 """Questions to copy, each with an answer of its own."""
 
 _LISTED = "\n".join(f"- {example}" for example in EXAMPLES)
-_REAL_MODEL = "Start the demo with `OPENAI_API_KEY` set, and a real model answers every question."
+_REAL_MODEL = "With `OPENAI_API_KEY` set, a real model answers every question."
+_IN_THE_DEMO = frozenset({"jira_search", "slack_read_channel"})
+"""Tools by which the script knows the demo: its pages have local links there, and the examples have answers."""
 _TICKET = r"(?:ticket|issue|bug)s?"
 _ISSUE = r"- (?P<key>[A-Z]+-\d+) \("
 _JIRA = "https://acme.atlassian.net/browse"
@@ -34,7 +36,7 @@ _JIRA = "https://acme.atlassian.net/browse"
 
 def free_questions() -> tuple[Script, ...]:
     """Return the scripts in the order in which the offline model tries them."""
-    return (*_TICKETS, *_ABOUT_JIRA, *_ABOUT_SLACK, *_ABOUT_GOFER, _UNKNOWN)
+    return (*_TICKETS, *_ABOUT_JIRA, *_ABOUT_SLACK, *_ABOUT_GOFER, *_UNKNOWN)
 
 
 def _call(tool: str, **arguments: object) -> Step:
@@ -60,6 +62,8 @@ def _row(
 ) -> Script:
     """Return one row of the table. `found` must occur in the results of the first calls, if it is given."""
     needed = frozenset(call.tool for step in steps for call in step.calls)
+    if any(OWN_PAGES in step.text or _LISTED in step.text for step in steps):
+        needed |= _IN_THE_DEMO
     patterns = tuple(re.compile(result, re.MULTILINE) for result in results)
     return Script(name, tuple(steps), _asked(words), needed, patterns, re.compile(found, re.MULTILINE))
 
@@ -337,12 +341,8 @@ _ABOUT_GOFER: Sequence[Script] = (
     ),
 )
 
-_UNKNOWN = Script(
-    "unknown",
-    (
-        _answer(
-            "I have no answer to that: in this demo a script plays the model, and it knows a few kinds of questions "
-            f"only. {_REAL_MODEL} The script can answer these:\n\n{_LISTED}"
-        ),
-    ),
+_NO_ANSWER = "I have no answer to that: a script plays the model here, and it knows a few kinds of questions only."
+_UNKNOWN: Sequence[Script] = (
+    _row("unknown", "", [_answer(f"{_NO_ANSWER} {_REAL_MODEL} The script can answer these:\n\n{_LISTED}")]),
+    Script("unknown-elsewhere", (_answer(f"{_NO_ANSWER} {_REAL_MODEL}"),)),
 )

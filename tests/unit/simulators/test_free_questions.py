@@ -61,6 +61,14 @@ def test_words_of_the_thread_choose_no_answer() -> None:
     assert choose(demo_scripts(), request("Will it rain?", thread)).script == "unknown"
 
 
+@pytest.mark.parametrize("text", ["what can you do?", "what did that run cost?", "will it rain?"])
+def test_answer_outside_the_demo_names_none_of_its_questions_and_pages(text: str) -> None:
+    first = request(text)
+    answer = choose(free_questions(), {"messages": first["messages"]})
+    assert answer.script == "unknown-elsewhere"
+    assert "\n" not in answer.text
+
+
 def test_result_of_the_first_call_decides_between_two_answers() -> None:
     found = "- PAY-17 (Bug, In Progress; Checkout Owner; 2026-11-24 01:12 UTC): Checkout keeps connections"
     assert choose(free_questions(), request("who owns checkout?", result=found)).text.startswith(
