@@ -26,7 +26,7 @@ EXAMPLES: Sequence[str] = (
 """Questions to copy, each with an answer of its own."""
 
 _LISTED = "\n".join(f"- {example}" for example in EXAMPLES)
-_REAL_MODEL = "With `OPENAI_API_KEY` set, a real model answers every question."
+_REAL_MODEL = "With OPENAI_API_KEY set, a real model answers every question."
 _IN_THE_DEMO = frozenset({"jira_search", "slack_read_channel"})
 """Tools by which the script knows the demo: its pages have local links there, and the examples have answers."""
 _TICKET = r"(?:ticket|issue|bug)s?"

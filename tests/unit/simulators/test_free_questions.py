@@ -23,7 +23,8 @@ def request(text: str, thread: str = "", result: str = "") -> dict[str, object]:
     first = f"The request, in the words of @New Colleague:\n> @Gofer {text}\n\n{thread}"
     messages: list[dict[str, object]] = [{"role": "user", "content": first}]
     if result:
-        messages += [{"role": "assistant", "content": ""}, {"role": "tool", "content": result}]
+        messages.append({"role": "assistant", "content": ""})
+        messages.append({"role": "tool", "content": result})
     tools = [{"type": "function", "function": {"name": name}} for name in TOOLS]
     return {"messages": messages, "tools": tools}
 
