@@ -42,6 +42,7 @@ NEVER = (
     "app/embedded",
     "app/evals",
     "app/event_input.py",
+    "app/new_files",
     "app/new_repository",
     "app/replay.py",
     "check",

@@ -23,6 +23,7 @@ from gofer.values.parts import how_to_install, part_of
 COMMANDS = {
     "init": "write the repository of a company, with workflows to begin with",
     "upgrade": "bring the repository of a company to another version, and keep its changes",
+    "new": "write a workflow, a tool, a skill or an eval to begin with",
     "docs": "print the guides of this version",
     "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
     "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
@@ -53,6 +54,7 @@ COMMANDS = {
     "keep": "keep the contents of a run instead of deleting them on schedule",
     "purge": "delete the contents of old runs",
     "backup": "back up the state of this machine into a folder, even while Gofer serves",
+    "version": "print the versions of Gofer, Python and the system; also `gofer --version`",
     "restore": "restore a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
 }
 """The subcommands with their purpose. Each is a module of this folder, imported only when it runs."""
@@ -98,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     if arguments is None:
         arguments = sys.argv[1:]
-    words = list(arguments)
+    words = ["version" if word == "--version" else word for word in arguments[:1]] + list(arguments[1:])
     name = None
     if words and words[0] in COMMANDS:
         name = words[0]

@@ -30,7 +30,7 @@ async def test_sketched_workflow_passes_the_check(tmp_path: Path) -> None:
     (candidate,) = found.candidates
     (tmp_path / "agents" / f"{candidate.name}.yaml").write_text(found.files[candidate.name])
     (tmp_path / "agents" / f"{candidate.name}.md").write_text(prompt_file(candidate))
-    assert [str(one) for one in mistakes(tmp_path)] == []
+    assert [str(one) for one in mistakes(tmp_path / "agents")] == []
 
 
 async def test_days_limit_the_runs() -> None:

@@ -6,8 +6,6 @@ from gofer.learning.candidates.candidates import Candidate
 from gofer.sources.triggers import TRIGGER_KINDS
 from gofer.values.canonical_json import encode_text
 
-_SURE = 0.9
-"""The share of requests from which on a word needs no remark."""
 _LONGEST_DESCRIPTION = 120
 
 
@@ -28,24 +26,21 @@ def _lines(candidate: Candidate, owner: str, known: Sequence[str]) -> Iterator[s
 
 
 def _trigger(candidate: Candidate) -> str:
-    """Return a trigger that asks for the word of the requests, if the source has one; otherwise their own kind."""
+    """Return a trigger with the word of the requests, if the source has such a condition; otherwise their own kind.
+
+    It names a place, because a workflow of one place wins over the general one that answered so far.
+    """
     source, _, _ = candidate.kind.partition(".")
     own = [kind for kind in TRIGGER_KINDS if kind.name.startswith(f"{source}.")]
     with_words = [kind for kind in own if "says" in kind.form.model_fields]
     if not with_words or not candidate.word.name:
-        return f"{candidate.kind}  # add a condition: without one, each such event starts the workflow"
+        return candidate.kind
     kind = next((kind for kind in with_words if kind.name == candidate.kind), with_words[0])
-    fields = kind.form.model_fields
-    conditions = ["channels: any"] if "channels" in fields and fields["channels"].is_required() else []
-    conditions += ["mention: true"] if "mention" in fields else []
+    conditions = [kind.place] if kind.place else []
+    conditions += ["mention: true"] if "mention" in kind.form.model_fields else []
     conditions.append(f"says: {encode_text(f'*{candidate.word.name}*')}")
-    return f"{kind.name}: {{{', '.join(conditions)}}}{_remark(candidate)}"
-
-
-def _remark(candidate: Candidate) -> str:
-    if candidate.word.share >= _SURE:
-        return ""
-    return f"  # {candidate.word.share:.0%} of the requests have this word"
+    remark = f"{candidate.word.share:.0%} of the requests have this word; name the place of your team"
+    return f"{kind.name}: {{{', '.join(conditions)}}}  # {remark}"
 
 
 def prompt_file(candidate: Candidate) -> str:
