@@ -39,6 +39,7 @@ NEVER = (
     "app/candidates.py",
     "app/catalog.py",
     "app/demo",
+    "app/doctor",
     "app/embedded",
     "app/evals",
     "app/event_input.py",

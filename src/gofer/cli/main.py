@@ -26,6 +26,7 @@ COMMANDS = {
     "new": "write a workflow, a tool, a skill or an eval to begin with",
     "docs": "print the guides of this version",
     "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
+    "doctor": "say what works in this installation, what does not, and what to do",
     "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
     "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
     "template": "print the parts of template.yaml that a source needs on AWS",
