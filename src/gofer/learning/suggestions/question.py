@@ -19,8 +19,6 @@ from gofer.values.canonical_json import encode
 
 RULES = files("gofer.learning.suggestions").joinpath("rules.md").read_text("utf-8")
 """The system prompt of the suggester."""
-ROLE = "suggester"
-"""The role in `agents/defaults.yaml`; its first model is asked."""
 SECONDS = 180.0
 """How long one answer may take."""
 MOST_BYTES = 150_000
