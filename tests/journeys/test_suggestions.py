@@ -51,7 +51,12 @@ def git(folder: Path, *words: str) -> str:
 
 async def filed(folder: Path) -> None:
     """Let people react to twenty messages and then to the answers, and wait for the reviews."""
-    async with company(folder, root=folder, model=TicketModel()) as made:
+    with TicketModel().served() as url:
+        await _filed(folder, url)
+
+
+async def _filed(folder: Path, url: str) -> None:
+    async with company(folder, root=folder, OPENAI_BASE_URL=url) as made:
         for number in range(TICKETS):
             asked = await made.slack.say(SUPPORT, GENERAL, thread(number))
             await made.slack.react(SUPPORT, asked.channel, asked.ts, "jira")

@@ -1,13 +1,15 @@
 """Twenty tickets from reactions, filed by a workflow whose prompt forgets a project, and the scripted model behind it.
 
-The prompt names the projects for payments and deploys. One thread of five is about the search of the shop, and the model
-files it in the wrong project, until the prompt names the right one. The same script plays the reviewer of the runs and
-the suggester. It answers by the words of each request, so it proves that the steps work and nothing about a model.
+The prompt names the projects for payments and deploys. One thread of five is about the search of the shop, and the
+model files it in the wrong project, until the prompt names the right one. The same script plays the reviewer of the
+runs and the suggester. It answers by the words of each request, so it proves that the steps work and nothing about a
+model.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,7 @@ from gofer.learning.suggestions.question import RULES as SUGGESTER
 from gofer.models.language_model import Answer
 from gofer.runtime.reviews.question import RULES as REVIEWER
 from support.engine.memory_run import says
+from support.http.threaded_server import Requests, serving
 
 TICKETS = 20
 NAME = "file-ticket"
@@ -57,6 +60,8 @@ _TOPICS = (
     ("The alarm of database {} rings without a reason", "alarm", "OPS"),
 )
 WRONG = "PAY"
+NAME_OF_MODEL = "scripted"
+"""The name that the answers carry, by which Gofer knows that no model gave them."""
 
 
 def thread(number: int) -> str:
@@ -77,9 +82,19 @@ class TicketModel:
     """The text that the proposal puts in place of FORGETFUL; empty for no proposal."""
     asked_for_proposals: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
 
-    async def ask(self, body: bytes, timeout: float) -> Answer:
-        """Answer a request."""
-        return self.answer(json.loads(body))
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        """Serve the model over HTTP until the block ends; yield its base URL."""
+        model = self
+
+        class Answers(Requests):
+            def take(self) -> None:
+                request = json.loads(self.body())
+                body = json.dumps(_completion(model.answer(request))).encode()
+                self.reply(200, body, {"Content-Type": "application/json"})
+
+        with serving(Answers) as url:
+            yield f"{url}/v1"
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
         """Return the answer to a request by its words."""
@@ -91,6 +106,26 @@ class TicketModel:
             self.asked_for_proposals.append(asked)
             return says(json.dumps(_proposal(asked, self.new)))
         return _filed(system["content"], messages)
+
+
+def _completion(answer: Answer) -> Mapping[str, object]:
+    calls = [
+        {"id": ask.id, "type": "function", "function": {"name": ask.tool, "arguments": ask.arguments}}
+        for ask in answer.asks
+    ]
+    message: dict[str, object] = {"role": "assistant", "content": answer.text or None}
+    if calls:
+        message["tool_calls"] = calls
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+    usage = {"prompt_tokens": 1_000, "completion_tokens": 50, "total_tokens": 1_050}
+    return {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 1,
+        "model": NAME_OF_MODEL,
+        "choices": [choice],
+        "usage": usage,
+    }
 
 
 def _filed(system: str, messages: Sequence[Mapping[str, Any]]) -> Answer:
@@ -121,7 +156,7 @@ def _topic(text: str) -> tuple[str, str]:
 
 def _review(run: Mapping[str, Any]) -> Mapping[str, object]:
     """Return a review: a ticket about the search belongs to the shop."""
-    if "search" in run["request"] and "in PAY" in run["answer"]:
+    if "search, in PAY" in run["answer"]:
         why = "The thread is about the search of the shop, but the ticket is in the project of payments."
         return {"why": why, "effective": False, "next_step": "Move it to SHOP.", "goal_drift": False, "drift": ""}
     return {"why": "The ticket was filed.", "effective": True, "next_step": "", "goal_drift": False, "drift": ""}
