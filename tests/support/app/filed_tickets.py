@@ -80,6 +80,8 @@ class TicketModel:
 
     new: str = MENDED
     """The text that the proposal puts in place of FORGETFUL; empty for no proposal."""
+    first_file: str = "agents/file-ticket.md"
+    """The file that the first proposal edits; later ones edit the prompt."""
     asked_for_proposals: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
 
     @contextmanager
@@ -103,8 +105,11 @@ class TicketModel:
             return says(json.dumps(_review(json.loads(messages[0]["content"])["run"])))
         if system["content"] == SUGGESTER:
             asked = json.loads(messages[0]["content"])
+            file = "agents/file-ticket.md"
+            if not self.asked_for_proposals:
+                file = self.first_file
             self.asked_for_proposals.append(asked)
-            return says(json.dumps(_proposal(asked, self.new)))
+            return says(json.dumps(_proposal(asked, self.new, file)))
         return _filed(system["content"], messages)
 
 
@@ -162,7 +167,7 @@ def _review(run: Mapping[str, Any]) -> Mapping[str, object]:
     return {"why": "The ticket was filed.", "effective": True, "next_step": "", "goal_drift": False, "drift": ""}
 
 
-def _proposal(asked: Mapping[str, Any], new: str) -> Mapping[str, object]:
+def _proposal(asked: Mapping[str, Any], new: str, file: str) -> Mapping[str, object]:
     if not new:
         return {"suggestion": "none", "reason": "The runs have no cause in common."}
     run = asked["runs"][0]
@@ -178,6 +183,6 @@ def _proposal(asked: Mapping[str, Any], new: str) -> Mapping[str, object]:
         "suggestion": "edit",
         "title": "Name the project of the shop",
         "reason": "Tickets about the search of the shop went to PAY, because the prompt names no project for the shop.",
-        "edit": {"file": "agents/file-ticket.md", "old": FORGETFUL, "new": new},
+        "edit": {"file": file, "old": FORGETFUL, "new": new},
         "must": must,
     }

@@ -10,16 +10,19 @@ from gofer.app.http import http_client
 from gofer.app.model_endpoints import NoDefault, models_of
 from gofer.app.operations import Operations
 from gofer.app.settings import Settings
-from gofer.app.suggestions.asking import Asking, CheckedProposal
+from gofer.app.suggestions.asking import HOUSE_RULES, Asking, CheckedProposal
 from gofer.app.suggestions.budget import Budget, OverBudget
 from gofer.app.suggestions.editable_files import editable_texts
 from gofer.app.suggestions.git import Commit, commit_of
 from gofer.app.suggestions.golden_case import Redactor, redactor_of
 from gofer.app.suggestions.proving import ModelAway, Prover, Say
 from gofer.app.suggestions.scratch import AGENTS, Scratch, scratch_of
+from gofer.engine.services import Links
 from gofer.evals.goldens.golden_cases import load_cases
+from gofer.evals.judging.judge_role import JUDGE_ROLE, judge_of
 from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.plan import coordinators_of, plan
+from gofer.evals.prompt_review import Review, changed_file, markdown_lines, review
 from gofer.evals.references import GOLDENS
 from gofer.learning.suggestions.cost import MostCalls
 from gofer.learning.suggestions.edited_file import Refused, diff_lines
@@ -33,6 +36,7 @@ from gofer.runtime.reviews.question import goal_of
 from gofer.runtime.run_reader import RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import ConfigError, RunStopped, TemporaryError
+from gofer.workflows.file_text import read_text
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.suggest_form import SUGGESTER_ROLE
 
@@ -54,6 +58,8 @@ async def suggest(settings: Settings, root: Path, opened: Operations, wanted: Wa
     Raises ConfigError for wrong input, and TemporaryError if a store does not answer.
     """
     commit = commit_of(root)
+    if commit.is_changed():
+        say("The working tree has changes that are not committed; the suggestion begins from the last commit.")
     with scratch_of(commit) as scratch:
         catalog = checked_catalog(scratch.without / AGENTS)
         loaded = _prompted(catalog, wanted.workflow)
@@ -137,17 +143,38 @@ class _Work:
             return replace(made, outcome="infrastructure", reason=str(error))
         if problem:
             return replace(made, outcome="no_suggestion", reason=problem)
-        return self._with_branch(replace(made, outcome="proven", branch=branch), checked, redactor)
+        return await self._with_branch(replace(made, outcome="proven", branch=branch), checked, redactor)
 
-    def _with_branch(self, made: Suggestion, checked: CheckedProposal, redactor: Redactor) -> Suggestion:
+    async def _with_branch(self, made: Suggestion, checked: CheckedProposal, redactor: Redactor) -> Suggestion:
         """Return a proven suggestion with the text of its pull request, after its branch was written."""
         edit = {checked.proposal.edit.file: checked.edited.encode()}
         made = replace(made, files={**edit, **checked.golden, **self.scratch.new_answers()}, usd=self.budget.spent)
-        made = replace(made, pull_request=pull_request(made, redactor.text))
+        advice = markdown_lines(await self._advice(checked))
+        made = replace(made, pull_request=pull_request(made, redactor.text, self._run_url, advice))
         if not self.wanted.with_branch:
             return replace(made, branch="")
         message = commit_message(made, redactor.text)
         return replace(made, commit=self.commit.add_branch(made.branch, made.files, message))
+
+    def _run_url(self, run: str) -> str:
+        """Return the address of the page of a run; empty if Gofer has no public address."""
+        if not self.settings.public_url:
+            return ""
+        return Links(self.settings.public_url).run_url(run)
+
+    async def _advice(self, checked: CheckedProposal) -> Review:
+        """Return the remarks of the role `judge` about the edited file, by the rules of the repository."""
+        served = judge_of(model_roles(self.catalog))
+        if served is None:
+            return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
+        path = checked.proposal.edit.file
+        rules, _ = read_text(self.scratch.without / HOUSE_RULES)
+        async with http_client() as http:
+            try:
+                model = models_of(self.settings, http).of(served.endpoint)
+            except RunStopped:
+                return Review(0, problem=f"the endpoint of the role `{JUDGE_ROLE}` is not set up")
+            return await review([changed_file(path, self.texts[path], checked.edited)], rules or "", served, model)
 
     def _proposed(self, nothing: Suggestion, checked: CheckedProposal) -> Suggestion:
         edit = checked.proposal.edit

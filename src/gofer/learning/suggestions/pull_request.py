@@ -4,12 +4,13 @@ Words of people and models are quoted as code, with pseudonyms, so that no text 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
-from gofer.evals.reports.markdown_text import block, cell, code
+from gofer.evals.reports.markdown_text import block, cell, code, fence
 from gofer.learning.suggestions.proof import Proof, suite_sentence
 from gofer.learning.suggestions.proposal import MustHold, Proposal
-from gofer.learning.suggestions.replayed_pair import ReplayedPair
+from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair
 from gofer.learning.suggestions.suggestion import Suggestion
 from gofer.values.amounts import money
 from gofer.values.canonical_json import encode_text
@@ -27,9 +28,32 @@ SCRIPTED = (
 )
 
 
-def pull_request(made: Suggestion, redact: Redact) -> str:
-    """Return the text of the pull request of a suggestion with a proof."""
-    return "\n".join([*_lines(made, redact), ""])
+def pull_request(made: Suggestion, redact: Redact, run_url: Callable[[str], str], advice: Sequence[str]) -> str:
+    """Return the text of the pull request of a suggestion with a proof.
+
+    `run_url` returns the address of the page of a run, or an empty text; `advice` are lines of Markdown about the edit.
+    """
+    return "\n".join([*_lines(made, _Shown(redact, run_url), advice), ""])
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How texts and runs are shown."""
+
+    redact: Redact
+    run_url: Callable[[str], str]
+
+    def text(self, text: str, most: int = MOST_WORDS) -> str:
+        """Return a text with pseudonyms as code."""
+        return code(self.redact(text), most)
+
+    def run(self, run: str) -> str:
+        """Return the short id of a run, with a link to its page if it has one."""
+        short = code(run[:_ID])
+        url = self.run_url(run)
+        if not url:
+            return short
+        return f"[{short}]({url})"
 
 
 def commit_message(made: Suggestion, redact: Redact) -> str:
@@ -40,39 +64,44 @@ def commit_message(made: Suggestion, redact: Redact) -> str:
     return f"{redact(made.proposal.title)}\n\n{reason}\n\nProposed by `gofer suggest {made.evidence.workflow}`.\n"
 
 
-def _lines(made: Suggestion, redact: Redact) -> Iterator[str]:
+def _lines(made: Suggestion, shown: _Shown, advice: Sequence[str]) -> Iterator[str]:
     proposal = made.proposal
     proof = made.proof
     if proposal is None or proof is None:
         return
-    yield f"# {redact(proposal.title)}"
+    yield f"# {shown.redact(proposal.title)}"
     yield ""
-    yield code(redact(proposal.reason), 1_000)
+    yield shown.text(proposal.reason, 1_000)
     yield ""
     if proof.is_scripted:
         yield f"**{SCRIPTED}**"
         yield ""
-    yield from _seen(made, redact)
+    yield from _seen(made, shown)
     yield from _edit(made)
-    yield from _case(made, proposal.must, proof, redact)
-    yield from _replays(proof, redact)
+    yield from _case(made, proposal.must, proof, shown)
+    yield from _replays(proof, shown)
     yield "## Suite"
     yield ""
     yield suite_sentence(proof)
     yield ""
+    if advice:
+        yield "## Advice"
+        yield ""
+        yield from advice
+        yield ""
     yield from _how_to_try(made, proposal)
 
 
-def _seen(made: Suggestion, redact: Redact) -> Iterator[str]:
+def _seen(made: Suggestion, shown: _Shown) -> Iterator[str]:
     yield "## What was seen"
     yield ""
     yield made.evidence.looked.sentence
     yield ""
     for group in made.evidence.groups:
-        yield f"- {code(redact(group.title), MOST_WORDS)}"
+        yield f"- {shown.text(group.title)}"
         for sign in group.signs[:MOST_SIGNS]:
-            words = redact(sign.words) or "without words"
-            yield f"  - {sign.kind} of run {code(sign.run[:_ID])}: {code(words, MOST_WORDS)}"
+            words = sign.words or "without words"
+            yield f"  - {sign.kind} of run {shown.run(sign.run)}: {shown.text(words)}"
         if len(group.signs) > MOST_SIGNS:
             yield f"  - and {len(group.signs) - MOST_SIGNS} more signs"
     yield ""
@@ -81,14 +110,18 @@ def _seen(made: Suggestion, redact: Redact) -> Iterator[str]:
 def _edit(made: Suggestion) -> Iterator[str]:
     yield "## The edit"
     yield ""
-    yield from block(made.diff, "diff")
+    # The lines of a diff begin with a sign or a space, which stays.
+    marks = fence("\n".join(made.diff), 3)
+    yield f"{marks}diff"
+    yield from made.diff
+    yield marks
     yield ""
 
 
-def _case(made: Suggestion, must: MustHold, proof: Proof, redact: Redact) -> Iterator[str]:
+def _case(made: Suggestion, must: MustHold, proof: Proof, shown: _Shown) -> Iterator[str]:
     yield "## The eval case"
     yield ""
-    yield f"{code(made.case)} is run {code(must.run[:_ID])}, redacted. {code(redact(must_sentence(must)), 500)}"
+    yield f"{code(made.case)} is run {shown.run(must.run)}, redacted. {shown.text(must_sentence(must), 500)}"
     yield ""
     before = proof.case_without
     after = proof.case_with
@@ -98,13 +131,13 @@ def _case(made: Suggestion, must: MustHold, proof: Proof, redact: Redact) -> Ite
         yield ""
 
 
-def _replays(proof: Proof, redact: Redact) -> Iterator[str]:
+def _replays(proof: Proof, shown: _Shown) -> Iterator[str]:
     yield "## Replays without and with the edit"
     yield ""
     yield "| run | | without | with | first difference | cost |"
     yield "|---|---|---|---|---|---|"
     for pair in proof.replays:
-        cells = [f"`{pair.run[:_ID]}`", *map(cell, map(redact, replay_cells(pair)))]
+        cells = [shown.run(pair.run), *map(cell, map(shown.redact, replay_cells(pair)))]
         yield f"| {' | '.join(cells)} |"
     yield ""
 
@@ -124,14 +157,21 @@ def _how_to_try(made: Suggestion, proposal: Proposal) -> Iterator[str]:
 
 
 def replay_cells(pair: ReplayedPair) -> Sequence[str]:
-    """Return the kind of a replayed run, its end without and with the edit, the first difference, and the cost."""
+    """Return the kind of a replayed run, its path without and with the edit, the first difference, and the cost."""
     kind = "affected"
     if pair.is_good:
         kind = "good"
-    difference = pair.change or "none"
     costs = (pair.without.usd or 0.0, pair.with_edit.usd or 0.0)
-    ends = [f"{replay.status or 'no end'} ({replay.outcome})" for replay in (pair.without, pair.with_edit)]
-    return [kind, *ends, difference, f"{costs[0]:.4f} / {costs[1]:.4f} USD"]
+    paths = [_path(replay) for replay in (pair.without, pair.with_edit)]
+    return [kind, *paths, pair.change or "none", f"{costs[0]:.4f} / {costs[1]:.4f} USD"]
+
+
+def _path(replay: OneReplay) -> str:
+    """Return the tools that a replay called, and its end."""
+    end = replay.status or "no end"
+    if not replay.is_whole:
+        end = f"{end}, with results that were not recorded"
+    return f"{', '.join(call.tool for call in replay.calls) or 'no call'}: {end}"
 
 
 def must_sentence(must: MustHold) -> str:

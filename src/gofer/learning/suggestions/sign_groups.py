@@ -22,7 +22,7 @@ class Group:
 
     kind: GroupKind
     about: str
-    """The name of the check or the tool, or the words that all signs share; may be empty."""
+    """The name of the check or the tool; empty for similar words."""
     signs: Sequence[Sign]
 
     @property
@@ -37,8 +37,12 @@ class Group:
 
     @property
     def title(self) -> str:
-        """The group in one line, such as `the tool jira_search failed (3 runs)`."""
-        return f"{self._what} ({counted(len(self.runs), 'run')})"
+        """The group in one line, such as `calls of jira_search failed (3 runs, 1 with bad feedback)`."""
+        disliked = len({sign.run for sign in self.signs if sign.kind == "feedback"})
+        feedback = ""
+        if disliked:
+            feedback = f", {disliked} with bad feedback"
+        return f"{self._what} ({counted(len(self.runs), 'run')}{feedback})"
 
     @property
     def _what(self) -> str:
@@ -47,10 +51,10 @@ class Group:
                 return f"the check {self.about} failed"
             case "tool":
                 return f"calls of {self.about} failed"
-            case "words" if self.about:
-                return f"people or reviews say: {self.about}"
+            case "words" if len(self.runs) == 1:
+                return "a person or a review said"
             case "words":
-                return "people or reviews say different things"
+                return "people or reviews said similar things"
 
 
 def grouped(signs: Iterable[Sign]) -> Sequence[Group]:
@@ -62,8 +66,7 @@ def grouped(signs: Iterable[Sign]) -> Sequence[Group]:
             case "check" | "tool":
                 by_name.setdefault((sign.kind, sign.about), []).append(sign)
             case "feedback" | "review" | "drift":
-                if sign.words:
-                    said.append(sign)
+                said.append(sign)
     groups = [Group(kind, about, found) for (kind, about), found in by_name.items()]
     groups += _by_words(said)
     return sorted(groups, key=lambda group: (-len(group.runs), not group.has_feedback, group.kind, group.about))
@@ -76,6 +79,8 @@ def _by_words(signs: Sequence[Sign]) -> Sequence[Group]:
         by_run.setdefault(sign.run, []).append(sign)
     found: list[_SimilarWords] = []
     for members in by_run.values():
+        if not any(sign.words for sign in members):
+            continue
         words = {word for sign in members for word in _words(sign.words)}
         group = next((group for group in found if _are_similar(group.common, words)), None)
         if group is None:
@@ -83,7 +88,7 @@ def _by_words(signs: Sequence[Sign]) -> Sequence[Group]:
         else:
             group.common &= words
             group.signs += members
-    return [group.group() for group in found]
+    return [Group("words", "", group.signs) for group in found]
 
 
 @dataclass(slots=True)
@@ -92,13 +97,6 @@ class _SimilarWords:
 
     common: set[str]
     signs: list[Sign]
-
-    def group(self) -> Group:
-        """Return the group, called after the words of its only run or after the common words."""
-        about = ", ".join(sorted(self.common))
-        if len({sign.run for sign in self.signs}) == 1:
-            about = self.signs[0].words
-        return Group("words", about, self.signs)
 
 
 def _are_similar(one: Set[str], other: Set[str]) -> bool:

@@ -77,8 +77,8 @@ def _proof(proof: Proof) -> Iterator[str]:
     if proof.replays:
         yield f"replays    {counted(len(proof.affected), 'affected run')}, {counted(len(proof.good), 'good run')}"
     for pair in proof.replays:
-        kind, before, after, difference, cost = replay_cells(pair)
-        yield f"    {pair.run[:_ID]} {kind:<8} {before} → {after}; first difference: {difference}; {cost}"
+        kind, _, _, difference, cost = replay_cells(pair)
+        yield f"    {pair.run[:_ID]} {kind:<8}  first difference: {difference}  {cost}"
     if proof.suite_with is not None:
         yield f"suite      {suite_sentence(proof)}"
 
