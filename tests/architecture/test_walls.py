@@ -243,8 +243,9 @@ ALWAYS = (
         for name in ("registry", "receivers", "triggers", "apps", "connections", "manuals", "sign_ins")
     ),
     *("app/demo/", "cli/demo.py", "app/embedded/simulated.py"),
+    *("values/parts.py", "app/new_repository/writing.py"),
 )
-"""The registries and the demo, which are about vendors by name."""
+"""The registries, the demo and the parts to install, which are about vendors by name."""
 
 
 def naming(vendor: str) -> list[str]:

@@ -78,18 +78,20 @@ class Stage:
             hooks=catalog.hooks,
             jwt=JwtProof,
         )
-        times: list[str] = []
-        scene = Scene(self.made, self._call, self._firing(name, catalog, times))
+        described: list[tuple[str, bytes]] = []
+        scene = Scene(
+            self.made, self._call, self._firing(name, catalog, described), self._following(catalog, described)
+        )
         before: set[str] = set()
         for act in acts:
             before = {head.run for head in await self._work(name, catalog)}
             self.endpoint.deliveries.clear()
-            times.clear()
+            described.clear()
             await act(scene)
             await embedded.simulated.settled()
         heads = [head for head in await self._work(name, catalog) if head.run not in before]
         told = [one for delivery in self.endpoint.deliveries for one in self._explained(delivery, catalog)]
-        told += [one for time in times for one in explain("", time.encode(), way(catalog, "schedule"))]
+        told += [one for source, payload in described for one in explain("", payload, way(catalog, source))]
         return Played(name, heads, told)
 
     def _catalog(self, name: str, row: Row, trigger: Mapping[str, object]) -> Catalog:
@@ -118,16 +120,27 @@ class Stage:
         headers = {"authorization": f"Bearer {secret.reveal()}", "content-type": "application/json"}
         await self.made.http.post(f"{self.url}/hooks/{hook}", json={"id": self.number}, headers=headers)
 
-    def _firing(self, name: str, catalog: Catalog, times: list[str]) -> Callable[[str], Awaitable[None]]:
+    def _firing(
+        self, name: str, catalog: Catalog, described: list[tuple[str, bytes]]
+    ) -> Callable[[str], Awaitable[None]]:
         async def fire_schedule(time: str) -> None:
-            times.append(json.dumps({"workflow": name, "scheduled": time}))
-            come_in = way(catalog, "schedule")
-            event = come_in.receiver.translate(come_in.request(times[-1].encode()))
+            event = _event_of(catalog, "schedule", {"workflow": name, "scheduled": time}, described)
             assert self.endpoint.ingress is not None
-            if isinstance(event, Event):
+            if event is not None:
                 await self.endpoint.ingress.start(event, name)
 
         return fire_schedule
+
+    def _following(
+        self, catalog: Catalog, described: list[tuple[str, bytes]]
+    ) -> Callable[[Mapping[str, object]], Awaitable[None]]:
+        async def follow(payload: Mapping[str, object]) -> None:
+            event = _event_of(catalog, "runs", {**payload, "item": f"item{self.number}"}, described)
+            assert self.endpoint.ingress is not None
+            assert event is not None
+            await self.endpoint.ingress.accept(event)
+
+        return follow
 
     def _explained(self, delivery: RawRequest, catalog: Catalog) -> Sequence[Explanation]:
         hook = delivery.path.removeprefix("/hooks/")
@@ -136,6 +149,19 @@ class Stage:
         except ConfigError as error:
             return [Explanation("", error=str(error))]
         return list(explain("", delivery.body, come_in))
+
+
+def _event_of(
+    catalog: Catalog, source: str, payload: Mapping[str, object], described: list[tuple[str, bytes]]
+) -> Event | None:
+    """Return the event that a payload of a source describes, and note the payload for `gofer explain`."""
+    body = json.dumps(payload).encode()
+    described.append((source, body))
+    come_in = way(catalog, source)
+    event = come_in.receiver.translate(come_in.request(body))
+    if isinstance(event, Event):
+        return event
+    return None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from gofer.sources.manual import listed
 from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
+from gofer.values.parts import how_to_install, part_of
 
 COMMANDS = {
     "init": "write the repository of a company, with workflows to begin with",
@@ -43,6 +44,7 @@ COMMANDS = {
     "diff": "show where two runs part, how their prompts differ there, and what followed",
     "suggest": "propose an edit of a prompt or a skill from recorded runs, and prove it by replay",
     "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
+    "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
     "golden": "write a redacted test case from a recorded run",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "feedback": "say what you think of a run, and list the runs with feedback",
@@ -116,6 +118,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line, file=sys.stderr)
             else:
                 print(f"gofer: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        part = part_of(error)
+        if not part:
+            raise
+        print(f"gofer: This needs {error.name}, which is not installed: {how_to_install(part)}.", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)

@@ -35,6 +35,8 @@ class Scene:
     """Calls the webhook of a name."""
     fire_schedule: Callable[[str], Awaitable[None]]
     """A time comes, written as ISO 8601."""
+    follow: Callable[[Mapping[str, object]], Awaitable[None]]
+    """Feedback on a run arrives, or its review, as a payload describes it."""
     kept: list[Any] = field(default_factory=list)
     """What an act leaves to the next one."""
 
@@ -247,6 +249,13 @@ def fire_schedule(time: str) -> Act:
     return act
 
 
+def follow(workflow: str = "answer-here", **described: object) -> Act:
+    async def act(scene: Scene) -> None:
+        await scene.follow({"run": "run1", "workflow": workflow, **described})
+
+    return act
+
+
 MENTION = say(f"{GOFER} hello")
 NOTES = {"database": "Notes"}
 ANY = {"channels": "any"}
@@ -254,7 +263,7 @@ ANY = {"channels": "any"}
 
 def rows() -> Sequence[Row]:
     """Return the table of all conditions."""
-    return [*_slack(), *_jira(), *_notion(), *_github(), *_other()]
+    return [*_slack(), *_jira(), *_notion(), *_github(), *_other(), *_runs()]
 
 
 def _slack() -> Sequence[Row]:
@@ -380,6 +389,18 @@ def _other() -> Sequence[Row]:
         ),
         Row("schedule", "at", {"at": "2026-11-23T08:00"}, [fire_schedule(monday)], [fire_schedule(tuesday)]),
         Row("schedule", "zone", berlin, [fire_schedule(monday)], [fire_schedule("2026-11-23T09:00:00Z")]),
+    ]
+
+
+def _runs() -> Sequence[Row]:
+    bad, good = {"verdict": "bad"}, {"verdict": "good"}
+    yes, no = {"effective": True}, {"effective": False}
+    answers = {"workflows": ["answer-*"]}
+    return [
+        Row("runs.feedback", "verdict", bad, [follow(feedback=bad)], [follow(feedback=good)]),
+        Row("runs.feedback", "workflows", answers, [follow(feedback=bad)], [follow("file-ticket", feedback=bad)]),
+        Row("runs.review", "effective", no, [follow(review=no)], [follow(review=yes)]),
+        Row("runs.review", "workflows", answers, [follow(review=yes)], [follow("file-ticket", review=yes)]),
     ]
 
 

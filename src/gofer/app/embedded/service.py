@@ -1,9 +1,11 @@
 """A Gofer on one machine that serves the real systems, for `gofer serve`."""
 
 import contextlib
+import importlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
@@ -14,7 +16,7 @@ from gofer.app.settings import Settings
 from gofer.app.toolbox import unset
 from gofer.sources.apps import APPS
 from gofer.sources.connections import CONNECTIONS
-from gofer.sources.serving import AppSpec, InstalledApp
+from gofer.sources.serving import AppSpec, Connecting, InstalledApp
 from gofer.values.errors import TemporaryError
 
 
@@ -55,7 +57,8 @@ async def open_service(
         apps = [await _identify(spec, embedded) for spec in APPS]
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
-                opened = connection.open(embedded.settings.sources, embedded.editions.receive_verified)
+                module = cast(Connecting, importlib.import_module(connection.module))
+                opened = module.connected(embedded.settings.sources, embedded.editions.receive_verified)
                 await stack.enter_async_context(opened)
         await stack.enter_async_context(working(embedded.worker, embedded.scheduler, embedded.watcher))
         yield Service(embedded, apps, unset(embedded.company, settings))

@@ -103,7 +103,7 @@ def test_new_file_is_added_and_a_file_of_the_same_name_is_kept(company: Company)
     assert company.read(PROMPT) == "A prompt of our own.\n"
 
 
-def test_second_upgrade_changes_nothing(company: Company) -> None:
+def test_second_upgrade_changes_no_file(company: Company) -> None:
     company.earlier(WORKFLOW, "usd: 0.10", "usd: 0.30")
     company.write(WORKFLOW, company.read(WORKFLOW).replace("#dev-experience", "#acme-tools"))
     company.upgraded()
@@ -111,6 +111,14 @@ def test_second_upgrade_changes_nothing(company: Company) -> None:
     assert company.upgraded() == {}
     assert company.read(WORKFLOW) == text
     assert gofer_version() in company.read(FACTS)
+
+
+def test_part_added_to_the_dependency_is_in_the_lock_after_an_upgrade(company: Company) -> None:
+    text = company.read("pyproject.toml")
+    company.write("pyproject.toml", text.replace("gofer[files,slack]==", "gofer[aws,files,slack]=="))
+    assert company.upgraded() == {"requirements.lock": "replaced"}
+    assert "\nboto3==" in company.read("requirements.lock")
+    assert '"gofer[aws,files,slack]==' in company.read("pyproject.toml")
 
 
 def test_other_folder_is_refused(tmp_path: Path) -> None:
