@@ -44,6 +44,7 @@ NEVER = (
     "app/event_input.py",
     "app/new_repository",
     "app/replay.py",
+    "app/suggestions",
     "check",
     "cli",
     "embed.py",

@@ -129,7 +129,7 @@ def branches(folder: Path) -> list[str]:
     return git(folder, "branch", "--list", "gofer/*", "--format=%(refname:short)").split()
 
 
-def test_planted_weakness_becomes_a_branch_that_replays_prove(suggest: Suggest, repository: Path) -> None:
+def test_planted_weakness_becomes_a_branch_proven_by_replays(suggest: Suggest, repository: Path) -> None:
     code, out, err = suggest(TicketModel(), "--body", "pr.md")
     assert (code, out.splitlines()[0]) == (0, "Suggestion, proven.")
     assert "people or reviews said similar things (4 runs, 4 with bad feedback)" in out
@@ -168,7 +168,7 @@ def test_same_proposal_finds_its_branch(suggest: Suggest, repository: Path) -> N
     assert (code, f"Suggested before: The branch {branch} has this edit already." in out) == (0, True)
 
 
-def test_working_tree_and_index_stay_as_they_are(suggest: Suggest, repository: Path) -> None:
+def test_working_tree_and_index_stay_unchanged(suggest: Suggest, repository: Path) -> None:
     (repository / PROMPT_FILE).write_text("Half an edit.\n")
     (repository / "agents" / "new.md").write_text("A new file.\n")
     git(repository, "add", "agents/new.md")

@@ -47,7 +47,8 @@ class Scratch:
 def scratch_of(commit: Commit) -> Generator[Scratch]:
     """Check a commit out twice into a temporary folder until the block ends. Raises ConfigError."""
     with TemporaryDirectory(prefix="gofer-suggest-", ignore_cleanup_errors=True) as folder:
-        scratch = Scratch(Path(folder) / "without", Path(folder) / "with", Path(folder) / "state")
+        home = Path(folder)
+        scratch = Scratch(without=home / "without", with_edit=home / "with", data=home / "state")
         for checkout in (scratch.without, scratch.with_edit):
             checkout.mkdir()
             commit.write_files(checkout)

@@ -1,6 +1,5 @@
 """One suggestion: the evidence of recorded runs, the question to a model, the proof of its answer, and the branch."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,7 +31,6 @@ from gofer.learning.suggestions.proposal import NoProposal
 from gofer.learning.suggestions.pull_request import commit_message, pull_request
 from gofer.learning.suggestions.suggestion import Suggestion
 from gofer.replay.recorded_run import RecordedRun, recorded_run
-from gofer.runtime.reviews.question import goal_of
 from gofer.runtime.run_reader import RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import ConfigError, RunStopped, TemporaryError
@@ -64,8 +62,7 @@ async def suggest(settings: Settings, root: Path, opened: Operations, wanted: Wa
         catalog = checked_catalog(scratch.without / AGENTS)
         loaded = _prompted(catalog, wanted.workflow)
         runs = RunReader(opened.stores, opened.clock, {})
-        prompt = hashlib.sha256(goal_of(loaded).encode()).hexdigest()
-        found = await ended_runs(runs, wanted.workflow, prompt, wanted.days)
+        found = await ended_runs(runs, loaded, wanted.days)
         evidence = evidence_of(
             wanted.workflow,
             found.records,

@@ -118,7 +118,7 @@ def answer_of(text: str) -> Proposal | NoProposal:
     return Proposal(
         title=" ".join(found.title.split()),
         reason=" ".join(found.reason.split()),
-        edit=Edit(found.edit.file, found.edit.old, found.edit.new),
+        edit=Edit(file=found.edit.file, old=found.edit.old, new=found.edit.new),
         must=MustHold(
             kind=must.kind,
             run=must.run,

@@ -37,7 +37,7 @@ class Group:
 
     @property
     def title(self) -> str:
-        """The group in one line, such as `calls of jira_search failed (3 runs, 1 with bad feedback)`."""
+        """The group in one line, such as `calls of find_orders failed (3 runs, 1 with bad feedback)`."""
         disliked = len({sign.run for sign in self.signs if sign.kind == "feedback"})
         feedback = ""
         if disliked:
