@@ -33,8 +33,9 @@ class Commit:
             archive.extractall(folder, filter="data")
 
     def has_branch(self, branch: str) -> bool:
-        """Return whether there is a branch of this name."""
-        return bool(_git(self.root, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}").strip())
+        """Return whether there is a branch of this name, here or among those fetched from another repository."""
+        places = (f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
+        return bool(_git(self.root, "for-each-ref", "--format=%(objectname)", *places).strip())
 
     def is_changed(self) -> bool:
         """Return whether files of the working tree differ from the commit."""
