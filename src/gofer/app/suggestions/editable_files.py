@@ -24,17 +24,21 @@ def editable_texts(root: Path, loaded: Loaded, records: Iterable[RunRecord]) -> 
         paths += [f"{FOLDER}/{name}/{file}" for file in NAMES]
     for record in records:
         for recorded in record.entries:
-            if isinstance(recorded.entry, SkillLoaded) and recorded.entry.skill in loaded.skills:
-                paths += _files(recorded.entry)
+            if isinstance(recorded.entry, SkillLoaded):
+                paths += _files(recorded.entry, loaded)
     found = {path: text for path in dict.fromkeys(paths) if (text := _text(root, path)) is not None}
     if not fits(list(found.values())):
         raise ConfigError(f"The prompt of {loaded.name} and its skills are too long for a question; shorten them.")
     return found
 
 
-def _files(entry: SkillLoaded) -> Iterable[str]:
+def _files(entry: SkillLoaded, loaded: Loaded) -> Iterable[str]:
+    """Return the paths of a skill or of one of its files; none if the workflow does not have it any more."""
+    skill = loaded.skills.get(entry.skill)
+    if skill is None:
+        return []
     if entry.file:
-        return [f"{FOLDER}/{entry.skill}/{entry.file}"]
+        return [f"{FOLDER}/{entry.skill}/{file}" for file in skill.files if file == entry.file]
     return [f"{FOLDER}/{entry.skill}/{file}" for file in NAMES]
 
 
