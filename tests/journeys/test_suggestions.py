@@ -5,6 +5,7 @@ A script answers in place of the models, so the journeys show that the steps wor
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -149,6 +150,19 @@ def test_planted_weakness_becomes_a_branch_proven_by_replays(suggest: Suggest, r
     assert "+2. Choose the project. " + MENDED in text
     assert "prove nothing about a model" in text
     assert "Without the edit, 0 of 3 plays pass; with it, 3 of 3." in text
+
+
+def without_ids(text: str) -> str:
+    """Return a text without the ids of runs and commits, which differ each time."""
+    return re.sub(r"\b(?=[0-9a-f]*\d)[0-9a-f]{8,12}\b", "ID", text)
+
+
+def test_guide_shows_the_output(suggest: Suggest) -> None:
+    proven, refused = re.findall(r"^```text\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+    _, out, err = suggest(TicketModel(), "--body", "pr.md")
+    assert without_ids(f"$ gofer suggest {NAME} --body pr.md\n{err}{out}") == without_ids(proven)
+    _, out, _ = suggest(TicketModel(IDLE))
+    assert out.splitlines()[0] == refused.strip()
 
 
 def test_branch_passes_its_check_and_its_suite(suggest: Suggest, repository: Path, capsys: Capture) -> None:

@@ -99,7 +99,7 @@ def _seen(made: Suggestion, shown: _Shown) -> Iterator[str]:
     yield ""
     for group in made.evidence.groups:
         yield f"- {shown.text(group.title)}"
-        for sign in group.signs[:MOST_SIGNS]:
+        for sign in group.telling[:MOST_SIGNS]:
             words = sign.words or "without words"
             yield f"  - {sign.kind} of run {shown.run(sign.run)}: {shown.text(words)}"
         if len(group.signs) > MOST_SIGNS:

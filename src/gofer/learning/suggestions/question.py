@@ -141,7 +141,7 @@ def _group(evidence: Evidence, number: int) -> Mapping[str, object]:
     group = evidence.groups[number]
     signs = [
         {"run": sign.run, "step": sign.step, "kind": sign.kind, "words": sign.words}
-        for sign in group.signs[:MOST_SIGNS]
+        for sign in group.telling[:MOST_SIGNS]
     ]
     return {"kind": group.kind, "about": group.about, "runs": len(group.runs), "signs": signs}
 

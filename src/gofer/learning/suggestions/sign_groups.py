@@ -31,6 +31,11 @@ class Group:
         return list(dict.fromkeys(sign.run for sign in self.signs))
 
     @property
+    def telling(self) -> Sequence[Sign]:
+        """The signs, those with words before those without."""
+        return sorted(self.signs, key=lambda sign: not sign.words)
+
+    @property
     def has_feedback(self) -> bool:
         """Whether a person said in words what was no good."""
         return any(sign.kind == "feedback" and sign.words for sign in self.signs)

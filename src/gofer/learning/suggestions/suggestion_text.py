@@ -50,7 +50,7 @@ def _groups(made: Suggestion) -> Iterator[str]:
     for group in made.evidence.groups:
         yield ""
         yield _cut(group.title)
-        for sign in group.signs[:MOST_SIGNS]:
+        for sign in group.telling[:MOST_SIGNS]:
             yield f"    {sign.run[:_ID]} {sign.step:<6} {sign.kind}: {_cut(sign.words) or 'without words'}"
         if len(group.signs) > MOST_SIGNS:
             yield f"    and {counted(len(group.signs) - MOST_SIGNS, 'more sign')}"
