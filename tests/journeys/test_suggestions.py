@@ -34,6 +34,8 @@ from support.app.shipped_workflows import GENERAL, SUPPORT
 Capture = pytest.CaptureFixture[str]
 Suggest = Callable[..., tuple[int, str, str]]
 PROMPT_FILE = f"agents/{NAME}.md"
+SKILL_FILE = "skills/projects/SKILL.md"
+SKILL = f"---\nname: projects\ndescription: The projects of tickets.\n---\n# Projects\n\n{FORGETFUL}\n"
 GUIDE = ROOT / "docs" / "suggest.md"
 CLOSED = "http://127.0.0.1:1/v1"
 """An address at which no model answers."""
@@ -45,13 +47,18 @@ def git(folder: Path, *words: str) -> str:
     return ended.stdout
 
 
-def write_repository(folder: Path) -> None:
-    """Write a repository with the forgetful workflow, and commit it."""
+def write_repository(folder: Path, *, with_skill: bool = False) -> None:
+    """Write a repository with the forgetful workflow, and commit it. `with_skill`: its skill is what forgets."""
     (folder / "agents").mkdir(parents=True)
     for name in ("defaults.yaml", "preamble.md"):
         shutil.copy(ROOT / "agents" / name, folder / "agents")
     (folder / "agents" / f"{NAME}.yaml").write_text(WORKFLOW)
     (folder / PROMPT_FILE).write_text(PROMPT)
+    if with_skill:
+        (folder / SKILL_FILE).parent.mkdir(parents=True)
+        (folder / SKILL_FILE).write_text(SKILL)
+        (folder / PROMPT_FILE).write_text(PROMPT.replace(FORGETFUL, "See the skill projects."))
+        (folder / "agents" / f"{NAME}.yaml").write_text(f"{WORKFLOW}skills: {{required: [projects]}}\n")
     (folder / "evals" / "payloads").mkdir(parents=True)
     (folder / "evals" / f"{NAME}.yaml").write_text(EVAL)
     shutil.copy(ROOT / "evals" / "payloads" / "file-ticket-one-ticket.json", folder / "evals" / "payloads")
@@ -215,6 +222,24 @@ def test_edit_of_a_workflow_file_is_refused_and_asked_for_again(suggest: Suggest
         False,
         True,
     )
+
+
+def test_skill_is_edited_and_proven_like_a_prompt(
+    tmp_path: Path, terminal: None, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_repository(tmp_path, with_skill=True)
+    file_tickets(tmp_path, range(10), is_forgotten)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path / "state"))
+    model = TicketModel(file=SKILL_FILE)
+    with model.served() as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, _ = gofer(capsys, "suggest", NAME)
+    assert (code, out.splitlines()[0]) == (0, "Suggestion, proven.")
+    assert [file["path"] for file in model.asked_for_proposals[0]["files"]] == [PROMPT_FILE, SKILL_FILE]
+    (branch,) = branches(tmp_path)
+    assert git(tmp_path, "diff", "--name-only", "main", branch, "--", "agents", "skills").split() == [SKILL_FILE]
+    assert MENDED in git(tmp_path, "show", f"{branch}:{SKILL_FILE}")
 
 
 def test_question_has_the_files_and_the_affected_runs_only(suggest: Suggest) -> None:

@@ -80,8 +80,10 @@ class TicketModel:
 
     new: str = MENDED
     """The text that the proposal puts in place of FORGETFUL; empty for no proposal."""
-    first_file: str = "agents/file-ticket.md"
-    """The file that the first proposal edits; later ones edit the prompt."""
+    file: str = "agents/file-ticket.md"
+    """The file that proposals edit."""
+    first_file: str = ""
+    """The file that the first proposal edits instead; empty for the same."""
     asked_for_proposals: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
 
     @contextmanager
@@ -105,8 +107,8 @@ class TicketModel:
             return says(json.dumps(_review(json.loads(messages[0]["content"])["run"])))
         if system["content"] == SUGGESTER:
             asked = json.loads(messages[0]["content"])
-            file = "agents/file-ticket.md"
-            if not self.asked_for_proposals:
+            file = self.file
+            if self.first_file and not self.asked_for_proposals:
                 file = self.first_file
             self.asked_for_proposals.append(asked)
             return says(json.dumps(_proposal(asked, self.new, file)))

@@ -39,7 +39,7 @@ def test_prompt_and_required_skills_may_be_edited(tmp_path: Path, loaded: Loaded
     assert list(editable_texts(tmp_path, loaded, [])) == ["agents/w.md", "skills/tone/SKILL.md"]
 
 
-def test_loaded_skill_files_may_be_edited_if_they_are_markdown(tmp_path: Path, loaded: Loaded) -> None:
+def test_loaded_skill_files_may_be_edited_if_written_in_markdown(tmp_path: Path, loaded: Loaded) -> None:
     record = ended_run(
         "r",
         SkillLoaded("routing", ""),

@@ -27,7 +27,7 @@ def test_feedback_in_words_is_enough_alone() -> None:
     assert evidence(ended_run("a", disliked())).too_little != ""
 
 
-def test_reviews_without_feedback_are_too_little_until_they_count() -> None:
+def test_reviews_alone_are_too_little_until_reviews_count() -> None:
     records = [ended_run("a", low_review(WRONG)), ended_run("b", low_review(WRONG))]
     assert evidence(*records).too_little != ""
     assert evidence(*records).looked.low_reviews == 2
