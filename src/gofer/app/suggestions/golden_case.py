@@ -1,5 +1,6 @@
 """The eval case of a proposal: a redacted golden of the recorded run, and the redaction of every other text."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,16 @@ class Redactor:
 def redactor_of(recorded: Sequence[RecordedRun]) -> Redactor:
     """Return the redactor for some recorded runs. Raises ConfigError for a run that cannot be redacted."""
     return Redactor(redacted([golden_run(run) for run in recorded], random_key()))
+
+
+def replayable(recorded: Sequence[RecordedRun]) -> Sequence[RecordedRun]:
+    """Return the runs that can be redacted and replayed by this version of Gofer."""
+    found: list[RecordedRun] = []
+    for run in recorded:
+        with contextlib.suppress(ConfigError):
+            redactor_of([run])
+            found.append(run)
+    return found
 
 
 async def golden_files(

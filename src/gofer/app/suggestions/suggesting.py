@@ -13,7 +13,7 @@ from gofer.app.suggestions.asking import HOUSE_RULES, Asking, CheckedProposal
 from gofer.app.suggestions.budget import Budget, OverBudget
 from gofer.app.suggestions.editable_files import editable_texts
 from gofer.app.suggestions.git import Commit, commit_of
-from gofer.app.suggestions.golden_case import Redactor, redactor_of
+from gofer.app.suggestions.golden_case import Redactor, redactor_of, replayable
 from gofer.app.suggestions.proving import ModelAway, Prover, Say
 from gofer.app.suggestions.scratch import AGENTS, Scratch, scratch_of
 from gofer.engine.services import Links
@@ -106,11 +106,13 @@ class _Work:
         served = next(iter(model_roles(self.catalog).playing(SUGGESTER_ROLE)), None)
         if served is None:
             raise ConfigError(f"agents/defaults.yaml has no role `{SUGGESTER_ROLE}`; name a strong model there.")
-        affected = await self._recorded(self.evidence.affected)
+        affected = replayable(await self._recorded(self.evidence.affected))
+        if not affected:
+            return replace(nothing, reason="This version of Gofer can replay none of the affected runs.")
         redactor = redactor_of(affected)
         self.say(self._most_calls().sentence(self.budget.limit))
         try:
-            answer = await self._asking(redactor).ask(served)
+            answer = await self._asking(affected, redactor).ask(served)
         except Refused as error:
             return replace(nothing, outcome="refused", reason=f"No answer of the model could be used. {error}")
         except OverBudget as error:
@@ -183,8 +185,8 @@ class _Work:
             diff=tuple(diff_lines(edit, self.texts[edit.file])),
         )
 
-    def _asking(self, redactor: Redactor) -> Asking:
-        records = {run: self.records[run] for run in self.evidence.affected}
+    def _asking(self, affected: Sequence[RecordedRun], redactor: Redactor) -> Asking:
+        records = {recorded.run: self.records[recorded.run] for recorded in affected}
         return Asking(self.settings, self.runs, self.scratch, self.evidence, records, self.texts, redactor, self.budget)
 
     async def _no_live_model(self) -> str:

@@ -88,7 +88,10 @@ def request(served: ServedModel, material: Mapping[str, object], problem: str = 
 def material(
     evidence: Evidence, records: Mapping[str, RunRecord], texts: Mapping[str, str], house_rules: str
 ) -> Mapping[str, object]:
-    """Return what the model reads: the files by path, the groups, and as many affected runs as the limit allows."""
+    """Return what the model reads: the files by path, the groups, and as many affected runs as the limit allows.
+
+    `records` are the runs that may be read, by run.
+    """
     asked: dict[str, object] = {
         "workflow": evidence.workflow,
         "house_rules": house_rules[:MOST_OF_HOUSE_RULES],
@@ -97,6 +100,8 @@ def material(
     }
     runs: list[Mapping[str, object]] = []
     for run in evidence.affected:
+        if run not in records:
+            continue
         told = _run(records[run])
         if len(encode({**asked, "runs": [*runs, told]})) > MOST_BYTES:
             break

@@ -11,7 +11,9 @@ NEW = "goldens/new"
 
 
 def case(name: str, outcome: CaseOutcome, passed: int = 0, runs: int = 3, model: str = "m") -> CaseResult:
-    outcomes: list[RunOutcome] = ["passed"] * passed + ["failed"] * (runs - passed)
+    outcomes: list[RunOutcome] = ["failed" for _ in range(runs)]
+    for number in range(passed):
+        outcomes[number] = "passed"
     played = [
         CaseRun(number=number, outcome=one, runs=(), grades=(), evidence="live", models=(model,))
         for number, one in enumerate(outcomes, 1)
