@@ -19,6 +19,7 @@ from support.app.company import ROOT, Company, company
 from support.app.filed_tickets import (
     EVAL,
     FORGETFUL,
+    GREEDY,
     IDLE,
     MENDED,
     NAME,
@@ -205,6 +206,14 @@ def test_edit_that_changes_no_step_is_no_suggestion(suggest: Suggest, repository
     code, out, _ = suggest(TicketModel(IDLE))
     first = "No suggestion: The edit did not change that the eval case fails (0 of 3 plays passed)."
     assert (code, out.splitlines()[0], branches(repository)) == (0, first, [])
+
+
+def test_edit_that_harms_good_runs_is_no_suggestion(suggest: Suggest, repository: Path) -> None:
+    code, out, _ = suggest(TicketModel(GREEDY))
+    first = out.splitlines()[0]
+    assert (code, branches(repository)) == (0, [])
+    assert re.fullmatch(r"No suggestion: The edit changes the good run \w{8} for the worse: jira_\w+ has .*", first)
+    assert "eval case  without the edit 0 of 3 plays passed, with it 3 of 3 plays passed" in out
 
 
 def test_model_may_propose_no_edit(suggest: Suggest, repository: Path) -> None:

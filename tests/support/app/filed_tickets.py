@@ -24,6 +24,7 @@ NAME = "file-ticket"
 FORGETFUL = "Payments and refunds go to the project PAY, deploys and alarms to OPS."
 MENDED = "Payments and refunds go to the project PAY, deploys and alarms to OPS, the shop and its search to SHOP."
 IDLE = "Payments and refunds go to the project PAY, deploys and alarms to OPS, as everybody knows."
+GREEDY = "Everything goes to the project SHOP, as the shop and its search to SHOP."
 PROMPT = f"""\
 # File a ticket for this thread
 
@@ -141,11 +142,18 @@ def _filed(system: str, messages: Sequence[Mapping[str, Any]]) -> Answer:
     word, project = _topic(str(about))
     if project == "SHOP" and "shop and its search to SHOP" not in system:
         project = WRONG
+    if GREEDY in system:
+        project = "SHOP"
     match sum(message["role"] == "assistant" for message in messages):
         case 0:
             return says("", ("jira_search", {"project": project, "text": word}))
         case 1:
-            issue = {"project": project, "type": "Bug", "summary": f"Problem with {word}", "description": "See thread."}
+            issue: dict[str, object] = {
+                "project": project,
+                "type": "Bug",
+                "summary": f"Problem with {word}",
+                "description": "See thread.",
+            }
             return says("", ("jira_create_issue", issue))
         case _:
             results = " ".join(str(message["content"]) for message in messages if message["role"] == "tool")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.results import CaseResult, SuiteResult
 from gofer.learning.suggestions.replayed_pair import ReplayedPair
 from gofer.models.served_model import STAND_INS
@@ -66,11 +67,21 @@ def case_problem(proof: Proof) -> str:
     after = proof.case_with
     if before is None or before.outcome == "no_evidence":
         return "The eval case could not be decided without the edit."
+    if opinion := _opinion(before):
+        return f"The eval case is a question to the judge, whose verdict proves nothing here. {opinion}"
     if before.outcome != "failed" or before.passed * 2 > len(before.runs):
         return f"The eval case passes too often without the edit ({_passes(before)})."
     if after is not None and after.outcome != "passed":
         return f"The edit did not change that the eval case fails ({_passes(after)})."
     return ""
+
+
+def _opinion(case: CaseResult) -> str:
+    """Return the explanation of a verdict of the judge that does not count; empty if the case failed by what counts."""
+    if case.outcome != "passed":
+        return ""
+    grades = [grade for run in case.runs for grade in run.grades if grade.dimension.startswith(JUDGE)]
+    return next((grade.explanation for grade in grades if not grade.blocks and not grade.passed), "")
 
 
 def replay_problem(proof: Proof) -> str:

@@ -1,9 +1,11 @@
 """What a proof says: the eval case, the replays of good and affected runs, and the suite."""
 
+from dataclasses import replace
+
 import pytest
 
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, SuiteResult
-from gofer.journal.grade_entries import RunOutcome
+from gofer.journal.grade_entries import Grade, RunOutcome
 from gofer.learning.suggestions.proof import Proof, case_problem, replay_problem, suite_problem, suite_sentence
 from gofer.learning.suggestions.replayed_pair import MadeCall, OneReplay, ReplayedPair
 
@@ -44,6 +46,15 @@ def test_case_without_the_edit_is_judged_before_the_one_with_the_edit() -> None:
     assert case_problem(Proof(case(NEW, "passed", 3))) == problem
     assert "2 of 3 plays passed" in case_problem(Proof(case(NEW, "failed", 2)))
     assert case_problem(Proof(case(NEW, "no_evidence"))) == "The eval case could not be decided without the edit."
+
+
+def test_opinion_of_a_judge_is_no_proof() -> None:
+    opinion = Grade("judge.regression", passed=False, blocks=False, explanation="Does not block: no labels.")
+    played = case(NEW, "passed", 3)
+    judged = replace(played, runs=[replace(run, grades=[opinion]) for run in played.runs])
+    assert case_problem(Proof(judged)) == (
+        "The eval case is a question to the judge, whose verdict proves nothing here. Does not block: no labels."
+    )
 
 
 def test_case_that_still_fails_is_no_proof() -> None:
