@@ -263,7 +263,21 @@ def test_question_has_the_files_and_the_affected_runs_only(suggest: Suggest) -> 
 def test_spent_limit_ends_the_suggestion(suggest: Suggest, repository: Path) -> None:
     code, out, _ = suggest(TicketModel(), "--usd", "0.001")
     assert (code, branches(repository)) == (5, [])
-    assert "Stopped after 0.0032 USD of at most 0.00 USD" in out
+    assert "Stopped after 0.0032 USD of at most 0.001 USD" in out
+
+
+def test_cost_of_replays_and_plays_is_counted_and_limited(suggest: Suggest, repository: Path) -> None:
+    priced = TicketModel(named="gpt-5.4-mini")
+    code, out, _ = suggest(priced, "--json", "--no-branch")
+    found = json.loads(out)
+    assert (code, found["outcome"], found["proof"]["scripted"]) == (0, "proven", False)
+    assert {round(usd, 6) for replay in found["proof"]["replays"] for usd in replay["usd"]} == {0.002925}
+    # One question to the suggester, six plays of one call, 16 replays of three calls, and two suites of ten calls.
+    assert round(found["usd"], 6) == round(0.00325 + 0.000975 * (6 + 16 * 3 + 10), 6)
+    code, out, _ = suggest(priced, "--usd", "0.005")
+    assert (code, branches(repository)) == (5, [])
+    assert "Stopped after 0.0052 USD of at most 0.005 USD" in out
+    assert "Name the project of the shop" in out
 
 
 def test_suggestion_without_a_model_is_not_asked_for(

@@ -85,6 +85,8 @@ class TicketModel:
     """The file that proposals edit."""
     first_file: str = ""
     """The file that the first proposal edits instead; empty for the same."""
+    named: str = NAME_OF_MODEL
+    """The name that the answers carry."""
     asked_for_proposals: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
 
     @contextmanager
@@ -95,7 +97,7 @@ class TicketModel:
         class Answers(Requests):
             def take(self) -> None:
                 request = json.loads(self.body())
-                body = json.dumps(_completion(model.answer(request))).encode()
+                body = json.dumps(_completion(model.answer(request), model.named)).encode()
                 self.reply(200, body, {"Content-Type": "application/json"})
 
         with serving(Answers) as url:
@@ -116,7 +118,7 @@ class TicketModel:
         return _filed(system["content"], messages)
 
 
-def _completion(answer: Answer) -> Mapping[str, object]:
+def _completion(answer: Answer, model: str) -> Mapping[str, object]:
     calls = [
         {"id": ask.id, "type": "function", "function": {"name": ask.tool, "arguments": ask.arguments}}
         for ask in answer.asks
@@ -130,7 +132,7 @@ def _completion(answer: Answer) -> Mapping[str, object]:
         "id": "c",
         "object": "chat.completion",
         "created": 1,
-        "model": NAME_OF_MODEL,
+        "model": model,
         "choices": [choice],
         "usage": usage,
     }

@@ -18,7 +18,7 @@ class Budget:
         """Raise OverBudget if nothing is left."""
         if self.spent >= self.limit:
             raise OverBudget(
-                f"Stopped after {self.spent:.4f} USD of at most {self.limit:.2f} USD; --usd LIMIT raises the limit."
+                f"Stopped after {self.spent:.4f} USD of at most {self.limit:g} USD; --usd LIMIT raises the limit."
             )
 
     def spend(self, usd: float | None) -> None:

@@ -29,5 +29,5 @@ class MostCalls:
         """Return what the suggestion costs at most, in one sentence. `usd` is the limit."""
         return (
             f"Asks for a proposal with at most {ATTEMPTS} calls of a model. A proof needs at most "
-            f"{self.total - ATTEMPTS} more, and judges. The limit is {usd:.2f} USD."
+            f"{self.total - ATTEMPTS} more, and judges. The limit is {usd:g} USD."
         )

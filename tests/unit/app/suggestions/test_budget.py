@@ -12,7 +12,7 @@ def test_spent_budget_ends_the_suggestion_before_the_next_step() -> None:
     budget.spend(0.6)
     budget.check()
     budget.spend(0.6)
-    with pytest.raises(OverBudget, match=r"Stopped after 1.2000 USD of at most 1.00 USD"):
+    with pytest.raises(OverBudget, match=r"Stopped after 1.2000 USD of at most 1 USD"):
         budget.check()
 
 

@@ -8,5 +8,5 @@ def test_most_calls_count_the_case_the_replays_and_the_suite_twice() -> None:
     assert most.total == 2 + 10 * 2 * (3 + 4 + 3 + 6)
     assert most.sentence(1.5) == (
         "Asks for a proposal with at most 2 calls of a model. A proof needs at most 320 more, and judges. The limit is "
-        "1.50 USD."
+        "1.5 USD."
     )
