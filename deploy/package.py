@@ -46,6 +46,7 @@ NEVER = (
     "app/new_files",
     "app/new_repository",
     "app/replay.py",
+    "app/suggestions",
     "check",
     "cli",
     "embed.py",

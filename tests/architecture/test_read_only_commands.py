@@ -135,6 +135,7 @@ OTHERS = [
     "gofer export --since --json",
     "gofer export 3f2a91 --jso",
     "gofer candidates --stage prod",
+    "gofer suggest file-ticket --no-branch",
     "gofer promote new-hire --write",
     "gofer promote new-hire --out folder",
     "gofer promote new-hire --verify x.py --force",

@@ -44,6 +44,7 @@ COMMANDS = {
     "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
     "replay": "run a recorded run again through the engine, and say where it differs",
     "diff": "show where two runs part, how their prompts differ there, and what followed",
+    "suggest": "propose an edit of a prompt or a skill from recorded runs, and prove it by replay",
     "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
     "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
     "golden": "write a redacted test case from a recorded run",
