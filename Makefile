@@ -15,7 +15,7 @@ help: ## show this list
 
 install: .venv/.dev ## make .venv with everything, development tools included
 
-demo: .venv/.runtime ## play Gofer with simulators; ARGS=--exit plays the scenes and stops
+demo: .venv/.base ## play Gofer with simulators; ARGS=--exit plays the scenes and stops
 	@$(BIN)/gofer demo $(ARGS)
 
 check: lint types ## lint, types, layers and workflow files
@@ -113,9 +113,10 @@ build-%: .venv/.runtime
 	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
 lock: .venv/.dev ## resolve all dependencies again and write the lock files
-	$(UV) pip compile -q pyproject.toml --group dev $(LOCK) -o locks/dev.lock
+	$(UV) pip compile -q pyproject.toml --extra all --group dev $(LOCK) -o locks/dev.lock
 	@# Constrained to dev.lock, so that tests and production use the same versions.
-	$(UV) pip compile -q pyproject.toml -c locks/dev.lock $(LOCK) -o locks/runtime.lock
+	$(UV) pip compile -q pyproject.toml --extra all -c locks/dev.lock $(LOCK) -o locks/runtime.lock
+	$(UV) pip compile -q pyproject.toml -c locks/runtime.lock $(LOCK) -o locks/base.lock
 	echo uv | $(UV) pip compile -q - $(LOCK) -o locks/uv.lock
 	@for kind in ingress schedule dashboard worker; do \
 		$(UV) pip compile -q --group $$kind -c locks/runtime.lock $(LOCK) -o locks/$$kind.lock || exit 1; done
@@ -134,9 +135,13 @@ clean: ## remove the environment, caches and the demo's state
 	@command -v uv >/dev/null || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r locks/uv.lock
 	@touch $@
 
-.venv/.runtime: .venv/.python locks/runtime.lock pyproject.toml
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r locks/runtime.lock
+.venv/.base: .venv/.python locks/base.lock pyproject.toml
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r locks/base.lock
 	$(UV) pip install -q --python $(BIN)/python --no-deps --build-constraints locks/dev.lock -e .
+	@touch $@
+
+.venv/.runtime: .venv/.base locks/runtime.lock
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r locks/runtime.lock
 	@touch $@
 
 .venv/.dev: .venv/.runtime locks/dev.lock

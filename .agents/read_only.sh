@@ -173,6 +173,7 @@ run_gofer() { # [@ALIAS] COMMAND ARGUMENT…
       values='--around --since --workflow --status --channel --person --tool --skill --check --text --limit'
       ;;
     stats) values='--since --by' ;;
+    candidates) flags+=' --prompts' values='--days' ;;
     trace) flags+=' --full' words=1 ;;
     health) words=1 ;;
     diff) words=2 ;;

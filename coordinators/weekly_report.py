@@ -13,7 +13,7 @@ async def coordinate(run: Run) -> str | None:
         try:
             await run.call("slack_post_message", channel=report["channel"], text=report["text"])
         except ToolFailed as error:
-            missed.append(f"{report['channel']}: {error.code or error.text}")
+            missed.append(f"- {report['channel']}: {error.text}")
     if missed:
-        return f"These channels got no report: {'; '.join(missed)}."
+        return "\n".join(["These channels got no report:", *missed])
     return None

@@ -36,13 +36,17 @@ KINDS: Mapping[str, str] = {
 """The kind of package of each handler. Each kind has a group in pyproject.toml, and a lock file."""
 NEVER = (
     "app/backup",
+    "app/candidates.py",
     "app/catalog.py",
     "app/demo",
+    "app/doctor",
     "app/embedded",
     "app/evals",
     "app/event_input.py",
+    "app/new_files",
     "app/new_repository",
     "app/replay.py",
+    "app/suggestions",
     "check",
     "cli",
     "embed.py",

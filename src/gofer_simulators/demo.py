@@ -7,6 +7,7 @@ from typing import cast
 import yaml
 
 from gofer.values.model_script import Script, load_scripts
+from gofer_simulators.free_questions import free_questions
 
 
 def demo_world() -> Mapping[str, object]:
@@ -18,4 +19,4 @@ def demo_world() -> Mapping[str, object]:
 def demo_scripts() -> tuple[Script, ...]:
     """Return the answers of the offline model in the demo."""
     text = files("gofer_simulators").joinpath("scripts", "demo.yaml").read_text(encoding="utf-8")
-    return load_scripts(text, "simulators/scripts/demo.yaml")
+    return (*load_scripts(text, "simulators/scripts/demo.yaml"), *free_questions())

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 
 from gofer_simulators.deliveries import Webhook
 from gofer_simulators.faults import Fault, Faults
+from gofer_simulators.local_links import LocalLinks
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _Run = TypeVar("_Run")
@@ -22,9 +23,11 @@ _Run = TypeVar("_Run")
 class Vendor(ABC):
     """A vendor as a web app with state and a webhook."""
 
-    def __init__(self, webhook: Webhook, routes: Sequence[BaseRoute]) -> None:
+    def __init__(self, webhook: Webhook, routes: Sequence[BaseRoute], links: LocalLinks | None = None) -> None:
         self.app = Starlette(routes=routes)
         """The vendor as a web app."""
+        self.links = links or LocalLinks()
+        """The links to other systems on the pages of this vendor."""
         self._webhook = webhook
 
     @abstractmethod
@@ -34,6 +37,11 @@ class Vendor(ABC):
     @abstractmethod
     def settings(self, url: str) -> Mapping[str, str]:
         """Return the environment variables with which Gofer reaches this vendor at a URL."""
+
+    @property
+    def written_origin(self) -> str:
+        """The origin of links to this vendor in texts, such as `https://github.com`; empty if texts have none."""
+        return ""
 
     @abstractmethod
     def state(self) -> dict[str, object]:

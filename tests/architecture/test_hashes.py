@@ -38,6 +38,7 @@ PLAIN = {
     "sources/github/receiver.py": "tells changes apart within an identity, which only a run id is made of",
     "sources/webhook/receiver.py": "names a call within its event, which is sealed",
     "evals/goldens/derived_names.py": "names files, calls and runs of a test case as the engine does",
+    "learning/suggestions/proposal.py": "names the branch of an edit of files that everybody may read",
     "evals/goldens/golden_file.py": "compares the two files of a golden",
     "evals/goldens/golden_of_runs.py": "names the run of a golden, and compares its files",
     "evals/goldens/redacted_runs.py": "names bundles and requests of a test case as the engine does",

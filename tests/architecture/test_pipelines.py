@@ -17,13 +17,15 @@ from support.aws.template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 EVALS = ROOT / ".github" / "workflows" / "evals.yml"
-SECRETS = {"evals": {"OPENAI_API_KEY"}}
+SECRETS = {"evals": {"OPENAI_API_KEY"}, "suggest": {"OPENAI_API_KEY"}}
 """The secrets that a pipeline may read: the key of a model. Pull requests of forks get none."""
 PERMISSIONS = {
     ("evals", "play"): {"actions": "read", "contents": "read"},
     ("evals", "comment"): {"pull-requests": "write"},
+    ("suggest", "propose"): {"contents": "write", "pull-requests": "write"},
 }
 """The permissions of jobs that need others than to read the repository or to get an identity token."""
+SUGGEST = ROOT / ".github" / "workflows" / "suggest.yml"
 DEPLOY = ROOT / ".github" / "workflows" / "deploy.yml"
 
 
@@ -354,3 +356,93 @@ def test_stage_file_has_parameters_that_the_template_accepts(path: Path) -> None
     for name, value in given.items():
         allowed = parameters[name].get("AllowedValues")
         assert allowed is None or value in map(str, allowed), name
+
+
+def test_suggestions_are_pushed_by_a_job_without_keys_and_without_code_of_the_repository() -> None:
+    propose = jobs(SUGGEST)["propose"]
+    used = [step["uses"].partition("@")[0] for step in propose["steps"] if "uses" in step]
+    assert used == ["actions/checkout", "actions/download-artifact"]
+    assert "secrets." not in str(propose)
+    assert not any(word in str(propose) for word in (".ci/", "make ", ".venv", "id-token"))
+    assert jobs(SUGGEST)["prove"]["if"] == "vars.GOFER_SUGGEST_ROLE != ''"
+
+
+SUGGESTING = """#!/bin/sh
+echo "$*" >> arguments
+case "$2" in
+quiet) exit 0 ;;
+away) exit 4 ;;
+esac
+git branch "gofer/suggest-$2-0a1b2c3d" "$(git commit-tree -p HEAD -m "$2" "$(cat tree)")"
+printf '# Edit %s\n\nBecause.\n' "$2" > suggestions/new.md
+"""
+
+
+def suggested(repository: Repository, workflows: str, path: str = "agents/loud.md") -> int:
+    """Run the script of suggestions with a command that proposes a file; return its exit code."""
+    repository.commit("agents/loud.md", "agents/quiet.md", "agents/loud.yaml", "agents/quiet.yaml", "agents/note.md")
+    base = repository.git("rev-parse", "HEAD")
+    repository.commit(path)
+    tree = repository.git("rev-parse", "HEAD^{tree}")
+    repository.git("reset", "-q", "--hard", base)
+    (repository.folder / "tree").write_text(tree)
+    gofer = repository.folder / ".venv" / "bin" / "gofer"
+    gofer.parent.mkdir(parents=True)
+    gofer.write_text(SUGGESTING)
+    gofer.chmod(0o755)
+    found = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(repository.folder / "output"), "STAGE": "prod"}
+    told = ["bash", str(ROOT / ".ci" / "suggest")]
+    given = {**found, "WORKFLOWS": workflows, "HOME": str(repository.folder)}
+    return subprocess.run(told, cwd=repository.folder, env=given, capture_output=True, check=False).returncode
+
+
+def test_suggest_script_bundles_the_branch_and_its_text(repository: Repository) -> None:
+    assert suggested(repository, "") == 0
+    assert (repository.folder / "arguments").read_text().split("\n")[:2] == [
+        "suggest loud --stage prod --body suggestions/new.md",
+        "suggest quiet --stage prod --body suggestions/new.md",
+    ]
+    assert (repository.folder / "output").read_text() == "made=1\n"
+    made = repository.folder / "suggestions"
+    assert (made / "suggest-loud-0a1b2c3d.md").read_text() == "# Edit loud\n\nBecause.\n"
+    heads = repository.git("bundle", "list-heads", str(made / "branches.bundle"))
+    assert heads.endswith("refs/heads/gofer/suggest-loud-0a1b2c3d")
+
+
+def test_suggest_script_fails_after_the_other_workflows_if_a_model_was_away(repository: Repository) -> None:
+    assert suggested(repository, "away loud") == 4
+    assert (repository.folder / "output").read_text() == "made=1\n"
+
+
+def proposed(repository: Repository, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the step that pushes suggestions, in a clone of the repository with a command `gh` that notes its calls."""
+    clone = folder / "clone"
+    repository.git("clone", "-q", str(repository.folder), str(clone))
+    (repository.folder / "suggestions").rename(clone / "suggestions")
+    repository.git("branch", "-D", "gofer/suggest-loud-0a1b2c3d")
+    (repository.tools / "gh").write_text("#!/bin/sh\nprintf '%s\\n' \"$*\" >> calls\n")
+    (repository.tools / "gh").chmod(0o755)
+    (step,) = [step for step in jobs(SUGGEST)["propose"]["steps"] if "run" in step]
+    given = {"PATH": f"{repository.tools}:{os.environ['PATH']}", "MAIN": "main", "HOME": str(folder)}
+    told = ["bash", "-e", "-c", step["run"]]
+    return subprocess.run(told, cwd=clone, env=given, capture_output=True, text=True, check=False)
+
+
+def test_suggestion_is_pushed_with_one_pull_request(repository: Repository, tmp_path: Path) -> None:
+    suggested(repository, "loud")
+    assert proposed(repository, tmp_path).returncode == 0
+    assert repository.git("log", "-1", "--format=%s", "gofer/suggest-loud-0a1b2c3d") == "loud"
+    calls = (tmp_path / "clone" / "calls").read_text().splitlines()
+    body = "--body-file suggestions/suggest-loud-0a1b2c3d.md"
+    assert calls == [
+        "auth setup-git",
+        f"pr create --head gofer/suggest-loud-0a1b2c3d --base main --title Edit loud {body}",
+    ]
+
+
+@pytest.mark.parametrize("path", ["src/code.py", "agents/loud.yaml", ".github/workflows/x.yml", "evals/loud.yaml"])
+def test_suggestion_with_any_other_file_is_not_pushed(repository: Repository, tmp_path: Path, path: str) -> None:
+    suggested(repository, "loud", path)
+    ended = proposed(repository, tmp_path)
+    assert (ended.returncode, "no suggestion may change" in ended.stdout) == (1, True)
+    assert repository.git("branch", "--list", "gofer/*") == ""

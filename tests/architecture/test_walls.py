@@ -42,6 +42,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
         "gofer.app.backup",
         "gofer.check",
         "gofer.evals",
+        "gofer.learning.suggestions.question",
         "gofer.sources",
         "gofer.tool",
         "gofer.tools",
@@ -63,6 +64,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
         "gofer.app.evals.repository",
         "gofer.app.new_repository.installing",
         "gofer.app.new_repository.upgrade",
+        "gofer.app.suggestions.git",
         "gofer.files.child",
     ],
     "typing_extensions": ["gofer", "gofer_pytest"],
@@ -243,8 +245,9 @@ ALWAYS = (
         for name in ("registry", "receivers", "triggers", "apps", "connections", "manuals", "sign_ins")
     ),
     *("app/demo/", "cli/demo.py", "app/embedded/simulated.py"),
+    *("values/parts.py", "app/new_repository/writing.py"),
 )
-"""The registries and the demo, which are about vendors by name."""
+"""The registries, the demo and the parts to install, which are about vendors by name."""
 
 
 def naming(vendor: str) -> list[str]:

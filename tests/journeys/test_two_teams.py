@@ -156,7 +156,7 @@ async def test_narrower_workflow_wins_for_every_kind_of_trigger(tmp_path: Path, 
     files = {name: f"when: [{json.dumps({kind: trigger})}]\nreply: none" for name, trigger in triggers.items()}
     root = write(tmp_path / "repository", files)
     async with company(tmp_path, root=root, world=every_condition.world(), model=Echo()) as made:
-        scene = Scene(made, call=nothing, fire_schedule=nothing)
+        scene = Scene(made, call=nothing, fire_schedule=nothing, follow=nothing)
         for act in there:
             await act(scene)
             await made.embedded.simulated.settled()
@@ -170,7 +170,7 @@ async def test_narrower_workflow_wins_for_every_kind_of_trigger(tmp_path: Path, 
             assert [head.workflow for head in await made.ended(3)][2:] == ["wide"]
 
 
-async def nothing(text: str) -> None:
+async def nothing(what: object) -> None:
     """Do nothing: no webhook is called and no schedule fires here."""
 
 

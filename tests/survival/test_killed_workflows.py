@@ -102,7 +102,8 @@ async def test_killed_workflow_leaves_the_state_of_an_undisturbed_run(
     async def killed(when: str, n: int) -> None:
         async with few:
             code, world = await world_after(tmp_path / f"{when}{n}", what, when, n)
-        assert code == -signal.SIGKILL
+        # Calls at the same time may share a frame, so this run may have ended before its n-th write.
+        assert code == -signal.SIGKILL or writes(tmp_path / f"{when}{n}" / "mortal") < n
         assert world == undisturbed, f"killed {when} write {n}"
 
     count = writes(tmp_path / "never" / "mortal")

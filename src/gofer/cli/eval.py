@@ -2,11 +2,9 @@
 
 import argparse
 import asyncio
-import contextlib
 import json
-import logging
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gofer.app.embedded.integrity import DATABASE
@@ -18,7 +16,7 @@ from gofer.app.evals.suite_session import Choices, play_suite
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import chosen_place, nonempty, number, operations, place_options
 from gofer.cli.eval_progress import Progress
-from gofer.cli.terminal import print_lines
+from gofer.cli.terminal import only_errors_logged, print_lines
 from gofer.evals.affected import AffectedRun, summary
 from gofer.evals.history import read
 from gofer.evals.history_report import history_json, history_lines
@@ -112,7 +110,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.calibrate:
         return asyncio.run(_calibrate(choices))
     _check_folders(arguments)
-    with _only_errors_logged(), Progress() as progress:
+    with only_errors_logged(), Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
     affected = _affected(arguments)
     # The files come first, because the reader of the output may leave early, as `head` does.
@@ -130,18 +128,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if result.interrupted:
         print("Interrupted; `gofer eval --resume` with the same options plays the rest.", file=sys.stderr)
     return _exit_code(result, arguments.inconclusive)
-
-
-@contextlib.contextmanager
-def _only_errors_logged() -> Generator[None]:
-    """Log errors only: the report says how runs ended, and their log lines would come between."""
-    log = logging.getLogger("gofer")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 async def _calibrate(choices: Choices) -> int:

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from gofer.app.new_repository.contents import STARTERS
-from gofer.app.new_repository.writing import Asked, write_repository
+from gofer.app.new_repository.writing import PARTS_TO_BEGIN_WITH, Asked, chosen_parts, write_repository
 from gofer.cli.terminal import print_lines
+from gofer.values.parts import PARTS
 
 _EXAMPLES = f"""examples:
   gofer init acme-gofer                                write a repository with {" and ".join(STARTERS)}
@@ -26,13 +27,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="names of shipped workflows, separated by commas (default %(default)s)",
     )
+    parser.add_argument(
+        "--parts",
+        default=",".join(PARTS_TO_BEGIN_WITH),
+        metavar="NAMES",
+        help=f"parts of Gofer to install, of {', '.join(sorted(PARTS))} (default %(default)s)",
+    )
     parser.add_argument("--repository", default="", metavar="URL", help="the address of the repository, for links")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write the repository, and print what to do next."""
     names = [name.strip() for name in arguments.workflows.split(",") if name.strip()]
-    asked = Asked(arguments.folder, names or STARTERS, arguments.repository)
+    asked = Asked(arguments.folder, names or STARTERS, chosen_parts(arguments.parts), arguments.repository)
     made = write_repository(asked)
     lines = [f"Wrote {len(made.files)} files into {arguments.folder}: the workflows {', '.join(asked.workflows)}."]
     if arguments.folder != Path():

@@ -18,12 +18,15 @@ from gofer.sources.manual import listed
 from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
+from gofer.values.parts import how_to_install, part_of
 
 COMMANDS = {
     "init": "write the repository of a company, with workflows to begin with",
     "upgrade": "bring the repository of a company to another version, and keep its changes",
+    "new": "write a workflow, a tool, a skill or an eval to begin with",
     "docs": "print the guides of this version",
     "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
+    "doctor": "say what works in this installation, what does not, and what to do",
     "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
     "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
     "template": "print the parts of template.yaml that a source needs on AWS",
@@ -41,7 +44,9 @@ COMMANDS = {
     "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
     "replay": "run a recorded run again through the engine, and say where it differs",
     "diff": "show where two runs part, how their prompts differ there, and what followed",
+    "suggest": "propose an edit of a prompt or a skill from recorded runs, and prove it by replay",
     "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
+    "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
     "golden": "write a redacted test case from a recorded run",
     "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
     "feedback": "say what you think of a run, and list the runs with feedback",
@@ -51,6 +56,7 @@ COMMANDS = {
     "keep": "keep the contents of a run instead of deleting them on schedule",
     "purge": "delete the contents of old runs",
     "backup": "back up the state of this machine into a folder, even while Gofer serves",
+    "version": "print the versions of Gofer, Python and the system; also `gofer --version`",
     "restore": "restore a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
 }
 """The subcommands with their purpose. Each is a module of this folder, imported only when it runs."""
@@ -96,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     if arguments is None:
         arguments = sys.argv[1:]
-    words = list(arguments)
+    words = ["version" if word == "--version" else word for word in arguments[:1]] + list(arguments[1:])
     name = None
     if words and words[0] in COMMANDS:
         name = words[0]
@@ -115,6 +121,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line, file=sys.stderr)
             else:
                 print(f"gofer: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        part = part_of(error)
+        if not part:
+            raise
+        print(f"gofer: This needs {error.name}, which is not installed: {how_to_install(part)}.", file=sys.stderr)
         return 2
     except GoferError as error:
         print(f"gofer: {error}", file=sys.stderr)

@@ -1,6 +1,8 @@
-"""Lines for a terminal, without the characters that a terminal would obey."""
+"""Lines for a terminal, without the characters that a terminal would obey, and without log lines between them."""
 
-from collections.abc import Iterable
+import contextlib
+import logging
+from collections.abc import Generator, Iterable
 
 from gofer.projections.words.transcript import harmless
 
@@ -9,3 +11,15 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print each text as one line, because names and texts of models and outsiders may contain escape sequences."""
     for line in lines:
         print(harmless(line).replace("\n", " "))
+
+
+@contextlib.contextmanager
+def only_errors_logged() -> Generator[None]:
+    """Log errors only: the report says how runs ended, and their log lines would come between."""
+    log = logging.getLogger("gofer")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

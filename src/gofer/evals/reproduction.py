@@ -225,6 +225,14 @@ def _more_replays(now: Rate, limit: float, *, or_equal: bool) -> int | None:
     return None
 
 
+def failed_checks(replay: Replay, run: str) -> Sequence[str]:
+    """Return the names of the checks that a replay of a run fails, without the one that replays cannot show."""
+    entries = replay.journals.get(run, ())
+    if not entries:
+        return ()
+    return _failed_checks(_view(run, entries, replay.bundles.get(run), replay.journals))
+
+
 def _shown_in(replay: Replay, run: str, shows: Sequence[Shows]) -> bool | None:
     """Return whether a replay shows any of these things; None if it says nothing."""
     entries = replay.journals.get(run, ())

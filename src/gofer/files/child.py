@@ -19,6 +19,7 @@ from pathlib import Path
 from gofer.files.child_wire import MEMORY, SECONDS, WALL, Limits, Packet, receive_ending, send
 from gofer.files.size_limits import FILE_BYTES, megabytes
 from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.parts import how_to_install, is_installed
 
 LARGEST = FILE_BYTES
 """The most bytes of a file that is read."""
@@ -62,6 +63,7 @@ class Children:
         environment: Mapping[str, str] | None = None,
         helper: str = "gofer.files.document_jobs",
         places: threading.Semaphore | None = None,
+        part: str = "",
     ) -> None:
         """Set the limits. No process starts before the first job.
 
@@ -69,6 +71,7 @@ class Children:
         `helper` is the module with the `main(control, memory, seconds, wall)` that serves the jobs. A child may take
         `seconds` of processor time and ends after `wall` seconds at the latest. All Children with the same `places`
         together run as many jobs at once as there are places. The time that a job waits for a place does not count.
+        `part` is the part of Gofer without which no job can run.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="children")
         self._limits = Limits(memory, seconds, wall)
@@ -78,6 +81,9 @@ class Children:
         self._lock = threading.Lock()
         self._helper: _Helper | None = None
         self._closed = False
+        self._missing = ""
+        if part and not is_installed(part):
+            self._missing = part
 
     async def run(self, job: Job) -> Packet:
         """Return the result of a job.
@@ -85,6 +91,9 @@ class Children:
         Raises ToolError with one sentence for the model if the job fails or exceeds its limits, TemporaryError if there
         is no helper process.
         """
+        if self._missing:
+            missing = f"{job.what} needs a part that this Gofer is installed without"
+            raise ToolError(f"{missing}. Its operator can {how_to_install(self._missing)}.", code="not_installed")
         if len(job.data) > LARGEST:
             size = megabytes(len(job.data))
             raise ToolError(f"{job.what} has {size}; up to {megabytes(LARGEST)} can be read.", code="too_large")

@@ -2,21 +2,54 @@
 
 import contextlib
 import ctypes
+import importlib
+from collections.abc import Mapping
+from functools import partial
+from typing import NoReturn, Protocol, cast
 
 from gofer.files import decoder, jq_child, json_grep
-from gofer.files.child_wire import Limits
-from gofer.files.extract import archive, pdf, picture, reader
+from gofer.files.child_wire import Limits, Packet
+from gofer.files.extract import archive, reader
+from gofer.files.extract.readers import Readers
 from gofer.files.fork import Work, serve
+from gofer.values.errors import ToolError
+from gofer.values.parts import is_installed
 
-JOBS: dict[str, Work] = {
-    "draw_pages": pdf.draw,
-    "extract": reader.run,
-    "grep_json": json_grep.run,
-    "jq": jq_child.run,
-    "member": archive.member,
-    "pages": pdf.count,
-    "resize": picture.resize,
-}
+_LIBRARY_JOBS = ("draw_pages", "pages", "resize")
+
+
+class LibraryJobs(Protocol):
+    """The module `library_jobs`, which only an installation with the part `files` can import."""
+
+    READERS: Readers
+    JOBS: Mapping[str, Work]
+
+    def prepare(self) -> None:
+        """Load the decoders of all formats of images."""
+        ...
+
+
+def jobs() -> Mapping[str, Work]:
+    """Return the jobs of this installation by their names. Those of a missing part raise ToolError."""
+    readers = reader.WITHOUT_LIBRARIES
+    drawing: Mapping[str, Work] = dict.fromkeys(_LIBRARY_JOBS, _refuse)
+    if is_installed("files"):
+        libraries = cast(LibraryJobs, importlib.import_module("gofer.files.library_jobs"))
+        libraries.prepare()
+        readers |= libraries.READERS
+        drawing = libraries.JOBS
+    return {
+        "extract": partial(reader.run, readers),
+        "grep_json": json_grep.run,
+        "jq": jq_child.run,
+        "member": archive.member,
+        **drawing,
+    }
+
+
+def _refuse(packet: Packet) -> NoReturn:
+    raise ToolError(f"This is an image or a PDF, {reader.NOT_INSTALLED}", code="not_installed")
+
 
 SEALED = frozenset({"jq"})
 """The jobs that run a program of a model. They cannot open files."""
@@ -28,10 +61,10 @@ _TRIM, _MAP = -1, -3
 
 def main(control: float, memory: float, seconds: float, wall: float) -> None:
     """Serve jobs over the socket with the file descriptor `control` until it is closed."""
-    picture.prepare()
+    served = jobs()
     decoder.prepare()
     _keep_freed_memory()
-    serve(JOBS, SEALED, int(control), Limits(int(memory), seconds, wall))
+    serve(served, SEALED, int(control), Limits(int(memory), seconds, wall))
 
 
 def _keep_freed_memory() -> None:

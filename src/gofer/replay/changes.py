@@ -4,6 +4,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gofer.workflows.bundle import Bundle
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -11,6 +13,8 @@ class Changes:
 
     prompt: str | None = None
     """The prompt in place of the recorded one."""
+    bundle: Bundle | None = None
+    """The files in place of those with which the run began; None for the recorded ones."""
     overrides: Mapping[str, str] = field(default_factory=dict[str, str])
     """The text for the model in place of the recorded result, by call."""
     until: str = ""

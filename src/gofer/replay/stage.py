@@ -43,13 +43,16 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.recordings[self.recorded.run] = Recording(self.recorded.run, self.recorded.entries, self.progress)
-        self.progress.input_changed = self.changes.prompt is not None
+        self.progress.input_changed = self.changes.prompt is not None or self.changes.bundle is not None
         self._delays = self.changes.delays()
 
     def bundle(self, run: str) -> Bundle | None:
-        """Return the bundle of a run; that of the run itself with the prompt of the replay."""
+        """Return the bundle of a run; for the run itself, the files and the prompt of the replay."""
         bundle = self.recorded.bundles.get(run)
-        if bundle is None or self.changes.prompt is None or run != self.recorded.run:
+        if bundle is None or run != self.recorded.run:
+            return bundle
+        bundle = self.changes.bundle or bundle
+        if self.changes.prompt is None:
             return bundle
         return replace(bundle, loaded=bundle.loaded.with_prompt(self.changes.prompt))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gofer.sources.serving import Connection
-from gofer.sources.slack.socket_mode import SOCKET_MODE
+from gofer.sources.slack.settings import APP_TOKEN
 
-CONNECTIONS: Sequence[Connection] = (SOCKET_MODE,)
+CONNECTIONS: Sequence[Connection] = (Connection("slack", "Socket Mode", APP_TOKEN, "gofer.sources.slack.socket_mode"),)
 """The connections of all sources that deliver through one."""

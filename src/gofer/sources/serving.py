@@ -78,8 +78,19 @@ class Connection:
     """The name of the connection, for people."""
     token: Setting[Secret]
     """The setting with the credential for the connection."""
-    open: Callable[[SourceSettings, Receive, Proxies], AbstractAsyncContextManager[None]]
-    """Passes deliveries to `Receive` while the block runs. Raises ConfigError, TemporaryError."""
+    module: str
+    """The module with the `connected` of Connecting. It is imported when the connection opens, because not each
+    company installs its libraries."""
+
+
+class Connecting(Protocol):
+    """A module that opens a connection."""
+
+    def connected(
+        self, settings: SourceSettings, receive: Receive, proxies: Proxies
+    ) -> AbstractAsyncContextManager[None]:
+        """Pass deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
+        ...
 
 
 class PageRefused(TemporaryError):

@@ -46,6 +46,11 @@ class Script:
     """The tools that the request must offer."""
     results: tuple[re.Pattern[str], ...] = ()
     """The patterns searched in tool results. Their named groups fill the placeholders of later steps."""
+    found: re.Pattern[str] = field(default_factory=lambda: re.compile(""))
+    """The pattern that the tool results must contain; the empty pattern matches all.
+
+    Before its results are there, a later script with the same first calls answers.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
     number = turns + 1
     for script in scripts:
         found = script.says.search(first_message)
-        if found and script.tools <= offered:
+        if found and script.tools <= offered and script.found.search(tool_results):
             matches = [found, *(match for result in script.results if (match := result.search(tool_results)))]
             return _turn(
                 script, number, {key: value or "" for one in matches for key, value in one.groupdict().items()}

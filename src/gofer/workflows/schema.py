@@ -24,6 +24,7 @@ from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.review_form import Reviews, ReviewSetting, ReviewsSetting
+from gofer.workflows.suggest_form import Suggest
 from gofer.workflows.when import Trigger, TriggerKind, when_form
 from gofer.workflows.writes import Destinations
 
@@ -337,6 +338,8 @@ class Defaults(Strict):
     """The emoji with which people say what they think of an answer."""
     review: ReviewsSetting = Reviews()
     """The review of ended runs by the model of the role `reviewer`; `off` for none."""
+    suggest: Suggest = Suggest()
+    """The proposals of edits that `gofer suggest` makes and proves."""
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
     ai_logs: str = ""

@@ -7,12 +7,14 @@ from typing_extensions import override
 
 from gofer_simulators.faults import Faults
 from gofer_simulators.github.delivery import HOOK, Deliveries, Delivery
+from gofer_simulators.github.issue_pages import IssuePages
 from gofer_simulators.github.people import People
 from gofer_simulators.github.repositories import Issue
 from gofer_simulators.github.rest_api import RestApi
 from gofer_simulators.github.world import load_hub
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
+from gofer_simulators.local_links import LocalLinks
 
 
 class GitHubSimulator(Vendor):
@@ -35,7 +37,9 @@ class GitHubSimulator(Vendor):
         """The actions of people."""
         self.faults = Faults()
         """The planned faults of the next requests."""
-        super().__init__(self._deliveries, RestApi(self._hub, self.people, token, self.faults).routes())
+        links = LocalLinks()
+        api = RestApi(self._hub, self.people, token, self.faults)
+        super().__init__(self._deliveries, [*IssuePages(self._hub, links).routes(), *api.routes()], links)
 
     @override
     def subscribe(self, url: str, *, form: bool = False) -> None:
@@ -61,6 +65,11 @@ class GitHubSimulator(Vendor):
     @override
     def settings(self, url: str) -> Mapping[str, str]:
         return {"GITHUB_API_URL": url, "GITHUB_TOKEN": self._token, "GITHUB_WEBHOOK_SECRET": self._secret}
+
+    @property
+    @override
+    def written_origin(self) -> str:
+        return "https://github.com"
 
     def issue(self, repository: str, number: int) -> Issue:
         """Return an issue or pull request. Raises GitHubRefusal."""

@@ -9,10 +9,12 @@ import gofer_simulators.jira.shapes as shapes
 from gofer_simulators.faults import Faults
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.jira.delivery import Deliveries, Flavour, Pace, Sent
+from gofer_simulators.jira.issue_pages import IssuePages
 from gofer_simulators.jira.people import People
 from gofer_simulators.jira.rest_api import RestApi
 from gofer_simulators.jira.world import load_site
 from gofer_simulators.json_values import JsonObject
+from gofer_simulators.local_links import LocalLinks
 
 
 class JiraSimulator(Vendor):
@@ -38,7 +40,9 @@ class JiraSimulator(Vendor):
         """The actions of people."""
         self.faults = Faults()
         """The planned faults of the next requests."""
-        super().__init__(self._deliveries, RestApi(self.site, self.people, email, token, self.faults).routes())
+        links = LocalLinks()
+        api = RestApi(self.site, self.people, email, token, self.faults)
+        super().__init__(self._deliveries, [*IssuePages(self.site, links).routes(), *api.routes()], links)
 
     @override
     def subscribe(self, url: str, flavour: Flavour = "cloud") -> None:
@@ -64,6 +68,11 @@ class JiraSimulator(Vendor):
             "JIRA_WEBHOOK_SECRET": self._secret,
             "JIRA_ACCOUNT_ID": self.site.account,
         }
+
+    @property
+    @override
+    def written_origin(self) -> str:
+        return self.site.url
 
     @override
     def state(self) -> dict[str, object]:

@@ -8,8 +8,10 @@ from typing_extensions import override
 from gofer_simulators.faults import Faults
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.notion.delivery import Deliveries, Pace
 from gofer_simulators.notion.people import People
+from gofer_simulators.notion.reading_pages import ReadingPages
 from gofer_simulators.notion.web_api import WebApi
 from gofer_simulators.notion.world import load_world
 
@@ -35,7 +37,9 @@ class NotionSimulator(Vendor):
         self._deliveries = Deliveries(self.workspace, http, secret, pace or Pace())
         self.workspace.announce = self._deliveries.announce
         self._web_api = WebApi(self.workspace, token, capabilities, self.faults)
-        super().__init__(self._deliveries, self._web_api.routes())
+        links = LocalLinks()
+        pages = ReadingPages(self.workspace, links)
+        super().__init__(self._deliveries, [*pages.routes(), *self._web_api.routes()], links)
 
     @override
     def subscribe(self, url: str) -> None:
@@ -84,6 +88,11 @@ class NotionSimulator(Vendor):
     @override
     def settings(self, url: str) -> Mapping[str, str]:
         return {"NOTION_BASE_URL": url, "NOTION_TOKEN": self._token, "NOTION_WEBHOOK_SECRET": self._secret}
+
+    @property
+    @override
+    def written_origin(self) -> str:
+        return "https://www.notion.so"
 
     @override
     def state(self) -> dict[str, object]:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.shapes import typed
 from gofer_simulators.slack.view import View
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
@@ -38,10 +39,12 @@ class Actions(Protocol):
 class Page:
     """The page of one workspace."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], actions: Actions) -> None:
+    def __init__(
+        self, workspace: Workspace, clock: Callable[[], float], actions: Actions, links: LocalLinks | None = None
+    ) -> None:
         self._workspace = workspace
         self._actions = actions
-        self._view = View(workspace, clock)
+        self._view = View(workspace, clock, links or LocalLinks())
         folder = files("gofer_simulators.slack")
         self._css = folder.joinpath("page.css").read_text("utf-8")
         self._js = folder.joinpath("page.js").read_text("utf-8")
@@ -50,13 +53,14 @@ class Page:
         """Return the routes of the app."""
         return [
             Route("/", self._show, methods=["GET"]),
+            Route("/archives/{channel}/p{instant:int}", self._permalink, methods=["GET"]),
             Route("/post", self._post, methods=["POST"]),
             Route("/react", self._react, methods=["POST"]),
             Route("/press", self._press, methods=["POST"]),
         ]
 
     async def _show(self, request: Request) -> Response:
-        channel = self._workspace.channels.get(request.query_params.get("channel", "")) or self._latest_channel()
+        channel = self._chosen_channel(request) or self._latest_channel()
         parent = self._open_thread(channel, request.query_params.get("thread", ""))
         columns = self._view.columns(channel, parent)
         layout = "plain"
@@ -71,6 +75,15 @@ class Page:
         )
         headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
         return HTMLResponse(html, headers=headers)
+
+    async def _permalink(self, request: Request) -> Response:
+        """Open the thread of a message by the link that texts have."""
+        channel = request.path_params["channel"]
+        digits = str(request.path_params["instant"])
+        ts = f"{digits[:-6]}.{digits[-6:]}"
+        if self._workspace.find(channel, ts) is None:
+            return PlainTextResponse("There is no such message. The demo makes new messages at each start.", 404)
+        return RedirectResponse(f"/?{urlencode({'channel': channel, 'thread': ts})}#m{ts}", 302)
 
     def _policy(self) -> str:
         style = _fingerprint(self._css)
@@ -144,6 +157,13 @@ class Page:
         if message is None:
             return None
         return self._workspace.parent(message)
+
+    def _chosen_channel(self, request: Request) -> Channel | None:
+        """Return the channel that the address names by id, or the direct conversation of a person with the app."""
+        person = request.query_params.get("direct", "")
+        if person in self._workspace.users:
+            return self._workspace.direct(person)
+        return self._workspace.channels.get(request.query_params.get("channel", ""))
 
     def _latest_channel(self) -> Channel | None:
         channels = self._workspace.channels

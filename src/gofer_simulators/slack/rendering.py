@@ -9,6 +9,7 @@ from html import escape
 from itertools import groupby
 
 from gofer_simulators.json_values import JsonObject, object_of, objects, text_of
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.markdown import MarkdownHtml
 from gofer_simulators.slack.shapes import block_text, unescaped
 from gofer_simulators.slack.workspace import Message, Workspace
@@ -50,8 +51,9 @@ def hidden(fields: Mapping[str, str]) -> str:
 class Renderer:
     """A writer of messages as HTML, with the names of people, channels and groups for their ids."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, links: LocalLinks) -> None:
         self._workspace = workspace
+        self._links = links
         domain = re.escape(workspace.team.domain)
         self._permalink = re.compile(
             rf"https://{domain}\.slack\.com/archives/(\w+)/p(\d{{10}})(\d{{6}})(?:\?thread_ts=([\d.]+).*)?"
@@ -231,7 +233,7 @@ class Renderer:
         if stored:
             ts = f"{stored[2]}.{stored[3]}"
             return f'<a href="/?channel={stored[1]}&amp;thread={stored[4] or ts}#m{ts}">'
-        return f'<a href="{escape(address)}" rel="noreferrer noopener" target="_blank">'
+        return f'<a href="{escape(self._links.opened(address))}" rel="noreferrer noopener" target="_blank">'
 
 
 def _first_person(workspace: Workspace) -> str:

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.json_values import JsonObject
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.adopt import add_recorded
 from gofer_simulators.slack.backend import Backend
 from gofer_simulators.slack.delivery import Deliveries, Pace
@@ -56,9 +57,10 @@ class SlackSimulator(Vendor):
         self._backend = Backend(self.workspace, self._deliveries)
         self._web_api = WebApi(self._backend, token)
         self.openid = OpenId(self.workspace, clock, client_id, client_secret)
-        page = Page(self.workspace, clock, self)
+        links = LocalLinks()
+        page = Page(self.workspace, clock, self, links)
         routes = [*page.routes(), *self.sockets.routes(), *self.openid.routes(), *self._web_api.routes()]
-        super().__init__(self._deliveries, routes)
+        super().__init__(self._deliveries, routes, links)
 
     def install(self, manifest: object) -> None:
         """Install the app of a manifest: its name, scopes, events and messages tab. Raises ConfigError."""
@@ -198,6 +200,11 @@ class SlackSimulator(Vendor):
     @override
     def settings(self, url: str) -> Mapping[str, str]:
         return {"SLACK_API_URL": f"{url}/api", "SLACK_BOT_TOKEN": self._token, "SLACK_SIGNING_SECRET": self._secret}
+
+    @property
+    @override
+    def written_origin(self) -> str:
+        return f"https://{self.workspace.team.domain}.slack.com"
 
     @override
     def state(self) -> dict[str, object]:

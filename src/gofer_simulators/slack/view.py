@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.rendering import Renderer, emoji, hidden
 from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, User, Workspace
@@ -15,10 +16,10 @@ _COLOURS = 8
 class View:
     """The columns of the page, rendered from the current state."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float]) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], links: LocalLinks) -> None:
         self._workspace = workspace
         self._clock = clock
-        self._renderer = Renderer(workspace)
+        self._renderer = Renderer(workspace, links)
 
     def title(self, channel: Channel | None) -> str:
         """Return the title of the window."""
@@ -41,17 +42,28 @@ class View:
             f'<a href="/?channel={escape(channel.id)}" class="{"here" if channel == here else "there"}">'
             f"{_sign(channel)}{escape(channel.name)}</a>"
             for channel in self._workspace.channels.values()
+            if channel.kind != "im"
         )
         people = "".join(
             f'<div class="person">{self._avatar(user.id)}{escape(user.name)}</div>'
             for user in self._workspace.users.values()
+            if user.bot
         )
+        direct = "".join(self._direct_link(user, here) for user in self._people(None))
         return (
             f'<nav class="column"><div class="bar">{escape(self._workspace.team.name)}</div>'
             '<div class="scroll" id="places" data-live>'
-            f"<h2>Channels</h2>{channels}<h2>People</h2>{people}</div>"
+            f"<h2>Channels</h2>{channels}"
+            f"<h2>Direct messages with {escape(self._workspace.bot.name)}</h2>{direct}{people}</div>"
             '<div id="status">Simulated Slack · reload the page for new messages</div></nav>'
         )
+
+    def _direct_link(self, user: User, here: Channel | None) -> str:
+        shown = "person there"
+        if here and here.kind == "im" and user.id in here.members:
+            shown = "person here"
+        address = f"/?direct={escape(user.id)}"
+        return f'<a href="{address}" class="{shown}">{self._avatar(user.id)}{escape(user.name)}</a>'
 
     def _timeline(self, channel: Channel) -> str:
         whispers = [one for one in self._workspace.whispers if one.channel == channel.id and not one.thread_ts]
@@ -135,20 +147,25 @@ class View:
         return f'<form class="quick" method="post" action="/react">{self._message_fields(message)}{buttons}</form>'
 
     def _message_fields(self, message: Message) -> str:
-        first_person = next((user.id for user in self._people()), "")
+        people = self._people(self._workspace.channels.get(message.channel))
+        first_person = next((user.id for user in people), "")
         fields = {"user": first_person, "channel": message.channel, "ts": message.ts}
         if message.is_reply and message.thread_ts:
             fields["thread_ts"] = message.thread_ts
         return hidden(fields)
 
     def _composer(self, channel: Channel, parent: Message | None) -> str:
-        options = "".join(f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people())
+        options = "".join(
+            f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people(channel)
+        )
         place = f"Message {_title(channel)}"
         fields = {"channel": channel.id}
         if parent:
             place = "Reply"
             fields["thread_ts"] = parent.ts
         hint = f"{place}. @{self._workspace.bot.name} asks the agent."
+        if channel.kind == "im":
+            hint = f"Message {self._workspace.bot.name}. It answers each message here."
         return (
             f'<form class="composer" method="post" action="/post">{hidden(fields)}'
             f'<textarea name="text" required aria-label="{escape(place)}" placeholder="{escape(hint)}">'
@@ -156,8 +173,12 @@ class View:
             "<button>Send</button></footer></form>"
         )
 
-    def _people(self) -> list[User]:
-        return [user for user in self._workspace.users.values() if not user.bot]
+    def _people(self, channel: Channel | None) -> list[User]:
+        """Return the people who may write in a channel: its members if it is not public, and otherwise all."""
+        people = [user for user in self._workspace.users.values() if not user.bot]
+        if channel is None or channel.kind == "channel":
+            return people
+        return [user for user in people if user.id in channel.members]
 
     def _names(self, users: Sequence[str]) -> str:
         return ", ".join(map(self._workspace.name_of, users))
@@ -201,9 +222,13 @@ def _sign(channel: Channel) -> str:
 
 
 def _title(channel: Channel) -> str:
-    if channel.kind == "channel":
-        return f"#{channel.name}"
-    return channel.name
+    match channel.kind:
+        case "channel":
+            return f"#{channel.name}"
+        case "im":
+            return f"Direct message: {channel.name}"
+        case _:
+            return channel.name
 
 
 def _counted(number: int, one: str, many: str) -> str:

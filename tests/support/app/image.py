@@ -160,7 +160,7 @@ def _build(root: Path, repository: Path, built: Path) -> Image:
     if os.geteuid() == 0:
         python = str(_interpreter(root / "usr"))
     root.chmod(0o755)
-    programs = environment(root / "opt" / "gofer", built, python)
+    programs = environment(root / "opt" / "gofer", built, interpreter=python)
     # pip compiles what it installs, and uv does not.
     compiling = [str(programs / "python"), "-m", "compileall", "-q", str(root / "opt" / "gofer" / "lib")]
     subprocess.run(compiling, env=made.variables(), check=True)

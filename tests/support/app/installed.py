@@ -1,11 +1,15 @@
 """Gofer as a company installs it: its wheel in a virtual environment of its own."""
 
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 
+from gofer.app.new_repository.locking import locked
 from support.app.company import ROOT
 
 
@@ -17,17 +21,46 @@ def wheel(folder: Path, source: Path = ROOT) -> Path:
     return built
 
 
-def environment(folder: Path, built: Path, interpreter: str = sys.executable) -> Path:
+def environment(
+    folder: Path, built: Path, parts: Sequence[str] | None = None, interpreter: str = sys.executable
+) -> Path:
     """Install a wheel into a new environment, with the dependencies of this one; return the folder of its programs.
 
-    The package registries are not asked: the dependencies are those of the environment that runs the tests.
+    The package registries are not asked: the dependencies are those of the environment that runs the tests, or of them
+    only those of some parts of Gofer.
     """
     subprocess.run([interpreter, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
     install(python.parent, built)
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    if parts is None:
+        (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+        return python.parent
+    for name in _names(parts):
+        link_distribution(name, site)
     return python.parent
+
+
+def _names(parts: Sequence[str]) -> Sequence[str]:
+    """Return the names of the distributions that the parts need, as their lock has them."""
+    lock = (ROOT / "locks" / "runtime.lock").read_text()
+    return re.findall(r"^([A-Za-z0-9._-]+)==", locked(lock, requires("gofer") or (), parts), re.MULTILINE)
+
+
+def link_distribution(name: str, site: Path) -> None:
+    """Make a distribution of this environment importable from another folder, without any other one."""
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        # It is for another platform or version of Python.
+        return
+    for path in found.files or ():
+        if path.parts[0] == "..":
+            continue
+        link = site / path
+        if not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(Path(str(found.locate_file(path))))
 
 
 def install(programs: Path, built: Path) -> None:

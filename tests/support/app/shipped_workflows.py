@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from gofer.app.demo.scenes import Outsiders
+from gofer.journal.entries import FeedbackGiven
+from gofer.sources.runs.follow_ups import SubjectRun, event_of
 from gofer_simulators.github.simulator import GitHubSimulator
 from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.notion.simulator import NotionSimulator
@@ -24,6 +26,15 @@ HIRE = {
     "team": "Payments",
     "start": "2026-12-01",
 }
+SUBJECT = SubjectRun(
+    run="5d3c0b1f2e4a69788796a5b4",
+    workflow="answer-here",
+    owner="#dev-experience",
+    channel="#dev-experience",
+    link="",
+    hops=0,
+)
+"""A run that people give feedback on."""
 Act = Callable[[Company], Awaitable[object]]
 
 
@@ -81,6 +92,18 @@ async def fire_digest(made: Company, nominal: datetime = MONDAY) -> None:
     await Outsiders(made.embedded).fire("weekly-digest", nominal)
 
 
+async def fire_report(made: Company, nominal: datetime = MONDAY) -> None:
+    """Fire the schedule of the weekly report."""
+    await Outsiders(made.embedded).fire("weekly-report", nominal)
+
+
+async def say_no(made: Company) -> None:
+    """Give bad feedback on a run, as the owner of that run would take it from the inbox."""
+    event = event_of(FeedbackGiven("bad", CAPTAIN, words="The project is missing.", item="feedback-1"), SUBJECT)
+    assert event is not None
+    await made.embedded.ingress.start(event, "tell-owner")
+
+
 async def hire(made: Company, body: Mapping[str, object] = HIRE) -> int:
     """Call the hook as the HR system does; return the status."""
     return await Outsiders(made.embedded).call("new-hire", json.dumps(body).encode())
@@ -121,6 +144,8 @@ ACTS: Mapping[str, tuple[str, Act]] = {
     "two reactions": ("file-ticket", two_people_react),
     "a comment in Jira": ("answer-in-jira", ask_in_jira),
     "a schedule": ("weekly-digest", fire_digest),
+    "the week": ("weekly-report", fire_report),
+    "bad feedback": ("tell-owner", say_no),
     "a webhook": ("new-hire-checklist", hire),
     "a merge": ("mark-merged", merge),
     "a new channel": ("welcome-channel", create_a_channel),

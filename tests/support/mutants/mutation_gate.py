@@ -124,9 +124,9 @@ MUTANTS = (
     ),
     Mutant(
         "the claim",
-        "runtime/receive.py",
-        "run = run_id(self.installation_key, event, workflow)",
-        "run = self.outside.new_id()",
+        "runtime/claimed_start.py",
+        "run = run_id(key, event, workflow)",
+        "run = pen.outside.new_id()",
         f"{DISPATCH}duplicate_delivery_claims_no_run_and_enqueues_again",
     ),
     Mutant(
@@ -208,8 +208,8 @@ MUTANTS = (
     ),
     Mutant(
         "rows name no conversation",
-        "runtime/receive.py",
-        "conversation = self._tokens.conversation(event.conversation)",
+        "runtime/claimed_start.py",
+        "conversation = Tokens(key).conversation(event.conversation)",
         "conversation = event.conversation",
         f"{DISPATCH}rows_of_a_run_and_of_a_stop_request_identify_no_person",
     ),

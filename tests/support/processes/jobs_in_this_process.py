@@ -2,9 +2,11 @@
 
 from gofer.files.child import Job
 from gofer.files.child_wire import Packet
-from gofer.files.document_jobs import JOBS
+from gofer.files.document_jobs import jobs
 from gofer.files.fork import execute
 from gofer.values.errors import ToolError
+
+JOBS = jobs()
 
 
 class InThisProcess:

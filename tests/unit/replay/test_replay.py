@@ -157,6 +157,16 @@ async def test_changed_prompt_diverges_at_the_first_request_only_if_the_words_di
     assert (first.original, first.replayed) == ("Be brief.", "Be long.")
 
 
+async def test_other_files_in_place_of_the_recorded_ones_diverge_like_another_prompt() -> None:
+    made, recorded = await played()
+    bundle = recorded.bundles["run1"]
+    assert (await replayed(made, recorded, Changes(bundle=bundle))).outcome == "identical"
+    changed = replace(bundle, loaded=replace(bundle.loaded, system="Be long."))
+    first = (await replayed(made, recorded, Changes(bundle=changed))).first
+    assert first is not None
+    assert (first.field, first.cause, first.replayed) == ("system prompt", "input", "Be long.")
+
+
 async def test_other_orders_of_parallel_reads_leave_the_run_as_recorded() -> None:
     other: Ask = ("slack_read_thread", {"ts": "2.0"})
     made = memory_worker(says("", READ, other), says("Hello."))

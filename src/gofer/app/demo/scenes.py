@@ -13,8 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
+from gofer.app.demo.adopted_run import adopt_runs
 from gofer.app.demo.tour import PATIENCE, WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack
+from gofer.app.embedded.state import State
 from gofer.journal.coordination import UNFINISHED, Head
 from gofer.sources.schedule.receiver import scheduled
 from gofer.sources.webhook.proofs import standard_key, standard_signature
@@ -51,6 +53,7 @@ class Scenes:
             "weekly-digest": self.digest_at_its_time,
             "mark-merged": self.marked_when_merged,
             "new-hire-checklist": self.checklist_by_webhook,
+            WORKFLOW: self.posted_after_approval,
         }
         for number, (workflow, scene) in enumerate(scenes.items(), start=2):
             if workflow in workflows:
@@ -158,6 +161,43 @@ class Scenes:
         if len(new) != 2:
             raise TourFailed(f"expected two issues, found {len(new)}")
 
+    async def posted_after_approval(self) -> None:
+        """Ask for a post in another channel: Gofer posts it only after a lead pressed the button."""
+        tour = self.tour
+        slack = tour.slack
+        tour.title("8. A message to all waits until a lead approves it")
+        deploys = slack.workspace.channel_named("deploys")
+        general = slack.workspace.channel_named("general")
+        if deploys is None or general is None:
+            raise TourFailed("the world has no channels #deploys and #general")
+        said = len(slack.workspace.timeline(general.id))
+        before = await self._known()
+        words = f"@{slack.workspace.bot.name} announce in #general: The search filters go out at 15:00"
+        asked = await slack.say("U0NEWCO0", deploys.id, slack.typed(words))
+        question = await self._question(asked)
+        tour.show_thread(asked)
+        lead = "U0CAPTN0"
+        await slack.press(question, "approve", lead)
+        await self._ended(WORKFLOW, before, 1)
+        tour.say(f"   {slack.workspace.name_of(lead)}, one of @leads, presses Approve:")
+        tour.show_thread(asked)
+        new = slack.workspace.timeline(general.id)[said:]
+        if len(new) != 1:
+            raise TourFailed(f"expected one message in #general after the approval, found {len(new)}")
+        tour.show_thread(new[0])
+
+    async def _question(self, asked: Message) -> Message:
+        """Wait until a run asks for an approval in the thread of a message, and return its question."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    for message in self.tour.slack.workspace.replies(asked):
+                        if any(block.get("type") == "actions" for block in message.blocks):
+                            return message
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise TourFailed(f"no approval was asked for within {PATIENCE:.0f} seconds") from None
+
     async def _known(self) -> set[str]:
         return {head.run for head in await self.tour.store.heads(1_000, private=True)}
 
@@ -228,12 +268,14 @@ class Elsewhere:
             raise TourFailed(f"`gofer {words[0]}` failed: {errors.decode(errors='replace').strip()}")
 
 
-async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping[str, str], root: Path) -> None:
+async def killed_between_a_call_and_its_outcome(
+    tour: Tour, environment: Mapping[str, str], root: Path, state: State
+) -> None:
     """Kill a process after Slack got its message and before Slack's answer; the next process leaves one answer.
 
-    `root` is the folder with `agents/`.
+    `root` is the folder with `agents/`. `state` is this process's own state, into which the run is copied in the end.
     """
-    tour.title("8. Killed between a tool call and its outcome")
+    tour.title("9. Killed between a tool call and its outcome")
     asked = tour.question()
     held = tour.slack.hold_next("chat.postMessage")
     with TemporaryDirectory(prefix="gofer-") as folder:
@@ -250,6 +292,7 @@ async def killed_between_a_call_and_its_outcome(tour: Tour, environment: Mapping
         tour.say("A new process finds the call without an outcome in the journal. It waits until a late message would")
         tour.say("be there, looks for its own mark in the thread, finds it, and goes on from there:")
         await elsewhere.finish("sweep")
+        await adopt_runs(elsewhere.data, state)
     _one_answer(tour, asked)
 
 

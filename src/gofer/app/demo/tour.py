@@ -25,7 +25,8 @@ PATIENCE = 120.0
 WORKFLOW = "answer-here"
 """The workflow that the tour shows. Other workflows of the folder may answer too."""
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
-_LINK = re.compile(r"<(https?://[^|>]*)(?:\|[^>]*)?>")
+_CHANNEL = re.compile(r"<#\w+\|([^>]*)>")
+_LINK = re.compile(r"<(https?://[^|>]*)(?:\|([^>]*))?>")
 
 
 class TourFailed(Exception):
@@ -159,9 +160,15 @@ class Tour:
         self.say("")
 
     def plain(self, text: str) -> str:
-        """Return the text of a message with names in place of user ids and URLs in place of link markup."""
+        """Return the text of a message with names for user ids, and links that open on this machine."""
         named = _MENTION.sub(lambda match: f"@{self.slack.workspace.name_of(match[1])}", text)
-        return _LINK.sub(r"\1", named)
+        return _LINK.sub(self._copied_link, _CHANNEL.sub(r"#\1", named))
+
+    def _copied_link(self, link: re.Match[str]) -> str:
+        address = self.slack.links.opened(link[1])
+        if link[2]:
+            return f"{link[2]} ({address})"
+        return address
 
     def title(self, text: str) -> None:
         """Print the title of a scene."""

@@ -138,6 +138,15 @@ def _config(app: ASGIApp, bounds: Bounds, ws: Literal["none", "wsproto"]) -> uvi
     )
 
 
+def is_free(port: int, host: str = LOCAL) -> bool:
+    """Return whether a server could listen on a port of this machine now."""
+    try:
+        _listen(host, port).close()
+    except OSError:
+        return False
+    return True
+
+
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only on sockets with an explicit protocol. With it an answer takes 40 ms.

@@ -1,9 +1,11 @@
 """A Gofer on one machine that serves the real systems, for `gofer serve`."""
 
 import contextlib
+import importlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
@@ -14,7 +16,7 @@ from gofer.app.settings import Settings
 from gofer.app.toolbox import unset
 from gofer.sources.apps import APPS
 from gofer.sources.connections import CONNECTIONS
-from gofer.sources.serving import AppSpec, InstalledApp
+from gofer.sources.serving import AppSpec, Connecting, InstalledApp
 from gofer.values.errors import TemporaryError
 
 
@@ -55,8 +57,9 @@ async def open_service(
         apps = [await _identify(spec, embedded) for spec in APPS]
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
+                module = cast(Connecting, importlib.import_module(connection.module))
                 receive = embedded.editions.receive_verified
-                opened = connection.open(embedded.settings.sources, receive, settings.proxies)
+                opened = module.connected(embedded.settings.sources, receive, settings.proxies)
                 await stack.enter_async_context(opened)
         parts = (embedded.scheduler, embedded.watcher, embedded.readiness)
         await stack.enter_async_context(working(embedded.worker, *parts))

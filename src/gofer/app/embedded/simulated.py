@@ -19,6 +19,7 @@ from gofer.values.events import Event
 from gofer.values.outside import SystemClock, random_id, random_key
 from gofer.values.secret import Secret
 from gofer.values.visible import Visible
+from gofer_simulators.free_questions import OWN_PAGES
 from gofer_simulators.github.simulator import GitHubSimulator
 from gofer_simulators.http_server import Vendor
 from gofer_simulators.jira.simulator import JiraSimulator
@@ -72,7 +73,8 @@ class Simulated:
         return [user for one in groups if group in (one.id, f"@{one.handle}") for user in one.users]
 
     def subscribe(self, front: str) -> None:
-        """Subscribe the receivers at `front` to the deliveries of every system."""
+        """Subscribe the receivers at `front` to the deliveries of every system, and open Gofer's own pages there."""
+        self._link(front)
         for name, system in self.systems.items():
             system.subscribe(front + PATHS[name])
 
@@ -96,19 +98,34 @@ class Simulated:
         for system in self.systems.values():
             await system.settled()
 
+    def _link(self, front: str) -> None:
+        """Let links between the systems, and links to Gofer's own pages, open on this machine."""
+        local = {system.written_origin: self.urls[name] for name, system in self.systems.items()}
+        own = {origin: url for origin, url in local.items() if origin} | {OWN_PAGES: front}
+        for system in self.systems.values():
+            system.links.use(own)
+
     def _only(self, kind: type[V]) -> V | None:
         return next((system for system in self.systems.values() if isinstance(system, kind)), None)
 
 
 async def simulate(
-    stack: contextlib.AsyncExitStack, settings: Settings, world: Mapping[str, object], http: httpx2.AsyncClient
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    world: Mapping[str, object],
+    http: httpx2.AsyncClient,
+    ports: Mapping[str, int] | None = None,
 ) -> tuple[Simulated, Settings]:
-    """Start the systems of a world. Return them with settings that reach these systems and nothing real."""
+    """Start the systems of a world. Return them with settings that reach these systems and nothing real.
+
+    `ports` names the port of each system by the name of its source; a system without one gets a free port.
+    Raises OSError for a taken port.
+    """
     systems = open_systems(world, SystemClock().now, http, random_id)
     urls: dict[str, str] = {}
     for name, system in systems.items():
         stack.push_async_callback(system.close)
-        urls[name] = await stack.enter_async_context(serve(system.app))
+        urls[name] = await stack.enter_async_context(serve(system.app, (ports or {}).get(name, 0)))
     simulated = Simulated(systems, urls)
     return simulated, reaching(simulated, settings, random_key())
 

@@ -95,12 +95,13 @@ async def open_embedded(
     host: str = LOCAL,
     bounds: Bounds = BOUNDS,
     awaited: AwaitedSecret | None = None,
+    ports: Mapping[str, int] | None = None,
 ) -> AsyncGenerator[EmbeddedStack]:
     """Open the embedded stack over the state in the settings.
 
-    With `world`, simulators replace the outside systems. With `scripts`, the offline model answers. `host` is the
-    address of this machine that the front listens on. `awaited` opens the window in which a source registers its
-    secret.
+    With `world`, simulators replace the outside systems, on `ports` by the name of their source, or else on free ones.
+    With `scripts`, the offline model answers. `host` is the address of this machine that the front listens on.
+    `awaited` opens the window in which a source registers its secret.
     Raises ConfigError if a file or setting is wrong, if the offline model would write into a real system, or if another
     process serves the state.
     """
@@ -117,7 +118,7 @@ async def open_embedded(
         http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if world is not None:
-            simulated, settings = await simulate(stack, settings, world, http)
+            simulated, settings = await simulate(stack, settings, world, http, ports)
         else:
             settings = _with_registered_secrets(settings)
         window = _window(settings, awaited, clock)

@@ -1,5 +1,6 @@
 """The installation of another version of Gofer into the environment of this process."""
 
+import email
 import importlib.util
 import re
 import shutil
@@ -10,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from gofer.app.new_repository.locking import locked
+from gofer.app.new_repository.writing import installed_parts
 from gofer.values.errors import ConfigError
 
 _LOCK_IN_WHEEL = "gofer/shipped/locks/runtime.lock"
@@ -22,7 +25,7 @@ def install(wanted: str) -> None:
     if wheel.suffix == ".whl":
         _install_wheel(wheel)
     elif _VERSION.fullmatch(wanted):
-        _pip("--upgrade", f"gofer=={wanted}")
+        _pip("--upgrade", f"gofer[{','.join(installed_parts(Path()))}]=={wanted}")
     else:
         raise ConfigError(f"{wanted} is neither the path of a wheel nor a version; write, for example, 0.2.0.")
 
@@ -44,9 +47,15 @@ def _install_wheel(wheel: Path) -> None:
         if _LOCK_IN_WHEEL not in opened.namelist():
             raise ConfigError(f"{wheel} is no wheel of Gofer, or one of a version before `gofer init`.")
         lock = Path(folder) / "runtime.lock"
-        lock.write_bytes(opened.read(_LOCK_IN_WHEEL))
+        lock.write_text(locked(opened.read(_LOCK_IN_WHEEL).decode(), _requirements(opened), installed_parts(Path())))
         _pip("--require-hashes", "-r", str(lock))
     _pip("--no-deps", "--force-reinstall", str(wheel.resolve()))
+
+
+def _requirements(wheel: zipfile.ZipFile) -> Sequence[str]:
+    """Return the requirements in the metadata of a wheel."""
+    (metadata,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    return email.message_from_bytes(wheel.read(metadata)).get_all("Requires-Dist", [])
 
 
 def _pip(*words: str, cwd: Path | None = None) -> None:

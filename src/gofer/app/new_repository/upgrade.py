@@ -14,7 +14,17 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from gofer.app.new_repository.shipped import gofer_version
-from gofer.app.new_repository.writing import FACTS, PRISTINE, Asked, local_wheel, new_files, note_facts, vendor, write
+from gofer.app.new_repository.writing import (
+    FACTS,
+    PRISTINE,
+    Asked,
+    installed_parts,
+    local_wheel,
+    new_files,
+    note_facts,
+    vendor,
+    write,
+)
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ConfigError
 
@@ -52,7 +62,7 @@ def upgrade(folder: Path) -> Upgrade:
     """Merge the installed version into a repository that `gofer init` wrote. Raises ConfigError for another folder."""
     facts = _facts(folder)
     names = tuple(map(str, as_list(facts.get("workflows"))))
-    asked = Asked(folder, names, as_text(facts.get("repository")))
+    asked = Asked(folder, names, installed_parts(folder), as_text(facts.get("repository")))
     wheel = local_wheel()
     made = new_files(asked, wheel)
     changes = tuple(_changes(folder, made))

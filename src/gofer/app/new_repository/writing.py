@@ -5,22 +5,27 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import distribution
+from importlib.metadata import distribution, requires
 from pathlib import Path
 from textwrap import indent
 from urllib.parse import unquote, urlsplit
 
 from gofer.app.new_repository.contents import shipped_files
+from gofer.app.new_repository.locking import locked
 from gofer.app.new_repository.shipped import gofer_version, shipped
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
+from gofer.values.parts import PARTS
 
 PRISTINE = ".gofer-init"
 """The folder with the files as Gofer wrote them, and what it was told."""
 FACTS = f"{PRISTINE}/init.json"
 """The file with what `gofer init` was asked for."""
 LOCK = "requirements.lock"
+PARTS_TO_BEGIN_WITH = ("files", "slack")
+"""The parts of Gofer in a new repository that names no others."""
 _TEMPLATES = Path(__file__).with_name("files")
+_DEPENDENCY = re.compile(r"""["']gofer(?:\[([^\]]*)\])?\s*==""")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PAYLOAD = re.compile(r"\bpayloads/[\w.-]+\.json\b")
 _LINKS = re.compile(r"^# prompt_links: .*$", re.MULTILINE)
@@ -32,6 +37,8 @@ class Asked:
 
     folder: Path
     workflows: Sequence[str]
+    parts: Sequence[str] = PARTS_TO_BEGIN_WITH
+    """The parts of Gofer to install, in alphabetical order."""
     repository: str = ""
     """The address of the repository, such as https://git.example.com/acme/gofer; empty if it is not known yet."""
 
@@ -66,7 +73,12 @@ def write_repository(asked: Asked) -> Written:
 
 def note_facts(asked: Asked) -> None:
     """Note the version of Gofer and what was asked, for upgrades."""
-    facts = {"gofer": gofer_version(), "workflows": list(asked.workflows), "repository": asked.repository}
+    facts = {
+        "gofer": gofer_version(),
+        "workflows": list(asked.workflows),
+        "parts": list(asked.parts),
+        "repository": asked.repository,
+    }
     write(asked.folder / FACTS, f"{json.dumps(facts, indent=2)}\n".encode())
 
 
@@ -89,6 +101,7 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
     values = {
         "name": _name(asked.folder),
         "version": gofer_version(),
+        "parts": f"[{','.join(asked.parts)}]" if asked.parts else "",
         "first": asked.workflows[0],
         "install": _install(wheel),
         "image_install": _image_install(wheel),
@@ -96,7 +109,7 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
     }
     for path, template in _templates():
         made[path] = _filled(template, values)
-    made[LOCK] = _lock(wheel)
+    made[LOCK] = _lock(wheel, asked.parts)
     return made
 
 
@@ -154,18 +167,37 @@ def _image_install(wheel: Path | None) -> str:
     return f"COPY {LOCK} ./\nCOPY vendor vendor\n{locked}"
 
 
-def _lock(wheel: Path | None) -> bytes:
-    """Return the lock of all dependencies, and of the vendored wheel, with hashes and without addresses."""
-    locked = (_locks() / "runtime.lock").read_text(encoding="utf-8")
-    lines = [line for line in locked.splitlines() if not line.lstrip().startswith("#")]
+def _lock(wheel: Path | None, parts: Sequence[str]) -> bytes:
+    """Return the lock of the libraries of some parts, and of the vendored wheel, with hashes and without addresses."""
+    lock = (shipped() / "locks" / "runtime.lock").read_text(encoding="utf-8")
+    text = locked(lock, requires("gofer") or (), parts)
     if wheel is not None:
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        lines += [f"./vendor/{wheel.name} \\", f"    --hash=sha256:{digest}"]
-    return ("\n".join(lines) + "\n").encode()
+        text += f"./vendor/{wheel.name} \\\n    --hash=sha256:{digest}\n"
+    return text.encode()
 
 
-def _locks() -> Path:
-    return shipped() / "locks"
+def installed_parts(folder: Path) -> Sequence[str]:
+    """Return the parts of Gofer that `pyproject.toml` names; all parts without that file."""
+    try:
+        text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    except OSError:
+        return sorted(PARTS)
+    named = _DEPENDENCY.search(text)
+    if named is None:
+        return sorted(PARTS)
+    return chosen_parts(named[1] or "")
+
+
+def chosen_parts(names: str) -> Sequence[str]:
+    """Return the parts whose names a text has, separated by commas. Raises ConfigError for an unknown name."""
+    parts = sorted({name.strip() for name in names.split(",")} - {""})
+    if "all" in parts:
+        return sorted(PARTS)
+    for part in parts:
+        if part not in PARTS:
+            raise ConfigError(f"Gofer has no part {part!r}. It has: {', '.join(sorted(PARTS))}.")
+    return parts
 
 
 def local_wheel() -> Path | None:

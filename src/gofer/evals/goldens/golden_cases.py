@@ -70,6 +70,7 @@ def case_of(golden: Golden) -> Case:
         expect=expected[0],
         then=tuple(Turn(trigger=Trigger(), expect=expect) for expect in expected[1:]),
         judge=golden.judge,
+        runs=golden.runs,
     )
 
 

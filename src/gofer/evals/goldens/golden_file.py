@@ -9,7 +9,15 @@ import yaml
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
-from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, JsonObject, RequiredCall
+from gofer.evals.eval_file import (
+    Criterion,
+    DecisionPoint,
+    Expectations,
+    JsonObject,
+    OutputExpectations,
+    RequiredCall,
+    Runs,
+)
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
 from gofer.values.visible import VisibleKind
@@ -103,10 +111,19 @@ class Golden(Strict):
     decision: DecisionPoint | None = None
     """The history before a call: the case asks only for the next step of the model."""
     next: tuple[RequiredCall, ...] = ()
-    """For a decision point, the calls that the run made next."""
+    """For a decision point, the calls that the run made next; for a regression those that it should have made."""
+    runs: Runs | None = None
+    """How often the case is played; by default once."""
     recording_sha256: str = Field(pattern="^[0-9a-f]{64}$")
     """The hash of the recording beside this file."""
     source: GoldenSource
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether the file says what is right, apart from what the recorded run did."""
+        expects_answer = self.turns[-1].expect.output != OutputExpectations()
+        decides = self.decision is not None and bool(self.next)
+        return bool(self.not_contains or self.judge) or decides or expects_answer
 
 
 def recording_path(path: Path) -> Path:
@@ -143,7 +160,7 @@ def read_golden_file(path: Path) -> Golden:
         raise ConfigError(f"{path}: the file is not a golden; write it again with gofer golden.")
     if golden.golden != path.stem:
         raise ConfigError(f"{path}:1: the golden is called {golden.golden!r}; give the file and the golden one name.")
-    if golden.purpose == "regression" and not golden.not_contains and not golden.judge:
+    if golden.purpose == "regression" and not golden.has_rule:
         raise ConfigError(f"{path}:1: a regression needs `not_contains` or `judge`, because its answer was bad.")
     return golden
 

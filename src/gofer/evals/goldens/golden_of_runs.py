@@ -2,12 +2,20 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Literal
 
-from gofer.evals.eval_file import CallExpectation, Criterion, Expectations, OutputExpectations, ToolExpectations
+from gofer.evals.eval_file import (
+    CallExpectation,
+    Criterion,
+    Expectations,
+    OutputExpectations,
+    RequiredCall,
+    Runs,
+    ToolExpectations,
+)
 from gofer.evals.goldens.decision_points import decision_before
 from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn, SeenByPerson
 from gofer.evals.goldens.redacted_runs import redacted
@@ -20,6 +28,7 @@ from gofer.journal.entries import MessageReceived
 from gofer.models.served_model import STAND_INS
 from gofer.projections.progress import Progress, project
 from gofer.tools.definition import AnyTool
+from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 
 INPUT = 8_000
@@ -40,6 +49,19 @@ class Wish:
     """The call before which a decision-point case begins; empty for a case of the whole run."""
     words: Sequence[str] = ()
     """Words to redact beside those that Gofer finds."""
+    contains: Sequence[str] = ()
+    """For a regression, texts that a good answer contains."""
+    next_call: str = ""
+    """For a regression with `at`, the tool that the next answer must call in place of the recorded calls."""
+    next_arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    """A matcher for each argument of that call that counts."""
+    plays: int = 1
+    """How often the case is played."""
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether it says what is right, apart from what the recorded run did."""
+        return bool(self.not_contains or self.judge or self.contains or (self.at and self.next_call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +91,20 @@ async def golden_of(
     Raises ConfigError for a regression without a rule, an unknown call, and runs that cannot be redacted so that they
     replay identically.
     """
-    if wish.purpose == "regression" and not wish.not_contains and not wish.judge:
+    if wish.purpose == "regression" and not wish.has_rule:
         raise ConfigError(
             "A regression needs --not-contains TEXT or --judge QUESTION: its recorded answer was bad, so the answer "
             "itself says nothing about what is right."
         )
     await refuse_unreplayable(turns, replaying)
     case = redacted(turns, salt, wish.words)
-    wish = replace(wish, not_contains=[case.text(text) for text in wish.not_contains], judge=case.text(wish.judge))
+    wish = replace(
+        wish,
+        not_contains=[case.text(text) for text in wish.not_contains],
+        contains=[case.text(text) for text in wish.contains],
+        judge=case.text(wish.judge),
+        next_arguments=as_object(case.redaction.value(wish.next_arguments, keys=False)),
+    )
     played = await replayed_turns(case.turns, replaying)
     recording = recording_bytes(played)
     last = played[-1]
@@ -84,6 +112,11 @@ async def golden_of(
     following: Sequence[str | Mapping[str, CallExpectation]] = ()
     if wish.at:
         decision, following = decision_before(last.entries(last.run), wish.at)
+        if wish.next_call:
+            following = [_call(wish)]
+    runs = None
+    if wish.plays > 1:
+        runs = Runs(n=wish.plays)
     golden = Golden(
         golden=wish.name,
         workflow=_progress(last).workflow,
@@ -93,6 +126,7 @@ async def golden_of(
         judge=_criteria(wish),
         decision=decision,
         next=tuple(following),
+        runs=runs,
         recording_sha256=hashlib.sha256(recording).hexdigest(),
         source=_source(turns[-1], last, now),
     )
@@ -127,9 +161,16 @@ def _turn(facts: GoldenRun, wish: Wish, tools: Mapping[str, AnyTool], *, last: b
 def _expectations(turn: GoldenTurn, status: str, wish: Wish, *, last: bool) -> Expectations:
     """Return what a new run must do alike: its status and the tools that it called, unless the run was bad."""
     if wish.purpose == "regression" and last:
-        return Expectations(output=OutputExpectations(not_contains=tuple(wish.not_contains)))
+        output = OutputExpectations(contains_all=tuple(wish.contains), not_contains=tuple(wish.not_contains))
+        return Expectations(output=output)
     tools = dict.fromkeys(call.tool for call in turn.calls if call.status == "ok")
     return Expectations(status=(status,), tools=ToolExpectations(required=tuple(tools)))
+
+
+def _call(wish: Wish) -> RequiredCall:
+    if not wish.next_arguments:
+        return wish.next_call
+    return {wish.next_call: CallExpectation(arguments=wish.next_arguments, status=None)}
 
 
 def _criteria(wish: Wish) -> tuple[Criterion, ...]:

@@ -18,10 +18,10 @@ def code(text: str, most: int = MOST_CHARACTERS) -> str:
     line = wording.short(text, most)
     if not line:
         return ""
-    fence = _fence(line, 1)
+    marks = fence(line, 1)
     if "`" in line:
-        return f"{fence} {line} {fence}"
-    return f"{fence}{line}{fence}"
+        return f"{marks} {line} {marks}"
+    return f"{marks}{line}{marks}"
 
 
 def cell(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -32,11 +32,11 @@ def cell(text: str, most: int = MOST_CHARACTERS) -> str:
 def block(lines: Sequence[str], language: str = "") -> Sequence[str]:
     """Return lines as a code block."""
     cut = [wording.short(line, MOST_CHARACTERS) for line in lines]
-    fence = _fence("\n".join(cut), 3)
-    return [f"{fence}{language}", *cut, fence]
+    marks = fence("\n".join(cut), 3)
+    return [f"{marks}{language}", *cut, marks]
 
 
-def _fence(text: str, least: int) -> str:
+def fence(text: str, least: int) -> str:
     """Return more backticks than the text has in a row, at least `least`."""
     longest = max((len(found) for found in _FENCES.findall(text)), default=0)
     return "`" * max(least, longest + 1)

@@ -1,50 +1,20 @@
 """The choice of a reader by the kind of a file, and the refusals of unsupported kinds."""
 
-from collections.abc import Callable
-
 from gofer.files.child_wire import Packet
 from gofer.files.completeness import Reading, Wanted, to_fields, wanted_of
-from gofer.files.extract import (
-    archive,
-    html,
-    mail,
-    notebook,
-    open_document,
-    outlook,
-    pdf,
-    picture,
-    plain,
-    separated,
-    sheets,
-    slides,
-    word,
-)
+from gofer.files.extract import archive, plain, separated
+from gofer.files.extract.readers import OF_LIBRARIES, Readers
 from gofer.files.extract.separated import text_from
-from gofer.files.kind import IMAGES, KINDS, Kind, extension, kind_of, mislabelled
+from gofer.files.kind import KINDS, Kind, extension, kind_of, mislabelled
 from gofer.values.canonical_json import clean
 from gofer.values.errors import ToolError
+from gofer.values.parts import how_to_install
 
-_READERS: dict[str, Callable[[bytes], str]] = {
-    "odt": open_document.read,
-    "odp": open_document.read,
-    "html": html.read,
-    "eml": mail.read,
-    "msg": outlook.read,
-    **dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
-}
-_IN_PARTS: dict[str, Callable[[bytes, Wanted], Reading]] = {
-    "pdf": pdf.read,
-    "csv": separated.read,
-    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), sheets.read),
-}
-"""The readers that can read a part, and return the missing parts of the whole."""
-_WHOLE: dict[str, Callable[[bytes], Reading]] = {
-    "docx": word.read,
-    "pptx": slides.read,
-    "ipynb": notebook.read,
-    **dict.fromkeys(IMAGES, picture.read),
-}
-"""The readers that read the whole document and return the missing parts."""
+WITHOUT_LIBRARIES = Readers(
+    texts=dict.fromkeys(("text", "markdown", "json", "xml", "svg"), plain.read),
+    in_parts={"csv": separated.read},
+)
+"""The readers of every installation. Archives have a reader of their own, which returns a list of files."""
 _BY_PAGES = ("pdf",)
 _BY_ROWS = ("xlsx", "xlsb", "xls", "ods", "csv")
 _BY_SHEETS = ("xlsx", "xlsb", "xls", "ods")
@@ -66,8 +36,12 @@ _REFUSED = {
 }
 
 
-def run(packet: Packet) -> Packet:
-    """Return the text of a document. Raises ToolError.
+NOT_INSTALLED = f"and this Gofer lacks the part that reads it. Its operator can {how_to_install('files')}."
+"""The end of a sentence about a document that needs a missing part."""
+
+
+def run(readers: Readers, packet: Packet) -> Packet:
+    """Return the text of a document, read by one of the readers. Raises ToolError.
 
     Fields of the job: name, declared, encoding and the fields of Wanted. The result has the fields kind, notes, and
     missing in the form of `to_fields`.
@@ -83,7 +57,7 @@ def run(packet: Packet) -> Packet:
             found = plain.text_of(data, str(packet.fields["declared"]), encoding)
             notes.append(found.note)
             data = found.text.encode("utf-8", "replace")
-        reading = _read(kind, data, name, wanted_of(packet.fields))
+        reading = _read(readers, kind, data, name, wanted_of(packet.fields))
     except ToolError as error:
         message = f"{note} {error.message_to_model}" if note else error.message_to_model
         raise ToolError(message, code=error.code or kind.name) from error
@@ -105,16 +79,18 @@ def _kind_read(data: bytes, name: str, encoding: str) -> Kind:
     return KINDS["text"]
 
 
-def _read(kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
+def _read(readers: Readers, kind: Kind, data: bytes, name: str, wanted: Wanted) -> Reading:
     _refuse_other_parts(kind, wanted)
-    if reader := _IN_PARTS.get(kind.name):
+    if reader := readers.in_parts.get(kind.name):
         return reader(data, wanted)
     if kind.name in archive.ARCHIVES:
         return archive.read(data, name)
-    if whole := _WHOLE.get(kind.name):
+    if whole := readers.wholes.get(kind.name):
         return _bounded(kind, whole(data), wanted)
-    if plain := _READERS.get(kind.name):
-        return _bounded(kind, Reading(plain(data)), wanted)
+    if text := readers.texts.get(kind.name):
+        return _bounded(kind, Reading(text(data)), wanted)
+    if kind.name in OF_LIBRARIES:
+        raise ToolError(f"This is {kind.title}, {NOT_INSTALLED}", code="not_installed")
     message = _REFUSED.get(kind.name, f"This is {kind.title}, and there is no text to read from it.")
     raise ToolError(message, code=kind.name)
 

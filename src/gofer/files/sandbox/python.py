@@ -53,6 +53,7 @@ def sandbox(environment: Mapping[str, str] | None = None, places: threading.Sema
         environment=environment,
         helper=_MODULE,
         places=places,
+        part="python",
     )
 
 

@@ -19,7 +19,7 @@ from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone, RunStopped, TemporaryError
 from gofer.values.messages import Usage
-from gofer.workflows.load import Catalog
+from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.review_form import REVIEWER_ROLE
 
 ITEM = "review"
@@ -194,7 +194,12 @@ def prompt_sha256(record: RunRecord) -> str:
     """Return the hash of the prompt with which a run began; the system prompt of an older bundle without its place."""
     if record.bundle is None:
         return hashlib.sha256(b"").hexdigest()
-    return hashlib.sha256(goal_of(record.bundle.loaded).encode()).hexdigest()
+    return hash_of_goal(record.bundle.loaded)
+
+
+def hash_of_goal(loaded: Loaded) -> str:
+    """Return the hash of the prompt of a workflow, which identifies its version."""
+    return hashlib.sha256(goal_of(loaded).encode()).hexdigest()
 
 
 def _cost(served: ServedModel, spent: Usage) -> float | None:

@@ -21,7 +21,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from gofer.sources.receiver import RawRequest
-from gofer.sources.serving import Connection, Receive
+from gofer.sources.serving import Receive
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
@@ -115,6 +115,3 @@ def _refused(code: str) -> str:
         f"Slack does not accept SLACK_APP_TOKEN ({code}); create an app-level token with the scope connections:write "
         "under Basic Information, App-Level Tokens, and turn Socket Mode on."
     )
-
-
-SOCKET_MODE = Connection("slack", "Socket Mode", APP_TOKEN, connected)

@@ -113,6 +113,14 @@ def test_second_upgrade_changes_no_file(company: Company) -> None:
     assert gofer_version() in company.read(FACTS)
 
 
+def test_part_added_to_the_dependency_is_in_the_lock_after_an_upgrade(company: Company) -> None:
+    text = company.read("pyproject.toml")
+    company.write("pyproject.toml", text.replace("gofer[files,slack]==", "gofer[aws,files,slack]=="))
+    assert company.upgraded() == {"requirements.lock": "replaced"}
+    assert "\nboto3==" in company.read("requirements.lock")
+    assert '"gofer[aws,files,slack]==' in company.read("pyproject.toml")
+
+
 def test_other_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="`gofer init` writes it"):
         upgrade(tmp_path)

@@ -34,7 +34,7 @@ def test_existing_file_is_kept_and_stops_everything(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("repository", ["https://github.com/acme/gofer", "https://github.com/acme/gofer.git/"])
 def test_answers_link_to_the_prompts_of_the_repository(tmp_path: Path, repository: str) -> None:
-    made = new_files(Asked(tmp_path, STARTERS, repository.rstrip("/")), None)
+    made = new_files(Asked(tmp_path, STARTERS, repository=repository.rstrip("/")), None)
     assert b"\nprompt_links: https://github.com/acme/gofer/blob/main/{file}\n" in made["agents/defaults.yaml"]
 
 

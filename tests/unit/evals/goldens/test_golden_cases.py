@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.eval_file import DecisionPoint, Expectations, OutputExpectations, ToolExpectations
+from gofer.evals.eval_file import DecisionPoint, Expectations, OutputExpectations, Runs, ToolExpectations
 from gofer.evals.goldens.golden_cases import case_of, load_cases
 from gofer.evals.goldens.golden_file import Golden, read_golden_file
 from gofer.evals.plan import chosen, plan
@@ -34,6 +34,11 @@ def test_later_turns_keep_their_own_expectations(golden: Golden) -> None:
     (then,) = case.then
     assert then.expect.status == ("parked",)
     assert then.expect.output.not_contains == ("no outage",)
+
+
+def test_case_is_played_as_often_as_its_golden_says(golden: Golden) -> None:
+    assert case_of(golden).runs is None
+    assert case_of(golden.model_copy(update={"runs": Runs(n=3)})).runs == Runs(n=3)
 
 
 def test_decision_point_expects_its_next_calls_and_no_outcome(golden: Golden) -> None:

@@ -1,10 +1,12 @@
 """Files of goldens: written and read again, with mistakes at their lines."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, OutputExpectations, Runs
 from gofer.evals.goldens.golden_file import FOLDER, golden_text, read_golden_file, recording_path
 from gofer.evals.goldens.golden_reader import read_golden
 from gofer.values.errors import ConfigError
@@ -47,6 +49,31 @@ def test_regression_without_a_rule_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "purpose: regression\n")
     with pytest.raises(ConfigError, match="needs `not_contains` or `judge`"):
         read_golden(path)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"decision": DecisionPoint(), "next": ("jira_search",)},
+        {"judge": (Criterion(id="right", ask="Is it right?"),)},
+        {"not_contains": ("no outage",)},
+    ],
+)
+def test_regression_with_a_rule_is_read_again(tmp_path: Path, rule: Mapping[str, object]) -> None:
+    path = copied(tmp_path)
+    golden = read_golden_file(path).model_copy(update={"purpose": "regression", "runs": Runs(n=3), **rule})
+    path.write_text(golden_text(golden))
+    again = read_golden_file(path)
+    assert (again.purpose, again.runs, again.has_rule) == ("regression", Runs(n=3), True)
+
+
+def test_expected_answer_is_a_rule_of_a_regression(tmp_path: Path) -> None:
+    golden = read_golden_file(copied(tmp_path))
+    expect = Expectations(output=OutputExpectations(contains_all=("PAY",)))
+    turn = golden.turns[-1].model_copy(update={"expect": expect})
+    assert golden.model_copy(update={"turns": (turn,)}).has_rule
+    bare = golden.turns[-1].model_copy(update={"expect": Expectations()})
+    assert not golden.model_copy(update={"turns": (bare,), "judge": (), "not_contains": ()}).has_rule
 
 
 def test_golden_with_the_name_of_another_file_is_refused(tmp_path: Path) -> None:

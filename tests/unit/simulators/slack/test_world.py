@@ -1,13 +1,12 @@
 """World files of the simulated Slack: loaded, or refused at the wrong place."""
 
 import asyncio
-from importlib.resources import files
 
 import pytest
-import yaml
 
 from gofer.values.errors import ConfigError
-from gofer.values.model_script import choose, load_scripts
+from gofer.values.model_script import choose
+from gofer_simulators.demo import demo_scripts, demo_world
 from gofer_simulators.json_values import is_object
 from gofer_simulators.slack.simulator import SlackSimulator
 from support.http import loopback
@@ -84,21 +83,20 @@ def test_simulated_slack_world_with_a_mistake_is_refused_at_the_place(slack: obj
 
 
 def test_demo_world_and_demo_script_match() -> None:
-    folder = files("gofer_simulators")
-    demo: object = yaml.safe_load(folder.joinpath("worlds/demo.yaml").read_text("utf-8"))
-    scripts = load_scripts(folder.joinpath("scripts/demo.yaml").read_text("utf-8"), "demo.yaml")
+    demo: object = demo_world()
+    scripts = demo_scripts()
     assert is_object(demo)
     simulator = simulated(demo["slack"])
     workspace = simulator.workspace
     incident = workspace.timeline("C0INCID00")[0]
     assert len(workspace.replies(incident)) == 5
     question = f"@Gofer does what was decided in {workspace.permalink(incident)} block this deploy?"
-    messages: list[object] = [{"role": "user", "content": simulator.typed(question)}]
+    messages: list[object] = [{"role": "user", "content": f"> {simulator.typed(question)}"}]
     tools = [{"type": "function", "function": {"name": "slack_read_thread"}}]
     asked = choose(scripts, {"messages": messages, "tools": tools})
     assert [call.arguments for call in asked.calls] == [{"link": workspace.permalink(incident)}]
     answered = choose(scripts, {"messages": [*messages, {"role": "assistant"}], "tools": tools})
     assert "one hour on staging" in answered.text
     assert "Checkout Owner" in answered.text
-    plain = [{"role": "user", "content": "<@U0GOFER0> hello"}]
+    plain = [{"role": "user", "content": "> @Gofer hello"}]
     assert choose(scripts, {"messages": plain}).script == "hello"

@@ -1,0 +1,75 @@
+"""The whole examination of an installation, in the order in which a person repairs it."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx2
+
+from gofer.app.catalog import mistakes
+from gofer.app.doctor.finding import Finding, works, wrong
+from gofer.app.doctor.machine import machine
+from gofer.app.doctor.models import models
+from gofer.app.doctor.systems import DatedHttp, systems
+from gofer.app.model_endpoints import models_of
+from gofer.app.settings import Settings
+from gofer.app.toolbox import build_tools, unset
+from gofer.sources.workflow_files import load_catalog
+from gofer.tools.company import load_company
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import Clock, Http, HttpRequest
+from gofer.workflows.load import Catalog
+
+_HEALTH = "/healthz"
+
+
+async def examine(
+    settings: Settings, root: Path, http: Http, client: httpx2.AsyncClient, clock: Clock, *, offline: bool
+) -> Sequence[Finding]:
+    """Return every finding. With `offline`, nothing outside of this machine is asked. Raises ConfigError."""
+    found = [*machine(root, settings.data), *_files(root)]
+    catalog = load_catalog(root / "agents")
+    found += _company(settings, root)
+    if offline:
+        return found
+    dated = DatedHttp(http, clock)
+    tools = build_tools(settings, company=load_company(root))
+    asked = await asyncio.gather(
+        systems(settings, catalog, tools, dated), _models(settings, catalog, client), _pages(settings, dated)
+    )
+    return [*found, *(finding for each in asked for finding in each)]
+
+
+def _files(root: Path) -> Iterator[Finding]:
+    wrong_ones = [one for one in mistakes(root / "agents") if not one.is_hint]
+    if wrong_ones:
+        yield wrong("workflows", f"{len(wrong_ones)} mistakes; the first: {wrong_ones[0]}", "Run: gofer check")
+    else:
+        yield works("workflows", "no mistakes")
+
+
+def _company(settings: Settings, root: Path) -> Iterator[Finding]:
+    for variable, tools in unset(load_company(root), settings).items():
+        yield Finding(", ".join(tools), "off", f"{variable} is not set", f"Set {variable} in .env.")
+
+
+async def _models(settings: Settings, catalog: Catalog, client: httpx2.AsyncClient) -> Sequence[Finding]:
+    try:
+        access = models_of(settings, client)
+    except ConfigError as error:
+        return [wrong("model", str(error), "")]
+    return await models(access, catalog)
+
+
+async def _pages(settings: Settings, http: Http) -> Sequence[Finding]:
+    """Return whether colleagues reach the pages at their public address."""
+    if not settings.public_url:
+        return [Finding("pages", "off", "GOFER_URL is not set, so links in answers open on this machine only", "")]
+    url = f"{settings.public_url.rstrip('/')}{_HEALTH}"
+    try:
+        response = await http.send(HttpRequest("GET", url, {}))
+    except TemporaryError as error:
+        return [Finding("pages", "away", f"{url} does not answer: {error}", "Start Gofer, or correct GOFER_URL.")]
+    if response.status != 200:
+        return [wrong("pages", f"{url} answers with HTTP {response.status}", "Correct GOFER_URL, or its proxy.")]
+    return [works("pages", f"{settings.public_url} answers")]

@@ -1,0 +1,1 @@
+"""New workflows, tools, skills and evals that pass `gofer check`, to begin with."""

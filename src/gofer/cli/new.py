@@ -1,0 +1,55 @@
+"""`gofer new`: writes a workflow, a tool, a skill or an eval to begin with, which passes `gofer check`."""
+
+import argparse
+from pathlib import Path
+from typing import cast
+
+from gofer.app.new_files.new_files import KINDS, Kind, Wanted, write_new
+from gofer.app.new_files.triggers import KINDS as TRIGGERS
+from gofer.cli.terminal import print_lines
+from gofer.values.errors import ConfigError
+
+_EXAMPLES = f"""examples:
+  gofer new workflow sum-up                         a workflow with a prompt and two evals
+  gofer new workflow tidy --trigger schedule --script   a workflow that is a Python script
+  gofer new tool oncall                             a tool in tools/, with a test
+  gofer new skill release-notes
+  gofer new eval odd-questions --workflow answer-here
+
+Nothing is overwritten. Kinds of triggers: {", ".join(TRIGGERS)}"""
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of `gofer new`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("kind", choices=KINDS, help="what to write")
+    parser.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits and hyphens")
+    parser.add_argument("--trigger", metavar="KIND", help=f"what starts a workflow (default {TRIGGERS[0]})")
+    parser.add_argument("--script", action="store_true", help="the workflow is a Python script instead of a prompt")
+    parser.add_argument("--owner", metavar="OWNER", default="", help="the owner of the workflow, such as #my-team")
+    parser.add_argument("--workflow", metavar="WORKFLOW", default="", help="the workflow that an eval is about")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the files, and print what to do next."""
+    kind = cast(Kind, arguments.kind)
+    _check_options(arguments, kind)
+    wanted = Wanted(
+        kind=kind,
+        name=arguments.name,
+        trigger=arguments.trigger or TRIGGERS[0],
+        script=arguments.script,
+        workflow=arguments.workflow,
+        owner=arguments.owner,
+    )
+    made = write_new(wanted, Path())
+    print_lines([*(f"Wrote {path}" for path in made.files), f"Next: {', then '.join(made.next)}"])
+    return 0
+
+
+def _check_options(arguments: argparse.Namespace, kind: Kind) -> None:
+    """Raise ConfigError for an option of another kind."""
+    if kind != "workflow" and (arguments.trigger or arguments.script or arguments.owner):
+        raise ConfigError("--trigger, --script and --owner belong to `gofer new workflow`.")
+    if (kind == "eval") != bool(arguments.workflow):
+        raise ConfigError("--workflow belongs to `gofer new eval`, which needs it.")

@@ -1,0 +1,166 @@
+"""One recorded run, replayed by a live model without and with the edit, and compared step by step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from gofer.evals.reproduction import failed_checks
+from gofer.journal.entries import LlmResponse, Recorded
+from gofer.projections import calls
+from gofer.projections.progress import project
+from gofer.replay.replay import Outcome, Replay
+from gofer.values.canonical_json import encode_text
+
+MOST_OF_VALUE = 60
+"""The most characters of a value in a difference."""
+_NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCall:
+    """One call of the model."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneReplay:
+    """What one replay of a run by a live model did."""
+
+    outcome: Outcome
+    status: str
+    """The status of the run at its end; empty if the replay did not reach it."""
+    calls: Sequence[MadeCall]
+    failed_checks: Sequence[str] = ()
+    answers: int = 0
+    """The answers of the live model."""
+    usd: float | None = 0.0
+    """The cost in US dollars; None if the price of a model is unknown."""
+    answered_as: Sequence[str] = ()
+    """The names of the models that answered."""
+    lacked_a_model: str = ""
+    """Why no live model answered; empty if one did."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the replay reached the end of the run by recorded outcomes only."""
+        return bool(self.status) and self.outcome != "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedPair:
+    """A recorded run and its two replays."""
+
+    run: str
+    is_good: bool
+    """Whether people liked the run; such a run must not change for the worse."""
+    recorded: Sequence[MadeCall]
+    without: OneReplay
+    with_edit: OneReplay
+
+    @property
+    def change(self) -> str:
+        """The first call in which the replay with the edit differs from the one without; empty if all are equal."""
+        return first_difference(self.without.calls, self.with_edit.calls)
+
+    @property
+    def worse(self) -> str:
+        """How the edit changes a good run for the worse, in a few words; empty if it does not, as far as is known."""
+        before = self.without
+        after = self.with_edit
+        if before.is_whole and after.status and after.status != before.status:
+            return f"the run ends as {after.status} and not as {before.status}"
+        if added := [name for name in after.failed_checks if name not in before.failed_checks]:
+            return f"the check {added[0]} fails"
+        if before.is_whole and after.is_whole:
+            writes = [call.tool for call in _writes(after.calls)]
+            if writes != [call.tool for call in _writes(before.calls)]:
+                return f"the run writes with {', '.join(writes) or _NOTHING}"
+        return self._changed_argument()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the replays show that the edit does not change the run for the worse."""
+        return not self.worse and self.without.is_whole and self.with_edit.is_whole
+
+    def _changed_argument(self) -> str:
+        """Return the first argument of a write that only the replay with the edit does not repeat."""
+        writes = [_writes(made) for made in (self.recorded, self.without.calls, self.with_edit.calls)]
+        for recorded, before, after in zip(*writes, strict=False):
+            if not recorded.tool == before.tool == after.tool:
+                return ""
+            for name, value in recorded.arguments.items():
+                if before.arguments.get(name) == value and after.arguments.get(name) != value:
+                    return f"{after.tool} has another {name}"
+        return ""
+
+
+def made_calls(entries: Sequence[Recorded]) -> Sequence[MadeCall]:
+    """Return the calls that the model of a run made, in order."""
+    made = [call for call in calls.project(entries).calls.values() if not call.is_own and call.tool]
+    return [MadeCall(call.tool, call.arguments or {}, call.effect not in (None, "read")) for call in made]
+
+
+def one_replay(replay: Replay, run: str) -> OneReplay:
+    """Return what a replay of a run did."""
+    entries = replay.journals.get(run, ())
+    status = ""
+    models: Sequence[str] = ()
+    if entries:
+        progress = project(entries)
+        if progress.finished is not None:
+            status = progress.finished.status
+        answers = [one.entry.model for one in entries if isinstance(one.entry, LlmResponse)]
+        models = sorted(set(answers))
+    usd: float | None = replay.live.cost_usd
+    if replay.live.unpriced:
+        usd = None
+    return OneReplay(
+        outcome=replay.outcome,
+        status=status,
+        calls=made_calls(entries),
+        failed_checks=failed_checks(replay, run),
+        answers=replay.live.count,
+        usd=usd,
+        answered_as=models,
+        lacked_a_model=next(iter(replay.live.failures.values()), ""),
+    )
+
+
+def first_difference(before: Sequence[MadeCall], after: Sequence[MadeCall]) -> str:
+    """Return the first call in which two runs differ, in one line; empty if all calls are equal."""
+    for one, other in zip_longest(before, after):
+        if one is None:
+            return f"{other.tool} in addition"
+        if other is None:
+            return f"no {one.tool}"
+        if one.tool != other.tool:
+            return f"{other.tool} instead of {one.tool}"
+        if name := _changed(one.arguments, other.arguments):
+            values = (_shown(one.arguments.get(name)), _shown(other.arguments.get(name)))
+            return f"{one.tool} {name}: {values[0]} → {values[1]}"
+    return ""
+
+
+def _writes(made: Sequence[MadeCall]) -> Sequence[MadeCall]:
+    return [call for call in made if call.is_write]
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+    """Return the differing argument with the shortest values; empty if all are equal."""
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    return min(names, key=lambda name: (len(_shown(before.get(name))) + len(_shown(after.get(name))), name), default="")
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return _NOTHING
+    text = value
+    if not isinstance(text, str):
+        text = encode_text(text)
+    line = " ".join(text.split())
+    if len(line) <= MOST_OF_VALUE:
+        return line
+    return f"{line[:MOST_OF_VALUE]}…"

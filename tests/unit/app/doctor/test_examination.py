@@ -1,0 +1,162 @@
+"""The examination of an installation over simulated systems: all is well, and each fault is found and named."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from gofer.app.doctor.examination import examine
+from gofer.app.doctor.finding import Finding
+from gofer.sources.github.settings import TOKEN as GITHUB_TOKEN
+from gofer.sources.jira.settings import API_TOKEN as JIRA_TOKEN
+from gofer.sources.slack.settings import BOT_TOKEN
+from gofer.values.errors import TemporaryError
+from gofer.values.outside import Http, HttpRequest, HttpResponse
+from gofer.values.secret import Secret
+from support.app.company import ROOT, Company, company
+from support.stand_ins import SetClock
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Answering(Http):
+    """A network on which some addresses answer otherwise."""
+
+    http: Http
+    others: Mapping[str, HttpResponse | None]
+    """By a part of the address: the answer, or None for a server that is away."""
+
+    @override
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        for part, answer in self.others.items():
+            if part in request.url:
+                if answer is None:
+                    raise TemporaryError("nobody is there")
+                return answer
+        return await self.http.send(request)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a copy of the shipped workflows."""
+    for name in ("agents", "subagents", "skills", "coordinators"):
+        shutil.copytree(ROOT / name, tmp_path / "repository" / name)
+    return tmp_path / "repository"
+
+
+async def examined(
+    made: Company,
+    root: Path,
+    others: Mapping[str, HttpResponse | None] | None = None,
+    *,
+    ahead: float = 0.0,
+    offline: bool = False,
+    **changes: object,
+) -> Mapping[str, Finding]:
+    """Return the findings by their subjects."""
+    settings = replace(made.embedded.settings, **changes)
+    outside = made.embedded.worker.services.outside
+    http = Answering(outside.http, others or {})
+    clock = SetClock(outside.clock.now() + ahead)
+    found = await examine(settings, root, http, made.http, clock, offline=offline)
+    return {finding.subject: finding for finding in found}
+
+
+def states(found: Mapping[str, Finding]) -> Mapping[str, Sequence[str]]:
+    """Return the subjects by their states."""
+    return {state: [one.subject for one in found.values() if one.state == state] for state in ("wrong", "away", "off")}
+
+
+async def test_complete_installation_has_no_fault(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        found = await examined(made, repository)
+    assert states(found) == {"wrong": [], "away": [], "off": ["pages"]}, found
+    assert found["Slack"].text == "@gofer in Acme"
+    assert found["Jira"].text == "JIRA_API_TOKEN is accepted"
+    assert found["model gpt-5.4-mini"].text == "answers"
+    assert found["clock"].state == "works"
+
+
+async def test_offline_examination_asks_no_system(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        found = await examined(made, repository, {"": None}, offline=True)
+    assert states(found) == {"wrong": [], "away": [], "off": []}
+    assert "Slack" not in found
+
+
+REFUSED = HttpResponse(401, {}, b"{}")
+REVOKED = HttpResponse(200, {}, b'{"ok": false, "error": "token_revoked"}')
+FEW_SCOPES = HttpResponse(200, {"x-oauth-scopes": "chat:write"}, b'{"ok": true}')
+
+
+@pytest.mark.parametrize(
+    ("others", "subject", "state", "words"),
+    [
+        (
+            {"auth.test": REVOKED},
+            "Slack",
+            "wrong",
+            "SLACK_BOT_TOKEN (token_revoked)",
+        ),
+        (
+            {"auth.test": FEW_SCOPES},
+            "Slack app",
+            "wrong",
+            "it lacks ",
+        ),
+        ({"auth.test": None}, "Slack", "away", "nobody is there"),
+        ({"/myself": REFUSED}, "Jira", "wrong", "does not accept JIRA_API_TOKEN (HTTP 401)"),
+        ({"/myself": HttpResponse(404, {}, b"")}, "Jira", "wrong", "no such system at this address"),
+        ({"/myself": HttpResponse(503, {}, b"")}, "Jira", "away", "HTTP 503"),
+        ({"/myself": HttpResponse(200, {}, b"<html>")}, "Jira", "wrong", "another server answers"),
+        ({"/myself": HttpResponse(200, {}, b"{}")}, "Jira", "wrong", "the token has no account"),
+        ({"/users/me": REFUSED}, "Notion", "wrong", "does not accept NOTION_TOKEN (HTTP 401)"),
+    ],
+)
+async def test_fault_of_a_system_is_named(
+    tmp_path: Path, repository: Path, others: Mapping[str, HttpResponse | None], subject: str, state: str, words: str
+) -> None:
+    async with company(tmp_path) as made:
+        found = await examined(made, repository, others)
+    assert (found[subject].state, words in found[subject].text) == (state, True), found[subject]
+
+
+@pytest.mark.parametrize(("ahead", "words"), [(300.0, "300 s ahead"), (-300.0, "300 s behind")])
+async def test_wrong_clock_is_named(tmp_path: Path, repository: Path, ahead: float, words: str) -> None:
+    async with company(tmp_path) as made:
+        found = await examined(made, repository, ahead=ahead)
+    assert found["clock"].state == "wrong"
+    assert words.partition(" ")[2] in found["clock"].text
+
+
+async def test_missing_tokens_are_named_once_for_used_systems(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        sources = made.embedded.settings.sources
+        none = [token.to(Secret("")) for token in (BOT_TOKEN, JIRA_TOKEN, GITHUB_TOKEN)]
+        found = await examined(made, repository, sources=sources.but(*none))
+    assert {"Slack", "Jira", "GitHub"} <= {*states(found)["off"]}
+    assert found["Jira"].remedy == "Set JIRA_API_TOKEN in .env."
+
+
+async def test_public_address_without_an_answer_is_named(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        others = {"gofer.example.com": None}
+        found = await examined(made, repository, others, public_url="https://gofer.example.com")
+        assert found["pages"].state == "away"
+        others = {"gofer.example.com": HttpResponse(502, {}, b"")}
+        found = await examined(made, repository, others, public_url="https://gofer.example.com")
+        assert (found["pages"].state, found["pages"].remedy) == ("wrong", "Correct GOFER_URL, or its proxy.")
+
+
+async def test_mistake_of_a_workflow_is_named(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        (repository / "agents" / "new.md").write_text("")
+        text = (repository / "agents" / "file-ticket.yaml").read_text()
+        (repository / "agents" / "file-ticket.yaml").write_text(text.replace("jira_search", "jira_serch"))
+        found = await examined(made, repository, offline=True)
+    assert found["workflows"].state == "wrong"
+    assert found["workflows"].remedy == "Run: gofer check"

@@ -1,0 +1,56 @@
+"""Findings about this machine: the settings file, the folder of the state, its database and the disk."""
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+from gofer.app.doctor.finding import Finding
+from gofer.app.doctor.machine import LEAST_FREE, machine
+from gofer.app.embedded.integrity import DATABASE
+from gofer.app.embedded.state import open_state
+from support.stand_ins import SetClock
+
+
+def found(root: Path) -> Mapping[str, Finding]:
+    return {finding.subject: finding for finding in machine(root, root / "state")}
+
+
+def test_new_repository_has_no_fault(tmp_path: Path) -> None:
+    assert {finding.state for finding in found(tmp_path).values()} == {"works"}
+
+
+def test_settings_that_others_can_read_are_named_without_a_value(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text("SLACK_BOT_TOKEN=xoxb-secret\n")
+    path.chmod(0o644)
+    assert found(tmp_path)[".env"].remedy == "Run: chmod 600 .env"
+    path.chmod(0o600)
+    assert found(tmp_path)[".env"].text == "1 settings, readable by you only"
+    path.write_text("SLACK_BOT_TOKEN xoxb-secret\n")
+    assert found(tmp_path)[".env"].state == "wrong"
+    assert "secret" not in found(tmp_path)[".env"].text
+
+
+def test_undamaged_database_is_named_with_its_size(tmp_path: Path) -> None:
+    with open_state(tmp_path / "state", SetClock()):
+        pass
+    assert "is undamaged" in found(tmp_path)["state"].text
+
+
+def test_damaged_database_is_wrong(tmp_path: Path) -> None:
+    with open_state(tmp_path / "state", SetClock()):
+        pass
+    path = tmp_path / "state" / DATABASE
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE x (a TEXT)")
+        connection.executemany("INSERT INTO x VALUES (?)", [("y" * 500,) for _ in range(200)])
+    connection.close()
+    raw = bytearray(path.read_bytes())
+    raw[-20_000:-10_000] = b"\xff" * 10_000
+    path.write_bytes(raw)
+    assert found(tmp_path)["state"].state == "wrong"
+
+
+def test_full_disk_is_wrong(tmp_path: Path) -> None:
+    (disk,) = [one for one in machine(tmp_path, tmp_path, lambda _: LEAST_FREE - 1) if one.subject == "disk"]
+    assert disk.state == "wrong"
