@@ -180,7 +180,8 @@ class Heard(dict[str, str]):
         return super().get(key, default)
 
 
-ELSEWHERE = {"GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED"}
+PROXIES = {"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"}
+ELSEWHERE = {"GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED", *PROXIES}
 """Settings of one machine, and those that functions get as variables."""
 
 

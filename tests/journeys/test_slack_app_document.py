@@ -113,9 +113,9 @@ def test_scope_table_lists_every_scope_with_the_features_that_need_that_scope() 
 
 def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
     listed = {name for row in table("## 2. Write the settings") for name in re.findall(r"`([^`]+)`", row[0])}
-    files = ("app/settings.py", "sources/slack/settings.py")
+    files = ("app/settings.py", "app/proxy_settings.py", "sources/slack/settings.py")
     source = "".join((ROOT / "src/gofer" / file).read_text() for file in files)
-    assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+)"', source))
+    assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+|[A-Z]+_PROXY)"', source))
     for fence in (SOCKET_ENV, HTTP_ENV):
         (tmp_path / ".env").write_text(fence.replace("…", "1"))
         check_complete(read_settings(read_dotenv(tmp_path / ".env")))

@@ -7,8 +7,9 @@ bodies are dropped, because vendors send a whole body at once.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,7 +19,7 @@ from starlette.routing import Route
 
 from gofer.app.pages.page_frame import PageHeaders
 from gofer.app.pages.run_pages import Pages
-from gofer.app.visitors import LOOPBACK, Visitors
+from gofer.app.visitors import LOOPBACK
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import BODY_LIMIT, RawRequest, Reply
 from gofer.values.errors import BadRequest, Corrupt, TemporaryError
@@ -115,8 +116,26 @@ def _no_room() -> BadRequest:
 _log = logging.getLogger(__name__)
 
 
-def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies: Bodies | None = None) -> Starlette:
-    """Return the HTTP application: receivers for vendors, and pages for visitors of this machine.
+class Guard(Protocol):
+    """The rule for the people who may open the pages."""
+
+    def routes(self) -> list[Route]:
+        """Return the routes to sign in and out; none without a sign-in."""
+        ...
+
+    def guard(self, pages: Sequence[Route]) -> list[Route]:
+        """Return the same pages, restricted to these people."""
+        ...
+
+
+def front(
+    ingress: Ingress,
+    pages: Pages,
+    guard: Guard = LOOPBACK,
+    bodies: Bodies | None = None,
+    probes: Sequence[Route] = (),
+) -> Starlette:
+    """Return the HTTP application: receivers for vendors, pages for people, and `probes` for every machine.
 
     `bodies` limits the memory of the bodies of open requests. All applications of one server share it.
     """
@@ -141,7 +160,9 @@ def front(ingress: Ingress, pages: Pages, visitors: Visitors = LOOPBACK, bodies:
     return Starlette(
         routes=[
             Route("/healthz", healthy, methods=["GET"]),
-            *visitors.guard(pages.routes()),
+            *probes,
+            *guard.routes(),
+            *guard.guard(pages.routes()),
             Route("/{path:path}", receiver, methods=["POST", "GET", "PUT", "DELETE", "PATCH"]),
         ],
         middleware=[Middleware(PageHeaders)],

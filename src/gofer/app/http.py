@@ -22,6 +22,7 @@ from typing_extensions import override
 from gofer.files.size_limits import FILE_BYTES
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
+from gofer.values.proxies import DIRECT, Proxies
 
 PUBLIC_ONLY = "gofer_public_only"
 """The request extension that limits a request to public addresses."""
@@ -152,10 +153,11 @@ class _LimitedBody(httpx2.AsyncByteStream):
 class _Pool(httpx2.AsyncHTTPTransport):
     """A pool of connections that limits the size of responses."""
 
-    def __init__(self, kept: int | None = None) -> None:
-        """Make a pool that keeps at most `kept` idle connections open."""
+    def __init__(self, proxy: str, kept: int | None = None) -> None:
+        """Make a pool that keeps at most `kept` idle connections open, through the proxy at a URL if there is one."""
         limits = httpx2.Limits(max_connections=POOL_SIZE, max_keepalive_connections=kept)
-        super().__init__(verify=trusted(), limits=limits, trust_env=False)
+        through = httpx2.Proxy(proxy, ssl_context=_proxy_context(proxy)) if proxy else None
+        super().__init__(verify=trusted(), limits=limits, trust_env=False, proxy=through)
         self.busy = 0
         """The number of requests with a response that is not closed yet."""
 
@@ -184,15 +186,21 @@ def trusted() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
+def _proxy_context(proxy: str) -> ssl.SSLContext | None:
+    """Return the TLS context of the connection to a proxy, which is not encrypted for an http URL."""
+    return trusted() if proxy.startswith("https:") else None
+
+
 class _Pools(httpx2.AsyncBaseTransport):
     """A transport that gives each request to the first pool with room, so that connections are reused.
 
-    Requests limited to the public internet have a pool of their own, which keeps no connection.
+    Requests limited to the public internet have a pool of their own, which keeps no connection. A proxy gets the
+    checked address of such a request and not the name, because it would resolve the name again.
     """
 
-    def __init__(self, resolve: Resolve, is_public: Callable[[str], bool]) -> None:
-        self._pools = [_Pool() for _ in range(POOLS)]
-        self._public = PublicOnly(_Pool(kept=0), resolve, is_public)
+    def __init__(self, proxy: str, resolve: Resolve, is_public: Callable[[str], bool]) -> None:
+        self._pools = [_Pool(proxy) for _ in range(POOLS)]
+        self._public = PublicOnly(_Pool(proxy, kept=0), resolve, is_public)
 
     @override
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -208,12 +216,39 @@ class _Pools(httpx2.AsyncBaseTransport):
             await pool.aclose()
 
 
-def http_client(resolve: Resolve = resolve, is_public: Callable[[str], bool] = is_public_address) -> httpx2.AsyncClient:
-    """Return the shared client of a process. The caller closes it.
+class _Routes(httpx2.AsyncBaseTransport):
+    """A transport that sends each request through the proxy of its URL, or directly."""
+
+    def __init__(self, proxies: Proxies, make: Callable[[str], _Pools]) -> None:
+        self._proxies = proxies
+        self._make = make
+        self._pools = {"": make("")}
+        """The pools by the URL of their proxy; the empty text stands for none."""
+
+    @override
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        proxy = self._proxies.of(str(request.url)).reveal()
+        if proxy not in self._pools:
+            self._pools[proxy] = self._make(proxy)
+        return await self._pools[proxy].handle_async_request(request)
+
+    @override
+    async def aclose(self) -> None:
+        for pools in self._pools.values():
+            await pools.aclose()
+
+
+def http_client(
+    proxies: Proxies = DIRECT,
+    resolve: Resolve = resolve,
+    is_public: Callable[[str], bool] = is_public_address,
+) -> httpx2.AsyncClient:
+    """Return the shared client of a process, which uses these proxies only. The caller closes it.
 
     For requests limited to the public internet, `resolve` looks up the host and `is_public` checks its addresses.
     """
-    return httpx2.AsyncClient(transport=_Pools(resolve, is_public), follow_redirects=False, trust_env=False)
+    transport = _Routes(proxies, lambda proxy: _Pools(proxy, resolve, is_public))
+    return httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
 
 
 class SharedHttp(Http):
@@ -239,6 +274,8 @@ class SharedHttp(Http):
                 body = await _read(response, request.limit)
         except TimeoutError as error:
             raise TemporaryError(f"no answer within {request.timeout:g} seconds") from error
+        except httpx2.ProxyError as error:
+            raise TemporaryError("the proxy did not pass the request on") from error
         except httpx2.HTTPError as error:
             raise TemporaryError(f"the connection failed ({type(error).__name__})") from error
         return HttpResponse(response.status_code, dict(response.headers), body)

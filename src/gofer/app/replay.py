@@ -65,7 +65,7 @@ async def open_replayer(settings: Settings, root: Path, *, live: bool) -> AsyncG
     catalog = Catalog({}, Defaults())
     if (root / "agents").is_dir():
         catalog = load_catalog(root / "agents")
-    async with http_client() as http:
+    async with http_client(settings.proxies) as http:
         replayer = replayer_of(catalog, load_company(root), http)
         if live:
             models = models_of(settings, http)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from gofer.app.otlp_settings import Otlp, read_otlp
+from gofer.app.proxy_settings import read_proxies
 from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
 from gofer.sources.settings import SourceSettings, read_credential, read_secrets, read_source_settings, read_url
 from gofer.values.errors import ConfigError
 from gofer.values.outside import is_base_url
+from gofer.values.proxies import DIRECT, Proxies
 from gofer.values.secret import Secret
 
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
@@ -85,6 +87,8 @@ class Settings:
     """MODEL_BASE_URLS: the base URLs that those endpoints may have, separated by commas."""
     otlp: Otlp = field(default_factory=Otlp)
     """OTEL_EXPORTER_OTLP_ENDPOINT and related variables: the collector that gets the spans of runs."""
+    proxies: Proxies = DIRECT
+    """HTTPS_PROXY, HTTP_PROXY and NO_PROXY: the proxies of all outgoing requests."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Every variable that is set. Only the company's tools read it: each one gets the variables that it names."""
     openai_organization: str = ""
@@ -156,6 +160,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_keys=_model_keys(environment),
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
+        proxies=read_proxies(environment),
         environment=environment,
         openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
         openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),

@@ -21,7 +21,7 @@ Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{0,5})?", re.ASCII | re.IGNORECASE)
 _OTHER_MACHINE = (
     "These pages have no sign-in, so Gofer shows them only to browsers on the machine that it runs on. Open them "
-    "there, or set up a proxy on that machine that signs people in.\n"
+    "there, set up the sign-in (`gofer docs one-machine`), or a proxy on that machine that signs people in.\n"
 )
 
 
@@ -31,6 +31,10 @@ class Visitors:
 
     hosts: frozenset[str] = frozenset()
     """Host names in lower case, without ports."""
+
+    def routes(self) -> list[Route]:
+        """Return no routes, because there is no sign-in."""
+        return []
 
     def guard(self, pages: Sequence[Route]) -> list[Route]:
         """Return the same pages, restricted to these visitors."""

@@ -55,7 +55,7 @@ async def _here(port: int) -> int:
     """Serve the workflows of this folder to simulated systems, until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world(), ports=ports_from(port)) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher),
+        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
     ):
         names = ", ".join(sorted(embedded.catalog.workflows))
         print(f"The workflows of this folder with simulated systems: {names or 'none'}.")
@@ -75,7 +75,7 @@ async def _demo_of(root: Path, port: int, stop: bool) -> int:
     """Play the scenes with the workflows of a folder, then serve until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), root, port, demo_world(), ports=ports_from(port)) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher),
+        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
     ):
         print("Gofer with a simulated Slack, over HTTP on this machine, without any account.")
         print(f"Model: {embedded.model}.", flush=True)

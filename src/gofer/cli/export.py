@@ -72,7 +72,7 @@ async def _export(
     else:
         heads = await _since(opened, since)
     totals = _Totals()
-    async with http_client() as client:
+    async with http_client(settings.proxies) as client:
         exporter = build_exporter(settings, SharedHttp(client))
         for head in heads:
             try:

@@ -21,8 +21,9 @@ _POSTS = listed(f"{app.system} posts to {PATHS[app.source]}" for app in APPS)
 EPILOG = f"""examples:
   gofer manifest --socket                         on your own machine: Gofer opens the connection
   gofer manifest --url https://gofer.example.com  on a server: {_POSTS}
-  gofer manifest --url https://… --sign-in        on AWS, with {WORKPLACE_MANUAL.system} as the sign-in \
-to the pages
+  gofer manifest --url https://… --sign-in        with {WORKPLACE_MANUAL.system} as the sign-in to the pages
+  gofer manifest --socket --url https://… --sign-in
+                                                  the same, and Gofer opens the connection
 {" ".join(app.installing for app in APPS)}"""
 
 
@@ -45,15 +46,19 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the manifest of each app."""
-    url = _checked(arguments.url, arguments.socket)
-    if arguments.sign_in and not url:
-        raise ConfigError("--sign-in needs --url: with --socket the pages are on your own machine.")
+    if arguments.sign_in and not arguments.url:
+        raise ConfigError("--sign-in needs --url, the https address at which colleagues open the pages.")
+    url = _checked(arguments.url, socket=arguments.socket, sign_in=arguments.sign_in)
     catalog = load_catalog(Path.cwd() / "agents")
     workflows = [loaded.workflow for loaded in catalog.workflows.values()]
     # The tools are not called; the manifest needs only their permissions.
     tools = tuple(build_tools(read_settings({})).values())
     sign_in = f"{url}{CALLBACK}" * arguments.sign_in
-    address = AppAddress(arguments.name.strip(), url, arguments.socket, sign_in)
+    posted_to = url
+    if arguments.socket:
+        # The URL is that of the pages only, because Gofer opens the connection for deliveries.
+        posted_to = ""
+    address = AppAddress(arguments.name.strip(), posted_to, arguments.socket, sign_in)
     for app in APPS:
         _check_name(app, address.name)
         document = app.manifest(workflows, tools, address)
@@ -70,13 +75,14 @@ def _check_name(app: AppSpec, name: str) -> None:
         raise ConfigError(f"{limit}; {app.system} does not allow longer names of apps.")
 
 
-def _checked(url: str, socket: bool) -> str:
-    if bool(url) == socket:
+def _checked(url: str, *, socket: bool, sign_in: bool) -> str:
+    """Return the base URL without the path of a receiver; empty without one. Raises ConfigError."""
+    if bool(url) == socket and not (socket and sign_in):
         raise ConfigError(
             f"Say how {WORKPLACE_MANUAL.system} reaches Gofer: --socket for your own machine, or --url "
             f"https://… for a server."
         )
-    if socket:
+    if not url:
         return ""
     try:
         parts = urlsplit(url)

@@ -19,17 +19,23 @@ from gofer.sources.connections import CONNECTIONS
 from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receiver_spec import ReceiverSpec, Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
+from gofer.sources.sign_ins import SIGN_IN
 from gofer.values.secret import Secret
 
 PORT = 8765
 _SETTINGS = "".join(manual.settings for manual in MANUALS.values())
 _ACCOUNTS = [spec.account.setting.name for spec in RECEIVERS if spec.account is not None and spec.account.is_needed]
+_SIGN_IN = ", ".join(setting.name for setting in SIGN_IN.own)
 _EXAMPLES = "".join(manual.serving for manual in MANUALS.values())
 EPILOG = f"""Settings come from the environment; .env in the current folder fills in those that are not set there:
 {_SETTINGS}  {", ".join(_ACCOUNTS)}
                          the account that Gofer uses there, if it cannot find out itself
   OPENAI_API_KEY         the key of the model, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              the address of Gofer's pages for colleagues, if it is not this machine
+  {_SIGN_IN}
+                         the sign-in with {SIGN_IN.system} to these pages
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY
+                         the proxies of all outgoing requests, and the hosts without one
   OTEL_EXPORTER_OTLP_ENDPOINT
                          where Gofer sends traces of runs; docs/telemetry.md has more settings
   AGENT_LOG_LEVEL        minimal, summary (the default) or full
@@ -37,11 +43,11 @@ EPILOG = f"""Settings come from the environment; .env in the current folder fill
 examples:
   gofer serve                serve on port 8765 of this machine
   gofer serve --port 80      serve on another port
-  gofer serve --host 0.0.0.0 accept deliveries from other machines, such as in a container; the pages
-                             stay on this machine
+  gofer serve --host 0.0.0.0 accept deliveries from other machines, such as in a container; without a
+                             sign-in the pages stay on this machine
 {_EXAMPLES}{WORKPLACE_MANUAL.guide} describes every step to the first mention. SIGTERM and Ctrl-C stop the server \
 cleanly, with the exit codes
-0 and 130."""
+0 and 130. GET /healthz says whether the process answers, and GET /readyz whether it works."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +98,7 @@ def _awaited(source: str | None) -> AwaitedSecret | None:
 
 async def _serve(settings: Settings, host: str, port: int, awaited: AwaitedSecret | None) -> None:
     async with open_service(settings, Path.cwd(), port, awaited, host=host) as service:
-        for line in [*_lines(service, settings), *_reach(host), *_waiting(service, awaited)]:
+        for line in [*_lines(service, settings), *_reach(host, service), *_waiting(service, awaited)]:
             print(line, file=sys.stderr, flush=True)
         await asyncio.Event().wait()
 
@@ -142,10 +148,15 @@ def _ways(source: str, settings: Settings, url: str) -> list[str]:
     return found
 
 
-def _reach(host: str) -> list[str]:
-    """Return a line about access from other machines, if the address allows it."""
+def _reach(host: str, service: Service) -> list[str]:
+    """Return the lines about the people who can open the pages, and about access from other machines."""
+    lines: list[str] = []
+    if service.embedded.entrance.signs_in:
+        lines.append(f"   Sign-in     members of the {SIGN_IN.system} workspace open the pages")
     if host == "localhost" or is_loopback(host):
-        return []
+        return lines
+    if service.embedded.entrance.signs_in:
+        return [*lines, f"   Network     {host}: other machines can reach the receivers and the sign-in"]
     return [
         f"   Network     {host}: other machines can reach the receivers; only this machine can open the pages",
     ]

@@ -15,6 +15,7 @@ from gofer.tools.definition import AnyTool
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
 from gofer.values.outside import Http
+from gofer.values.proxies import Proxies
 from gofer.values.secret import Secret
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
@@ -85,7 +86,9 @@ class Connection:
 class Connecting(Protocol):
     """A module that opens a connection."""
 
-    def connected(self, settings: SourceSettings, receive: Receive) -> AbstractAsyncContextManager[None]:
+    def connected(
+        self, settings: SourceSettings, receive: Receive, proxies: Proxies
+    ) -> AbstractAsyncContextManager[None]:
         """Pass deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
         ...
 
@@ -173,6 +176,8 @@ class SignInSpec:
     """The settings without which no person can sign in."""
     settings: Sequence[AnySetting]
     """All settings that the sign-in reads."""
+    own: Sequence[AnySetting]
+    """The settings that nothing but the sign-in reads."""
     make: Callable[[SourceSettings, Http, str], Identities]
     """Returns the identities of the system for pages at a URL."""
     members: Callable[[SourceSettings, Http], Members | None]

@@ -21,13 +21,15 @@ def wheel(folder: Path, source: Path = ROOT) -> Path:
     return built
 
 
-def environment(folder: Path, built: Path, parts: Sequence[str] | None = None) -> Path:
+def environment(
+    folder: Path, built: Path, parts: Sequence[str] | None = None, interpreter: str = sys.executable
+) -> Path:
     """Install a wheel into a new environment, with the dependencies of this one; return the folder of its programs.
 
     The package registries are not asked: the dependencies are those of the environment that runs the tests, or of them
     only those of some parts of Gofer.
     """
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    subprocess.run([interpreter, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
     install(python.parent, built)
     (site,) = folder.glob("lib/python*/site-packages")

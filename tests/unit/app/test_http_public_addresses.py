@@ -167,7 +167,7 @@ async def test_public_request_tries_the_next_address_after_a_failed_connection()
 
 
 async def test_unresolvable_host_name_is_a_temporary_error() -> None:
-    async with http_client(Names({})) as client:
+    async with http_client(resolve=Names({})) as client:
         with pytest.raises(TemporaryError, match="ConnectError"):
             await SharedHttp(client).send(HttpRequest("GET", "https://gone.example/", public_only=True))
 
@@ -193,7 +193,7 @@ async def test_public_request_keeps_the_host_header_and_opens_a_connection_per_r
     names = Names({"one.example": [["127.0.0.1"]] * 2, "two.example": [["127.0.0.1"]]})
     async with (
         serve(Starlette(routes=[Route("/", note)])) as url,
-        http_client(names, is_public=lambda address: address == "127.0.0.1") as client,
+        http_client(resolve=names, is_public=lambda address: address == "127.0.0.1") as client,
     ):
         port = url.rpartition(":")[2]
         for name in ("one", "two", "one"):

@@ -61,7 +61,7 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         stores, settings = await _stores(stack, given, clock)
-        http = await stack.enter_async_context(http_client())
+        http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if given.world is not None:
             simulated, settings = await simulate(stack, settings, given.world, http)

@@ -181,7 +181,7 @@ async def run_once(
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         stores = await stack.enter_async_context(folder_stores(settings.data, clock))
-        http = await stack.enter_async_context(http_client())
+        http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http)

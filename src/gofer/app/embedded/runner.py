@@ -321,7 +321,7 @@ async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
     catalog = checked_catalog(root / "agents")
     move_apart(settings.data)
     clock = SystemClock()
-    async with folder_stores(settings.data, clock) as stores, http_client() as http:
+    async with folder_stores(settings.data, clock) as stores, http_client(settings.proxies) as http:
         models = models_of(settings, http)
         async with open_runner(
             settings, catalog, stores, models, http, clock, _as_they_are, load_company(root)

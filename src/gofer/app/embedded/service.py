@@ -58,9 +58,11 @@ async def open_service(
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
                 module = cast(Connecting, importlib.import_module(connection.module))
-                opened = module.connected(embedded.settings.sources, embedded.editions.receive_verified)
+                receive = embedded.editions.receive_verified
+                opened = module.connected(embedded.settings.sources, receive, settings.proxies)
                 await stack.enter_async_context(opened)
-        await stack.enter_async_context(working(embedded.worker, embedded.scheduler, embedded.watcher))
+        parts = (embedded.scheduler, embedded.watcher, embedded.readiness)
+        await stack.enter_async_context(working(embedded.worker, *parts))
         yield Service(embedded, apps, unset(embedded.company, settings))
 
 

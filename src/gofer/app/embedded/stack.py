@@ -4,14 +4,14 @@ import contextlib
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from gofer.app.catalog import checked_catalog, priced_reviewer
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
-from gofer.app.embedded.eval_state import eval_stores
+from gofer.app.embedded.entrance import Entrance, entrance
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
+from gofer.app.embedded.readiness import Readiness
 from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.state import State, installation_key, served_state
@@ -23,11 +23,9 @@ from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.app.own_accounts import with_own_accounts
-from gofer.app.pages.readers import LocalReaders
 from gofer.app.pages.run_pages import Pages
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
-from gofer.app.visitors import Visitors, visitors
 from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.services import Links
 from gofer.files.child import Children
@@ -37,7 +35,6 @@ from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
-from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
@@ -72,6 +69,9 @@ class EmbeddedStack:
     """The settings, changed to reach the simulators if there are any."""
     company: Sequence[CompanyTool]
     """The tools of `tools/` as read when the process started."""
+    readiness: Readiness
+    entrance: Entrance
+    """The people who may open the pages."""
 
     @property
     def catalog(self) -> Catalog:
@@ -115,7 +115,7 @@ async def open_embedded(
     async with contextlib.AsyncExitStack() as stack:
         clock = SystemClock()
         state = await stack.enter_async_context(served_state(settings.data, clock))
-        http = await stack.enter_async_context(http_client())
+        http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if world is not None:
             simulated, settings = await simulate(stack, settings, world, http, ports)
@@ -127,21 +127,25 @@ async def open_embedded(
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
         key = installation_key(settings.data)
         log = DeliveryLog()
-        make = _make(settings, state, key, outside, window, log, visitors(settings.public_url, host))
+        seen_by = entrance(settings, key, outside, state.store, host)
+        readiness = Readiness(state.store, clock)
+        make = _make(settings, state, key, outside, window, log, seen_by, readiness)
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
+        links = Links(settings.public_url or url, signs_in=seen_by.signs_in)
         # The lock on the state proves that no other worker is alive.
-        installation = Installation(state.stores, key, Links(settings.public_url or url), outside, alone=True)
+        installation = Installation(state.stores, key, links, outside, alone=True)
         children = _children(stack)
         worker = _worker(settings, installation, editions, models_of(settings, http), children, company)
         scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
-        watcher = Watcher(
-            root, editions, checked_catalog, clock, lambda found: scheduler.use(_plans(found)), files, tools
-        )
+        adopted = _adopted(scheduler)
+        watcher = Watcher(root, editions, checked_catalog, clock, adopted, files, tools)
         simulated.subscribe(url)
-        model_name = model_in_words(settings)
-        yield EmbeddedStack(url, editions, watcher, worker, state, scheduler, simulated, model_name, settings, company)
+        model = model_in_words(settings)
+        yield EmbeddedStack(
+            url, editions, watcher, worker, state, scheduler, simulated, model, settings, company, readiness, seen_by
+        )
 
 
 def _worker(
@@ -179,12 +183,11 @@ def _make(
     outside: Outside,
     window: Window | None,
     log: DeliveryLog,
-    seen_by: Visitors,
+    seen_by: Entrance,
+    readiness: Readiness,
 ) -> Make:
     """Return a function that makes editions. All of them share the log, the window and the limit for request bodies."""
     bodies = Bodies()
-    readers = LocalReaders(SIGN_IN.members(settings.sources, outside.http))
-    evals = partial(eval_stores, settings.data, outside.clock)
 
     def make(catalog: Catalog, notice: str) -> Edition:
         ingress = build_ingress(
@@ -198,14 +201,24 @@ def _make(
             window=window,
             log=log,
         )
-        pages = Pages(state.stores, catalog, outside.clock, readers, notice, evals)
-        return Edition(catalog, ingress, front(ingress, pages, seen_by, bodies))
+        pages = Pages(state.stores, catalog, outside.clock, seen_by.readers, notice, seen_by.evals)
+        probes = [readiness.route(catalog, notice)]
+        return Edition(catalog, ingress, front(ingress, pages, seen_by.guard, bodies, probes))
 
     return make
 
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:
     return [planned(name, compiled) for name, compiled in catalog.schedules()]
+
+
+def _adopted(scheduler: Scheduler) -> Callable[[Catalog], None]:
+    """Return a function that gives the schedules of newly read workflows to the scheduler."""
+
+    def adopt(catalog: Catalog) -> None:
+        scheduler.use(_plans(catalog))
+
+    return adopt
 
 
 def _start(editions: Editions) -> Callable[[Event, str], Awaitable[str]]:

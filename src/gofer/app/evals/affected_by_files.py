@@ -29,5 +29,5 @@ async def affected_by_files(root: Path, opened: Operations | None, live: Setting
     affected = affected_runs(works, current)
     if live is None:
         return affected
-    async with http_client() as http:
+    async with http_client(live.proxies) as http:
         return await with_next_steps(affected, works, current, models_of(live, http).of)

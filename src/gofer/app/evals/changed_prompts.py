@@ -30,7 +30,7 @@ async def review_changes(root: Path, reference: str, settings: Settings) -> Revi
         return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
     files = _changed_files(root, reference)
     rules, _ = read_text(root / RULES)
-    async with http_client() as http:
+    async with http_client(settings.proxies) as http:
         try:
             model = models_of(settings, http).of(served.endpoint)
         except RunStopped:

@@ -33,7 +33,7 @@ async def calibrated(settings: Settings, root: Path, choices: Choices) -> AsyncG
     if served is None:
         raise ConfigError(NO_JUDGE)
     today = datetime.fromtimestamp(SystemClock().now(), UTC).date()
-    async with http_client() as http:
+    async with http_client(settings.proxies) as http:
         access = models_of(settings, http)
         for labels, criterion in criteria.items():
             yield await calibrate(criterion, labels, judge_with(served, access), today)

@@ -312,7 +312,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
     catalog = checked_catalog(root / "agents")
     company = load_company(root)
     book = AnswerBook(root / "evals")
-    async with http_client() as http:
+    async with http_client(settings.proxies) as http:
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
             replays = GoldenReplays(replayer_of(catalog, company, http), bundles_of(catalog, company))

@@ -19,13 +19,14 @@ from gofer.app.functions.payload import Response, query, read_request, respond, 
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.pages.page_frame import PageHeaders
 from gofer.app.pages.run_pages import Pages
-from gofer.app.pages.sign_in import SignIn, sign_in
+from gofer.app.pages.sign_in import SignIn
+from gofer.app.pages.sign_in_settings import sign_in_of
 from gofer.journal.store import Store
 from gofer.sources.receiver import RawRequest, Reply
 from gofer.sources.serving import PageRefused
 from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.workflow_files import WorkflowForm
-from gofer.values.errors import ConfigError, Corrupt, TemporaryError
+from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
@@ -111,13 +112,8 @@ def dashboard_function(ground: Ground) -> Handler:
 
 def build_sign_in(known: AwsSettings, outside: Outside, store: Store) -> SignIn:
     """Return the sign-in that guards the pages. Raises ConfigError, which names the missing settings."""
-    settings = known.settings
-    needed: dict[str, object] = {setting.name: settings.sources[setting] for setting in SIGN_IN.needed}
-    needed["GOFER_URL"] = settings.public_url
-    if missing := [name for name, value in needed.items() if not value]:
-        raise ConfigError(f"Sign-in needs {' and '.join(missing)}; set the parameters as docs/deploy.md says.")
-    identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
-    return sign_in(identities, outside, store, known.installation_key, count_refusal)
+    how = "set the parameters as docs/deploy.md says"
+    return sign_in_of(known.settings, known.installation_key, outside, store, how=how, count=count_refusal)
 
 
 def _app(cloud: Cloud, catalog: Catalog, clock: Clock, guard: SignIn) -> Starlette:

@@ -104,6 +104,7 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
         "parts": f"[{','.join(asked.parts)}]" if asked.parts else "",
         "first": asked.workflows[0],
         "install": _install(wheel),
+        "image_install": _image_install(wheel),
         "try_it": _try_it(asked.workflows[0], made),
     }
     for path, template in _templates():
@@ -155,6 +156,15 @@ def _install(wheel: Path | None) -> str:
     if wheel is None:
         lines.append(f".venv/bin/pip install --quiet --no-deps gofer=={gofer_version()}")
     return "\n".join(lines)
+
+
+def _image_install(wheel: Path | None) -> str:
+    """Return the instructions that install Gofer into /opt/gofer of an image."""
+    pip = "pip --python /opt/gofer install --no-cache-dir"
+    locked = f"RUN python -m venv --without-pip /opt/gofer \\\n && {pip} --require-hashes -r {LOCK}"
+    if wheel is None:
+        return f"COPY {LOCK} ./\n{locked} \\\n && {pip} --no-deps gofer=={gofer_version()}"
+    return f"COPY {LOCK} ./\nCOPY vendor vendor\n{locked}"
 
 
 def _lock(wheel: Path | None, parts: Sequence[str]) -> bytes:

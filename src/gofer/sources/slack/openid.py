@@ -122,6 +122,7 @@ SLACK_SIGN_IN = SignInSpec(
     system="Slack",
     needed=(CLIENT_ID, CLIENT_SECRET, BOT_TOKEN),
     settings=(BOT_TOKEN, API_URL, CLIENT_ID, CLIENT_SECRET),
+    own=(CLIENT_ID, CLIENT_SECRET),
     make=_identities,
     members=_members,
 )

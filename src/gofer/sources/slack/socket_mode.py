@@ -28,6 +28,7 @@ from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import API_URL, APP_TOKEN, BOT_TOKEN, TEAM_IDS
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.proxies import DIRECT, Proxies
 
 PATIENCE = 30.0
 """The longest time for the first connection, in seconds."""
@@ -40,7 +41,9 @@ _bolt_log = logging.getLogger("slack_bolt")
 
 
 @contextlib.asynccontextmanager
-async def connected(settings: SourceSettings, receive: Receive, ping: float = PING) -> AsyncGenerator[None]:
+async def connected(
+    settings: SourceSettings, receive: Receive, proxies: Proxies = DIRECT, ping: float = PING
+) -> AsyncGenerator[None]:
     """Pass Slack's deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
     app = AsyncApp(
@@ -54,8 +57,8 @@ async def connected(settings: SourceSettings, receive: Receive, ping: float = PI
         ssl_check_enabled=False,
     )
     handler = AsyncSocketModeHandler(app, settings[APP_TOKEN].reveal(), ping_interval=ping)
-    # Gofer never takes a proxy from the environment.
-    client.proxy = handler.client.proxy = None
+    # The library would read the environment, and knows no NO_PROXY. Slack's socket is at a subdomain of its API.
+    client.proxy = handler.client.proxy = proxies.of(settings[API_URL]).reveal() or None
     renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
     try:
         await _connect(handler)
