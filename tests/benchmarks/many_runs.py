@@ -30,6 +30,7 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import SystemClock
+from gofer.values.proxies import DIRECT
 from support.engine.memory_run import Said
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 from support.runtime.worker_parts import over
@@ -70,7 +71,7 @@ async def play(runs: int, base_url: str, folder: Path, counted: Transactions | N
     front = front_of(store, queue_messages)
     for reply in await asyncio.gather(*map(front.receive, mentions(0, runs))):
         assert reply.body == b"Accepted."
-    async with http_client() as http:
+    async with http_client(DIRECT) as http:
         made = memory_worker()
         made.model = build_model(read_settings({"OPENAI_BASE_URL": base_url}), http)  # type: ignore[assignment]
         made.__post_init__()

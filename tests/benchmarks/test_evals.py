@@ -32,6 +32,7 @@ from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.models.scripted import ScriptedModel
 from gofer.values.model_script import load_scripts
+from gofer.values.proxies import DIRECT
 from gofer_simulators.demo import demo_world
 
 CASES = 100
@@ -127,7 +128,7 @@ async def seconds_of_bare_runs(folder: Path) -> float:
     catalog = checked_catalog(folder / "agents")
     world = CaseWorld(demo_world(), {})
     spent = 0.0
-    async with http_client() as http:
+    async with http_client(DIRECT) as http:
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
             common: Runner | None = None

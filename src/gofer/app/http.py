@@ -22,7 +22,7 @@ from typing_extensions import override
 from gofer.files.size_limits import FILE_BYTES
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
-from gofer.values.proxies import DIRECT, Proxies
+from gofer.values.proxies import Proxies
 
 PUBLIC_ONLY = "gofer_public_only"
 """The request extension that limits a request to public addresses."""
@@ -239,7 +239,7 @@ class _Routes(httpx2.AsyncBaseTransport):
 
 
 def http_client(
-    proxies: Proxies = DIRECT,
+    proxies: Proxies,
     resolve: Resolve = resolve,
     is_public: Callable[[str], bool] = is_public_address,
 ) -> httpx2.AsyncClient:

@@ -46,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 async def _examined(settings: Settings, *, offline: bool) -> Sequence[Finding]:
-    async with http_client() as client:
+    async with http_client(settings.proxies) as client:
         return await examine(settings, Path.cwd(), SharedHttp(client), client, SystemClock(), offline=offline)
 
 

@@ -13,6 +13,7 @@ from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import HttpRequest
+from gofer.values.proxies import DIRECT
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +40,7 @@ ROUTES = [Route(f"/{act.__name__}", act, methods=["POST", "GET"]) for act in (ec
 
 @asynccontextmanager
 async def somewhere() -> AsyncIterator[tuple[SharedHttp, str]]:
-    async with serve(Starlette(routes=ROUTES), grace_seconds=0) as url, http_client() as client:
+    async with serve(Starlette(routes=ROUTES), grace_seconds=0) as url, http_client(DIRECT) as client:
         yield SharedHttp(client), url
 
 
@@ -106,7 +107,7 @@ async def together(http: SharedHttp, url: str, size: int) -> None:
 async def a_crowd(size: int) -> AsyncIterator[tuple[SharedHttp, str, Crowd]]:
     crowd = Crowd(size)
     app = Starlette(routes=[Route("/crowd", crowd.answer), *ROUTES])
-    async with serve(app, grace_seconds=0) as url, http_client() as client:
+    async with serve(app, grace_seconds=0) as url, http_client(DIRECT) as client:
         yield SharedHttp(client), url, crowd
 
 

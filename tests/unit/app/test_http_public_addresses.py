@@ -22,6 +22,7 @@ from gofer.app.embedded.server import serve
 from gofer.app.http import PublicOnly, SharedHttp, http_client, is_public_address
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import HttpRequest, NotPublic
+from gofer.values.proxies import DIRECT
 
 pytestmark = pytest.mark.anyio
 
@@ -167,14 +168,14 @@ async def test_public_request_tries_the_next_address_after_a_failed_connection()
 
 
 async def test_unresolvable_host_name_is_a_temporary_error() -> None:
-    async with http_client(resolve=Names({})) as client:
+    async with http_client(DIRECT, Names({})) as client:
         with pytest.raises(TemporaryError, match="ConnectError"):
             await SharedHttp(client).send(HttpRequest("GET", "https://gone.example/", public_only=True))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0177.1", "2130706433", "[::1]", "[::ffff:7f00:1]"])
 async def test_public_request_never_reaches_this_machine_through_the_system_resolver(host: str) -> None:
-    async with serve(APP) as url, http_client() as client:
+    async with serve(APP) as url, http_client(DIRECT) as client:
         port = url.rpartition(":")[2]
         with pytest.raises(NotPublic):
             await SharedHttp(client).send(HttpRequest("GET", f"http://{host}:{port}/", public_only=True))
@@ -193,7 +194,7 @@ async def test_public_request_keeps_the_host_header_and_opens_a_connection_per_r
     names = Names({"one.example": [["127.0.0.1"]] * 2, "two.example": [["127.0.0.1"]]})
     async with (
         serve(Starlette(routes=[Route("/", note)])) as url,
-        http_client(resolve=names, is_public=lambda address: address == "127.0.0.1") as client,
+        http_client(DIRECT, names, is_public=lambda address: address == "127.0.0.1") as client,
     ):
         port = url.rpartition(":")[2]
         for name in ("one", "two", "one"):

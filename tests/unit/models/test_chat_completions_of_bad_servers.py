@@ -13,6 +13,7 @@ from openai import AsyncOpenAI
 from gofer.app.http import http_client
 from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel
 from gofer.models.language_model import Unavailable, Unusable
+from gofer.values.proxies import DIRECT
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[byte
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
-        async with http_client() as http:
+        async with http_client(DIRECT) as http:
             client = AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http)
             yield OpenAIModel(client), heads
     finally:
@@ -150,7 +151,7 @@ async def test_model_connection_is_reused_after_an_answer() -> None:
         except asyncio.IncompleteReadError:
             writer.close()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client() as http:
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client(DIRECT) as http:
         port = server.sockets[0].getsockname()[1]
         asked = OpenAIModel(AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http))
         for _ in range(3):

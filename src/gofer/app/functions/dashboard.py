@@ -28,6 +28,7 @@ from gofer.sources.sign_ins import SIGN_IN
 from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock, Outside
+from gofer.values.proxies import DIRECT
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import read_catalog
 from gofer.workflows.published import Live, bundle_key
@@ -93,7 +94,7 @@ NAMES = (KEY, "GOFER_URL", *(setting.name for setting in SIGN_IN.settings))
 def dashboard_function(ground: Ground) -> Handler:
     """Return the function that shows Gofer's pages."""
     cloud, parameters = open_stage(ground)
-    outside = ground.outside(SharedHttp(http_client()))
+    outside = ground.outside(SharedHttp(http_client(DIRECT)))
     catalogs = _catalogs(ground)
 
     def make(inputs: tuple[Catalog, Mapping[str, str]]) -> Starlette:

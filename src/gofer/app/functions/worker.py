@@ -36,6 +36,7 @@ from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.tools.company import load_company
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import Clock
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
@@ -169,7 +170,7 @@ def worker_function(
     reading, python = children(ground.environment)
     for processes in (reading, python):
         ground.kept.callback(processes.close)
-    http = http_client()
+    http = http_client(DIRECT)
 
     def key_in(variable: str) -> Secret:
         # The role of the function may read parameters by name only, not by path.

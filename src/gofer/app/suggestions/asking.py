@@ -63,7 +63,7 @@ class Asking:
         rules, _ = read_text(self.scratch.without / HOUSE_RULES)
         asked = material(self.evidence, self.records, self.texts, rules or "")
         problem = ""
-        async with http_client() as http:
+        async with http_client(self.settings.proxies) as http:
             model = models_of(self.settings, http).of(served.endpoint)
             for _ in range(ATTEMPTS):
                 self.budget.check()

@@ -168,7 +168,7 @@ class _Work:
             return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
         path = checked.proposal.edit.file
         rules, _ = read_text(self.scratch.without / HOUSE_RULES)
-        async with http_client() as http:
+        async with http_client(self.settings.proxies) as http:
             try:
                 model = models_of(self.settings, http).of(served.endpoint)
             except RunStopped:
@@ -191,7 +191,7 @@ class _Work:
 
     async def _no_live_model(self) -> str:
         """Return why the model of the workflow cannot be asked, in one sentence; empty if it can."""
-        async with http_client() as http:
+        async with http_client(self.settings.proxies) as http:
             try:
                 model = models_of(self.settings, http).of(self.loaded.models[0].endpoint)
             except RunStopped as error:

@@ -18,6 +18,7 @@ from gofer.runtime.telemetry.exporter import Exporter, Sent
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
 from support.http.otlp_collector import Collector, collector
@@ -47,7 +48,7 @@ def record(entries: list[Entry]) -> list[Recorded]:
 
 async def send(there: Collector, entries: list[Entry] = RUN, *, full: bool = False) -> Sent:
     url, headers, resource = f"{there.url}/v1/traces", {"x-key": Secret("k")}, {"service.name": "g"}
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         made = Exporter(url, headers, resource, SharedHttp(client), full)
         return await made.send(made.spans("run1", record(entries)))
 
@@ -63,7 +64,7 @@ async def at_the_end(there: Collector, entries: list[Entry] = RUN, patience: flo
     for entry in entries[1:]:
         journal.add(entry)
     await journal.commit()
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         made = Exporter(f"{there.url}/v1/traces", {}, {}, SharedHttp(client))
         await made.export("run1", Stores(store, blobs, MemoryQueue(SetClock())), patience)
 
@@ -121,7 +122,7 @@ async def test_run_in_a_channel_made_private_is_not_exported(
     there: Collector, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = memory_worker(says("Hello."))
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         collected = Exporter(there.url, {}, {}, SharedHttp(client))
         made.worker = replace(made.worker, observers=Observers(exporter=collected))
         await made.accept("run1", private=False)
@@ -145,7 +146,7 @@ async def test_journal_is_exported_at_the_end_of_the_run(there: Collector) -> No
 
 async def test_run_of_several_workers_is_exported_as_one_trace_by_the_last_worker(there: Collector) -> None:
     made = memory_worker(says("Hello."))
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         collected = Exporter(there.url, {}, {}, SharedHttp(client))
         made.worker = replace(made.worker, observers=Observers(exporter=collected))
         await made.accept("run1")
@@ -175,7 +176,7 @@ async def test_export_failure_is_only_logged(there: Collector, caplog: pytest.Lo
     await at_the_end(there)
     assert "the collector rejected 2 spans of run run1" in caplog.text
     caplog.clear()
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         broken = Exporter(there.url, {}, {}, SharedHttp(client))
         await broken.export("nobody's", Stores(*memory_stores(), MemoryQueue(SetClock())))
         nowhere = replace(broken, url="http://127.0.0.1:9")

@@ -14,6 +14,7 @@ from gofer.runtime.telemetry.spans import Exported
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from support.engine.memory_run import says
 from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
@@ -56,7 +57,7 @@ async def worked(*, private: bool = False) -> RunWithSubagents:
 
 
 async def spans_of(memory_run: RunWithSubagents, *, full: bool = False) -> Sequence[Exported]:
-    async with http_client() as client:
+    async with http_client(DIRECT) as client:
         return await Exporter("http://127.0.0.1:9", {}, {}, SharedHttp(client), full).read(
             "run1", Stores(memory_run.store, memory_run.blobs, MemoryQueue(memory_run.clock))
         )
@@ -127,7 +128,7 @@ async def test_subagents_of_a_private_run_are_not_exported() -> None:
     with pytest.raises(ConfigError, match="private"):
         await spans_of(memory_run, full=True)
     with collector() as there:
-        async with http_client() as client:
+        async with http_client(DIRECT) as client:
             exporter = Exporter(f"{there.url}/v1/traces", {"k": Secret("k")}, {}, SharedHttp(client), full=True)
             await exporter.export("run1", Stores(memory_run.store, memory_run.blobs, MemoryQueue(memory_run.clock)))
         assert there.requests == []

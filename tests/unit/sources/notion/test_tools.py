@@ -16,6 +16,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, Tool
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse, SystemClock
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.notion.simulator import NotionSimulator
@@ -54,7 +55,7 @@ def play(name: str, capabilities: frozenset[str], story: Story) -> None:
     world = WORLD | {"connection": {"id": BOT, "name": "Gofer", "capabilities": allowed}}
 
     async def run() -> None:
-        async with http_client() as http, loopback.client() as nowhere:
+        async with http_client(DIRECT) as http, loopback.client() as nowhere:
             notion = NotionSimulator(world, clock=SystemClock().now, http=nowhere)
             notion.people.attach(CACHE, "a.txt", b"what it says", by=ADA).id = uuid(40)
             async with serve(notion.app) as url:

@@ -19,6 +19,7 @@ from gofer.sources.slack.read_thread import ReadThread, slack_read_thread
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from gofer_simulators.slack.simulator import SlackSimulator
 from support.tools.calls import any_call
@@ -256,7 +257,7 @@ async def test_slack_file_download_above_the_limit_is_aborted() -> None:
         return JSONResponse({"ok": True, "file": {"id": "F1", "name": "a.txt", "size": 12, "url_private": url}})
 
     app = Starlette(routes=[Route("/flood", flood), Route("/api/files.info", info, methods=["POST"])])
-    async with serve(app) as url, http_client() as client:
+    async with serve(app) as url, http_client(DIRECT) as client:
         asking = any_call(SharedHttp(client), key="run1/1")
         with pytest.raises(ToolError, match="too large"):
             await slack_get_file.act(SlackApi(f"{url}/api/", Secret("xoxb-x")), asking, GetFile(file="F1"))

@@ -13,6 +13,7 @@ from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.tools.declare import bind_all
 from gofer.values.errors import ToolError
 from gofer.values.outside import SystemClock
+from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack.simulator import SlackSimulator
@@ -25,7 +26,7 @@ NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) i
 
 async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
     """Use every path of a tool and return the scopes it needed. Raises ToolError when Slack refuses a call."""
-    async with http_client() as http, loopback.client() as deliveries:
+    async with http_client(DIRECT) as http, loopback.client() as deliveries:
         slack = SlackSimulator(demo_world(), clock=SystemClock().now, http=deliveries)
         async with serve(slack.app) as url:
             tool = next(
