@@ -139,8 +139,7 @@ async def open_embedded(
         children = _children(stack)
         worker = _worker(settings, installation, editions, models_of(settings, http), children, company)
         scheduler = Scheduler(_plans(catalog), _start(editions), state.marks, clock)
-        adopted = _adopted(scheduler)
-        watcher = Watcher(root, editions, checked_catalog, clock, adopted, files, tools)
+        watcher = Watcher(root, editions, checked_catalog, clock, _adopted(scheduler), files, tools)
         simulated.subscribe(url)
         model = model_in_words(settings)
         yield EmbeddedStack(
