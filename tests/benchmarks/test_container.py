@@ -7,7 +7,7 @@ at once. The size is that of the files that the lock installs, without bytecode.
 import asyncio
 import re
 from contextlib import suppress
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -15,7 +15,6 @@ from time import perf_counter
 import httpx2
 import pytest
 
-from support.app.company import ROOT
 from support.app.image import Image, company_image, secrets
 from support.app.serve_process import OperatorFolder, operator_folder
 from support.http import loopback
@@ -24,18 +23,15 @@ pytestmark = pytest.mark.anyio
 ROUNDS = 5
 
 
-def installed_bytes() -> dict[str, int]:
+def installed_bytes(image: Image) -> dict[str, int]:
     """Return the bytes of each package of the lock."""
-    names = re.findall(r"^([\w.-]+)==[^\n]*", (ROOT / "locks" / "runtime.lock").read_text(), re.MULTILINE)
+    names = re.findall(r"^([\w.-]+)==", (image.repository / "requirements.lock").read_text(), re.MULTILINE)
     found: dict[str, int] = {}
     for name in names:
-        try:
+        with suppress(PackageNotFoundError):  # a package of another platform
             files = distribution(name).files or []
-        except ModuleNotFoundError:
-            # A package of another platform.
-            continue
-        paths = [Path(str(file.locate())) for file in files if file.suffix != ".pyc"]
-        found[name] = sum(path.stat().st_size for path in paths if path.is_file())
+            paths = [Path(str(file.locate())) for file in files if file.suffix != ".pyc"]
+            found[name] = sum(path.stat().st_size for path in paths if path.is_file())
     return found
 
 
@@ -63,14 +59,14 @@ async def until(http: httpx2.AsyncClient, url: str, start: float) -> float:
 
 
 async def test_size_and_start_of_the_container(tmp_path: Path) -> None:
-    sizes = installed_bytes()
-    print(f"\ninstalled by the lock, without bytecode: {sum(sizes.values()) / 1e6:.0f} MB")
-    for name, size in sorted(sizes.items(), key=lambda each: -each[1])[:8]:
-        print(f"  {name:<24} {size / 1e6:5.1f} MB")
     with company_image(tmp_path / "elsewhere") as image:
-        package = image.root / "opt" / "gofer"
+        sizes = installed_bytes(image)
+        print(f"\ninstalled by the lock, without bytecode: {len(sizes)} packages, {sum(sizes.values()) / 1e6:.0f} MB")
+        for name, size in sorted(sizes.items(), key=lambda each: -each[1])[:6]:
+            print(f"  {name:<24} {size / 1e6:5.1f} MB")
+        (package,) = image.root.glob("opt/gofer/lib/python*/site-packages/gofer")
         own = sum(path.stat().st_size for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc")
-        print(f"gofer itself, with its environment: {own / 1e6:.0f} MB")
+        print(f"Gofer itself, with its guides: {own / 1e6:.0f} MB")
         async with operator_folder(tmp_path / "operated") as made:
             rounds = [await measured(image, made) for _ in range(ROUNDS)]
     for number, what in enumerate(("first healthy answer", "ready", "answer to a mention")):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+from gofer.app.new_repository.writing import PARTS_TO_BEGIN_WITH
 from support.app.installed import environment, wheel
 from support.app.serve_process import OperatorFolder, Running, free_port
 
@@ -153,17 +154,18 @@ def secrets(made: OperatorFolder, **values: str) -> dict[str, str]:
 def _build(root: Path, repository: Path, built: Path) -> Image:
     """Make the tree of an image: what its instructions copy and install.
 
-    The packages are those of the environment that runs the tests, because no registry may be asked.
+    The packages are those of the environment that runs the tests, because no registry may be asked, and of these only
+    the ones that the lock of a new repository has.
     """
     made = Image(root, repository, free_port())
     python = sys.executable
     if os.geteuid() == 0:
         python = str(_interpreter(root / "usr"))
     root.chmod(0o755)
-    programs = environment(root / "opt" / "gofer", built, interpreter=python)
-    # pip compiles what it installs, and uv does not.
-    compiling = [str(programs / "python"), "-m", "compileall", "-q", str(root / "opt" / "gofer" / "lib")]
-    subprocess.run(compiling, env=made.variables(), check=True)
+    programs = environment(root / "opt" / "gofer", built, PARTS_TO_BEGIN_WITH, python)
+    # pip compiles what it installs, and uv does not. Both leave out modules for Python 2, such as `olefile2`.
+    compiling = [str(programs / "python"), "-m", "compileall", "-q", "-j", "0", str(root / "opt" / "gofer" / "lib")]
+    subprocess.run(compiling, env=made.variables(), check=False, capture_output=True)
     ignored = (repository / ".dockerignore").read_text().splitlines()
     shutil.copytree(repository, root / "app", ignore=lambda folder, names: set(_ignored(names, ignored)))
     for name in ("app", "opt"):

@@ -103,6 +103,21 @@ def test_slack_manifest_with_sign_in_has_a_redirect_url_and_the_openid_scope(
     assert "--sign-in needs --url" in capsys.readouterr().err
 
 
+def test_slack_manifest_with_sign_in_and_socket_mode_posts_nowhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    words = ["manifest", "--socket", "--url", "https://gofer.example.com/", "--json"]
+    assert main([*words, "--sign-in"]) == 0
+    app = json.loads(capsys.readouterr().out)
+    read_manifest(app)
+    assert app["oauth_config"]["redirect_urls"] == ["https://gofer.example.com/sign-in/callback"]
+    assert app["settings"]["socket_mode_enabled"] is True
+    assert "request_url" not in str(app["settings"])
+    assert main(words) == 2
+    assert "--socket for your own machine, or --url" in capsys.readouterr().err
+
+
 def asking(**keys: object) -> Workflow:
     return Workflow.model_validate({"description": "d", "owner": "#o", "when": ["slack.mention"], **keys})
 
