@@ -41,7 +41,18 @@ pytestmark = pytest.mark.anyio
 LEADS, PARTNER, SECRET = "C0LEADS00", "712020:people", "PAY-18"
 SHORTEST = 6
 """The shortest name searched for: shorter ones, such as the number of an issue, are found everywhere."""
-WORDS = {"created", "opened", "comment", "closed", "schedule", "webhook", "pull_request", "weekly-digest", "new-hire"}
+WORDS = {
+    "created",
+    "opened",
+    "comment",
+    "closed",
+    "schedule",
+    "webhook",
+    "pull_request",
+    "weekly-digest",
+    "weekly-report",
+    "new-hire",
+}
 """Parts of identities that name a kind of event or a word of a workflow file."""
 MOMENT = re.compile("1[0-9]{12}")
 """Unix milliseconds, which any row may have."""
@@ -99,7 +110,7 @@ def _on_aws(cloud: MotoCloud) -> Iterator[tuple[str, bytes]]:
 def names_of(event: Event) -> set[str]:
     """Return the names of places and people in an event."""
     said = {*event.identity, event.conversation, event.conversation.rpartition(":")[0], event.actor.id}
-    said |= {value for name, value in event.place.items() if name not in ("url", "hook")}
+    said |= {value for name, value in event.place.items() if name not in ("url", "hook", "workflow")}
     said |= {event.digest}
     return {name for name in said - WORDS if len(name) >= SHORTEST and not MOMENT.fullmatch(name)}
 
@@ -204,7 +215,15 @@ async def test_stored_rows_and_messages_name_no_place_and_no_person(
         await everything_happens(made)
         runs = await accepted(made)
         events = [claim.event for claim in runs.values()]
-        assert {event.source for event in events} == {"slack", "jira", "notion", "github", "webhook", "schedule"}
+        assert {event.source for event in events} == {
+            "slack",
+            "jira",
+            "notion",
+            "github",
+            "webhook",
+            "schedule",
+            "runs",
+        }
         state, embedded = made.embedded.state, made.embedded
         kept = Kept(state.store, state.blobs, state.queue, folder=tmp_path / "state")
         if kind == "aws":
