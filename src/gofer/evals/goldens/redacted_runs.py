@@ -158,7 +158,9 @@ def _redacted_contents(turn: GoldenRun, redaction: Redaction) -> GoldenRun:
     return GoldenRun(
         turn.run,
         {run: lines(journal) for run, journal in turn.journals.items()},
-        {run: as_object(redaction.value(bundle, keys=False)) for run, bundle in turn.bundles.items()},
+        # Prompts, skills and tools are in the repository as they are. Changed words would make another prompt, about
+        # which no recorded answer says anything.
+        dict(turn.bundles),
         {name: _body(content, media.get(name, ""), redaction) for name, content in turn.bodies.items()},
         {run: lines(journal) for run, journal in turn.earlier.items()},
     )

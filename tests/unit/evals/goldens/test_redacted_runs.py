@@ -71,6 +71,14 @@ def test_word_that_names_a_tool_or_a_field_is_refused(word: str) -> None:
         redacted(turns, b"salt", [word])
 
 
+def test_prompts_stay_as_the_repository_has_them() -> None:
+    (turn, *_) = read_golden(SHIPPED / "ticket-from-a-reaction.yaml").turns
+    before = str(turn.bundles[turn.run]["system"])
+    assert "colleague" in before
+    after = redacted([turn], b"salt", ["colleague"]).turns[0]
+    assert after.bundles[after.run]["system"] == before
+
+
 def test_redacted_case_can_be_redacted_again() -> None:
     turns = read_golden(SHIPPED / "ticket-from-a-reaction.yaml").turns
     again = redacted(turns, b"other salt").turns
