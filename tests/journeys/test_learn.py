@@ -1,0 +1,53 @@
+"""The eight steps of docs/learn.md, typed as they are written."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from support.app.company import ROOT
+
+GUIDE = ROOT / "docs" / "learn.md"
+FENCE = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(r"\b[0-9a-f]{24}\b")
+CHANGED_PROMPT = re.compile(r"^gofer replay \S+ --prompt .*$", re.MULTILINE)
+"""The command whose exit code 3 the page names."""
+
+
+def typed(folder: Path, commands: str) -> str:
+    """Return all that commands print in a shell. Each has to succeed, or to end with the exit code on the page."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+    script = CHANGED_PROMPT.sub(lambda found: f"{found[0]} || [ $? = 3 ]", commands)
+    done = subprocess.run(
+        ["bash", "-ec", script],
+        check=False,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stdout}"
+    return done.stdout
+
+
+def test_eight_steps_print_as_the_page_says(tmp_path: Path) -> None:
+    (first, *rest) = FENCE.findall(GUIDE.read_text())
+    typed(tmp_path, first[1])
+    folder = tmp_path / "acme"
+    run = ""
+    shown = ""
+    for kind, text in rest:
+        if kind == "text":
+            assert text.strip() in shown.replace(run[:8], "RUN"), shown
+            continue
+        shown = typed(folder, text.replace("RUN", run))
+        run = run or RUN.findall(shown)[-1]
+    assert "No mistakes." in shown
+    # The script replaced the model.
+    assert "chat" not in typed(folder, f"gofer trace {RUN.findall(shown)[-1]}")
