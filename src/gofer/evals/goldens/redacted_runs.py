@@ -24,6 +24,8 @@ _FIXED = frozenset(
     {"kind", "status", "effect", "tool", "code", "prefix_sha256", "media_type", "finish_reason", "workflow"}
 )
 """Fields of entries that never hold words of people."""
+_OWN_TEXTS = frozenset({"system", "body", "description"})
+"""The keys of a bundle with texts that the company wrote: prompts, skills, and what tools and skills are for."""
 _IDENTIFYING_FIELDS = ("tool", "file", "skill", "workflow", "subagent")
 """Fields of entries with names that the engine looks up."""
 SHORT = 8
@@ -158,12 +160,34 @@ def _redacted_contents(turn: GoldenRun, redaction: Redaction) -> GoldenRun:
     return GoldenRun(
         turn.run,
         {run: lines(journal) for run, journal in turn.journals.items()},
-        # Prompts, skills and tools are in the repository as they are. Changed words would make another prompt, about
-        # which no recorded answer says anything.
-        dict(turn.bundles),
+        {run: _redacted_bundle(bundle, redaction) for run, bundle in turn.bundles.items()},
         {name: _body(content, media.get(name, ""), redaction) for name, content in turn.bodies.items()},
         {run: lines(journal) for run, journal in turn.earlier.items()},
     )
+
+
+def _redacted_bundle(bundle: Mapping[str, object], redaction: Redaction) -> Mapping[str, object]:
+    """Return a bundle with the prompts, skills and descriptions as the repository has them.
+
+    Changed words would make another prompt, about which no recorded answer says anything.
+    """
+    return as_object(_with_own_texts(bundle, redaction.value(bundle, keys=False)))
+
+
+def _with_own_texts(before: object, after: object) -> object:
+    if isinstance(after, dict):
+        earlier = as_object(before)
+        return {key: _own_text(key, earlier.get(key), value) for key, value in as_object(cast(object, after)).items()}
+    if isinstance(after, list):
+        pairs = zip(as_list(before), as_list(cast(object, after)), strict=True)
+        return [_with_own_texts(one, other) for one, other in pairs]
+    return after
+
+
+def _own_text(key: str, before: object, after: object) -> object:
+    if key in _OWN_TEXTS and isinstance(before, str):
+        return before
+    return _with_own_texts(before, after)
 
 
 def _owners(turn: GoldenRun) -> Mapping[str, str]:

@@ -71,7 +71,7 @@ def test_word_that_names_a_tool_or_a_field_is_refused(word: str) -> None:
         redacted(turns, b"salt", [word])
 
 
-def test_prompts_stay_as_the_repository_has_them() -> None:
+def test_prompts_stay_as_in_the_repository() -> None:
     (turn, *_) = read_golden(SHIPPED / "ticket-from-a-reaction.yaml").turns
     before = str(turn.bundles[turn.run]["system"])
     assert "colleague" in before
