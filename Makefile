@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package wheel sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -103,6 +103,9 @@ package: .venv/.runtime ## package the functions of template.yaml for Lambda; AR
 
 wheel: .venv/.dev ## build the wheel of Gofer into dist/
 	@$(RUN) hatchling build -t wheel -d dist
+
+dist: .venv/.dev ## build the wheel and the source distribution of Gofer into dist/
+	@$(RUN) hatchling build -d dist
 
 sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
 

@@ -23,6 +23,7 @@ PERMISSIONS = {
     ("evals", "play"): {"actions": "read", "contents": "read"},
     ("evals", "comment"): {"pull-requests": "write"},
     ("suggest", "propose"): {"contents": "write", "pull-requests": "write"},
+    ("release", "publish"): {"contents": "write", "id-token": "write"},
 }
 """The permissions of jobs that need others than to read the repository or to get an identity token."""
 SUGGEST = ROOT / ".github" / "workflows" / "suggest.yml"
