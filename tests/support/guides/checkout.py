@@ -56,7 +56,7 @@ class Terminal:
             )
         if commands.endswith("&\n"):
             self.left_running.append(shell.pid)
-        return shell.wait(60)
+        return shell.wait(240)
 
     def follow(self, guide: str) -> None:
         """Follow a guide literally: write its files, make its edits, type its commands and compare their output."""
