@@ -182,7 +182,7 @@ DAMAGE: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
 NEWER: dict[str, tuple[Callable[[Seal, Frames], Frames], str]] = {
     "a newer format": (
         of_a_newer_format,
-        "was written by a newer version of Gofer (format 3, and this version reads format 2)",
+        "was written by a newer version of Gofer (format 4, and this version reads format 3)",
     ),
     "an entry of an unknown kind": (
         with_an_unknown_entry,

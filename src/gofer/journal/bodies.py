@@ -1,7 +1,8 @@
 """The bodies of a run: values that are too large for a frame.
 
 A field above 16 KB is stored as a blob before its frame is written. Then the largest other fields follow until the
-frame is below 128 KB. Bodies are sealed and named by the hash of their ciphertext. Readers restore them, so code above
+frame is below 128 KB. Spilled fields are compressed; files are stored as they came, because most documents and pictures
+are compressed already. Bodies are sealed and named by the hash of their ciphertext. Readers restore them, so code above
 the journal never sees bodies.
 """
 
@@ -9,7 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from gofer.journal.blob_store import Bodies, blob_key
-from gofer.journal.frames import Body, Frame
+from gofer.journal.compression import compress, decompress
+from gofer.journal.frames import UNCOMPRESSED, Body, Frame
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
@@ -41,7 +43,7 @@ async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, t
     for i, field, value in _largest_first(entries):
         if len(value) <= INLINE_LIMIT and size <= FRAME_LIMIT - _OVERHEAD - 120 * len(bodies):
             break
-        bodies.append(Body(i, field, await _store(blobs, seal, _PLACE, value)))
+        bodies.append(Body(i, field, await _store(blobs, seal, _PLACE, compress(value))))
         del kept[i][field]
         size -= len(value)
     return kept, tuple(bodies)
@@ -74,8 +76,10 @@ async def restore(blobs: Bodies, frame: Frame, seal: Seal) -> Objects:
     for body in frame.bodies:
         raw = seal.open(_PLACE, await blobs.get(f"{seal.run}/{body.sha256}"))
         try:
+            if frame.format != UNCOMPRESSED:
+                raw = decompress(raw)
             entries[body.i][body.field] = json.loads(raw)
-        except (ValueError, IndexError) as error:
+        except (Corrupt, ValueError, IndexError) as error:
             raise Corrupt("A body does not fit its place; restore the run from a backup.") from error
     return entries
 

@@ -18,8 +18,8 @@ from gofer.values.errors import Cause
 from gofer.values.events import Event
 from gofer.values.messages import Media, ProviderError, ToolAsk, Usage
 
-FORMAT = 2
-"""The version of frames and entries; a reader refuses every other version."""
+FORMAT = 3
+"""The version of frames and entries that is written. Readers know version 2 too, which is the same uncompressed."""
 
 
 Effect = Literal["read", "keyed", "lookup", "blind"]

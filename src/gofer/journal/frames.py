@@ -1,8 +1,8 @@
 """The frames of a journal, and the chain of hashes between them.
 
-A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when fields were spilled, sealed for its
-position. Before the sealed part come two plain fields: the format, and `prev_hash`, the hash of the stored bytes of the
-frame before. A reader without the key can thus detect changed, lost or reordered frames.
+A frame is `{at, owner, nonce, entries}` in canonical JSON, plus `bodies` when fields were spilled, compressed and then
+sealed for its position. Before the sealed part come two plain fields: the format, and `prev_hash`, the hash of the
+stored bytes of the frame before. A reader without the key can thus detect changed, lost or reordered frames.
 """
 
 import hashlib
@@ -11,13 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from gofer.journal.compression import compress, decompress
 from gofer.journal.entries import FORMAT
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, EarlierVersion, OtherVersion
 
 FORM = bytes([FORMAT])
-"""The first byte of every stored frame."""
+"""The first byte of every frame that is written."""
+UNCOMPRESSED = 2
+"""The format before the present one, which is read too: its frames and bodies are not compressed."""
+_READABLE = (FORM, bytes([UNCOMPRESSED]))
 GENESIS = bytes(32)
 """The `prev_hash` of frame 1."""
 _HEADER = len(FORM) + len(GENESIS)
@@ -45,6 +49,8 @@ class Frame:
     prev_hash: bytes
     entries: Sequence[Mapping[str, object]]
     bodies: Sequence[Body] = ()
+    format: int = FORMAT
+    """The format in which the frame and its bodies are stored."""
 
 
 def frame_bytes(frame: Frame, seal: Seal) -> bytes:
@@ -58,7 +64,7 @@ def frame_bytes(frame: Frame, seal: Seal) -> bytes:
     if frame.bodies:
         value["bodies"] = [[body.i, body.field, body.sha256] for body in frame.bodies]
     header = FORM + frame.prev_hash
-    return header + seal.close(f"frame {frame.n}", encode(value), header)
+    return header + seal.close(f"frame {frame.n}", compress(encode(value)), header)
 
 
 def frame_hash(stored: bytes) -> bytes:
@@ -70,7 +76,7 @@ def check_chain(run: str, stored: Sequence[bytes]) -> None:
     """Check without a key that each frame follows the one before. Raises Corrupt naming the first that does not."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
-        if not raw.startswith(FORM):
+        if not raw.startswith(_READABLE):
             raise _unreadable_form(run, n)
         _check_link(run, n, raw, previous)
         previous = frame_hash(raw)
@@ -88,7 +94,7 @@ def opened(stored: Sequence[bytes], seal: Seal) -> Iterator[Frame]:
     """Yield the frames of a run up to the first damaged one, for which this raises as `open_chain` does."""
     previous = GENESIS
     for n, raw in enumerate(stored, start=1):
-        if not raw.startswith(FORM):
+        if not raw.startswith(_READABLE):
             raise _other_form(n, raw, seal)
         _check_link(seal.run, n, raw, previous)
         # Opened before the next link is checked, so that the error names the changed frame and not the next one.
@@ -125,9 +131,11 @@ def open_alone(n: int, raw: bytes, seal: Seal) -> Frame:
     header = raw[:_HEADER]
     plain = seal.open(f"frame {n}", raw[_HEADER:], header)
     try:
+        if header[0] != UNCOMPRESSED:
+            plain = decompress(plain)
         value = cast(dict[str, object], json.loads(plain))
         bodies = cast(list[tuple[int, str, str]], value.pop("bodies", []))
-        frame = {"n": n, "prev_hash": header[len(FORM) :], **value, "bodies": [Body(*body) for body in bodies]}
-        return Frame(**frame)  # pyright: ignore[reportArgumentType]
-    except (ValueError, TypeError, AttributeError) as error:
+        place = {"n": n, "prev_hash": header[len(FORM) :], "format": header[0]}
+        return Frame(**value, **place, bodies=[Body(*body) for body in bodies])  # pyright: ignore[reportArgumentType]
+    except (Corrupt, ValueError, TypeError, AttributeError) as error:
         raise Corrupt(f"Run {seal.run} is damaged at frame {n}: it is not a frame this Gofer can read.") from error

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from gofer.journal.blob_store import blob_key
 from gofer.journal.bodies import FRAME_LIMIT, INLINE_LIMIT, restore, spill
-from gofer.journal.frames import GENESIS, Body, Frame, frame_bytes
+from gofer.journal.compression import compress, decompress
+from gofer.journal.frames import GENESIS, UNCOMPRESSED, Body, Frame, frame_bytes
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.values.canonical_json import encode
@@ -28,7 +29,17 @@ async def test_value_above_the_inline_limit_is_stored_sealed_as_a_body() -> None
     assert kept == [{"kind": "a", "call": "1.0"}]
     stored = await blobs.get(f"r/{bodies[0].sha256}")
     assert encode(large)[:100] not in stored
-    assert SEAL.open("body", stored) == encode(large)
+    assert decompress(SEAL.open("body", stored)) == encode(large)
+
+
+async def test_body_of_a_frame_of_format_2_is_read_uncompressed() -> None:
+    blobs = MemoryBlobs()
+    raw = SEAL.close("body", encode("value"))
+    key = blob_key("r", raw)
+    await blobs.put(key, raw)
+    place = Body(0, "text", key.removeprefix("r/"))
+    frame = Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [place], format=UNCOMPRESSED)
+    assert await restore(blobs, frame, SEAL) == [{"kind": "a", "text": "value"}]
 
 
 @given(SIZES)
@@ -43,7 +54,7 @@ async def test_journal_frame_fits_the_limit_and_restores_every_value(sizes: list
 
 async def test_body_that_does_not_fit_the_frame_is_reported_corrupt() -> None:
     blobs = MemoryBlobs()
-    raw = SEAL.close("body", encode("value"))
+    raw = SEAL.close("body", compress(encode("value")))
     key = blob_key("r", raw)
     await blobs.put(key, raw)
     frame = Frame(4, 1, "o", "n", GENESIS, [{"kind": "a"}], [Body(7, "text", key.removeprefix("r/"))])

@@ -2,7 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.journal.frames import FORM, GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain
+from gofer.journal.frames import (
+    FORM,
+    GENESIS,
+    UNCOMPRESSED,
+    Body,
+    Frame,
+    check_chain,
+    frame_bytes,
+    frame_hash,
+    open_chain,
+)
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.values.errors import Corrupt, OtherVersion
 
@@ -112,6 +122,17 @@ def test_sealed_bytes_that_are_no_frame_are_reported_corrupt() -> None:
             open_chain([header + SEAL.close("frame 1", plain, header)], SEAL)
 
 
+def test_frame_of_format_2_is_read_uncompressed() -> None:
+    frames = open_chain([of_format(UNCOMPRESSED)], SEAL)
+    assert [(frame.format, frame.owner, frame.entries) for frame in frames] == [(UNCOMPRESSED, "me", [])]
+
+
+def test_frame_of_repeated_words_is_stored_smaller_than_its_entries() -> None:
+    text = "the release waits for the review of the release notes; " * 40
+    frame = Frame(1, 1, "me", "n", GENESIS, [{"kind": "message.received", "text": text}])
+    assert len(frame_bytes(frame, SEAL)) < len(text) / 5
+
+
 def of_format(form: int) -> bytes:
     header = bytes([form]) + GENESIS
     return header + SEAL.close("frame 1", b'{"at":1,"entries":[],"nonce":"n","owner":"me"}', header)
@@ -120,8 +141,8 @@ def of_format(form: int) -> bytes:
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        (1, "Run r was written by an earlier version of Gofer (format 1, and this version reads format 2); finish it "),
-        (3, "Run r was written by a newer version of Gofer (format 3, and this version reads format 2); update Gofer."),
+        (1, "Run r was written by an earlier version of Gofer (format 1, and this version reads format 3); finish it "),
+        (4, "Run r was written by a newer version of Gofer (format 4, and this version reads format 3); update Gofer."),
     ],
 )
 def test_frame_of_another_format_is_refused_with_advice(form: int, message: str) -> None:

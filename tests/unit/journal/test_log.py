@@ -5,12 +5,13 @@ import pytest
 
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
-from gofer.journal.entries import MessageReceived, RunAccepted, RunFinished, RunOwned
-from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash
+from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
+from gofer.journal.frames import GENESIS, UNCOMPRESSED, Frame, frame_bytes, frame_hash
 from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
+from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, Fenced, Gone, OtherVersion, TemporaryError
 from support.stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
@@ -93,6 +94,20 @@ async def test_journal_restores_large_values_stored_outside_the_frame() -> None:
     await journal.commit()
     assert (await read_journal("run1", store, blobs))[-1].entry == MessageReceived(text)
     assert len((await store.frames("run1"))[-1]) < 1_000
+
+
+async def test_journal_of_format_2_is_continued_in_the_present_format() -> None:
+    store, blobs = memory_stores()
+    header = bytes([UNCOMPRESSED]) + GENESIS
+    plain = encode({"at": 1, "owner": "o", "nonce": "n", "entries": [to_json(RunAccepted(mention(), "answer-here"))]})
+    sealed = header + Seal("run1", KEY).close("frame 1", plain, header)
+    await store.claim("run1", sealed, KEY)
+    journal, before = await open_journal("run1", store, blobs, Pen("me", make_outside()))
+    journal.add(RunOwned())
+    await journal.commit()
+    stored = await store.frames("run1")
+    assert [raw[0] for raw in stored] == [UNCOMPRESSED, FORMAT]
+    assert [item.address for item in await read_journal("run1", store, blobs)] == [before[0].address, "2.0"]
 
 
 async def test_journal_body_is_stored_before_the_frame_that_names_the_body() -> None:

@@ -68,7 +68,7 @@ def frame_of_a_newer_version(first: bytes, seal: Seal) -> bytes:
 
 
 def frame_of_an_earlier_format(first: bytes, seal: Seal) -> bytes:
-    header = bytes([FORMAT - 1]) + frame_hash(first)
+    header = bytes([FORMAT - 2]) + frame_hash(first)
     return header + seal.close("frame 2", b"{}", header)
 
 
@@ -83,7 +83,7 @@ async def test_run_of_an_earlier_format_needs_attention_and_the_next_run_is_answ
         pass
     head = await made.store.head("run1")
     assert head is not None
-    told = "Run run1 was written by an earlier version of Gofer (format 1, and this version reads format 2)"
+    told = "Run run1 was written by an earlier version of Gofer (format 1, and this version reads format 3)"
     assert (head.status, head.reason) == ("needs_attention", f"{told}; finish it with that version.")
     assert await made.store.frames("run1") == frames
     assert await made.status("run2") == "done"
