@@ -24,6 +24,10 @@ T = TypeVar("T")
 VERSION = 8
 """The format of the tables; files of another format are refused."""
 
+PAGE_BYTES = 1024
+"""The page size of a new file. Each table and index takes a page at least, and most commits change a few short rows, so
+small pages keep a small file small and the log short. An existing file keeps its size."""
+
 _ADDED = (("heads", "facts", "TEXT NOT NULL DEFAULT ''"),)
 """Table, name and type of columns that files of this format may lack, because an earlier version wrote them."""
 
@@ -208,7 +212,8 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
         connection.close()
         raise OtherVersion(_other_version(path, version))
     connection.executescript(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
+        f"PRAGMA page_size={PAGE_BYTES}; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "PRAGMA busy_timeout=5000; PRAGMA secure_delete=ON;"
         # Temporary tables and sorters stay in memory, so no content reaches a temporary file.
         "PRAGMA temp_store=MEMORY;"
     )

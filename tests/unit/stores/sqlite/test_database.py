@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite import journal, queue, schedule_marks
+from gofer.stores.sqlite.database import VERSION, Database
 from gofer.values.errors import Corrupt, TemporaryError
 
 pytestmark = pytest.mark.anyio
@@ -56,6 +57,21 @@ async def test_database_uses_wal_with_full_sync_and_secure_delete(path: Path) ->
     ]
     assert read == ["wal", 2, 1]
     database.close()
+
+
+async def test_existing_database_keeps_its_page_size(path: Path) -> None:
+    earlier = sqlite3.connect(path)
+    earlier.executescript(f"PRAGMA page_size=4096; {SCHEMA} PRAGMA user_version={VERSION};")
+    earlier.close()
+    database = Database(path, SCHEMA)
+    assert await database.run(add("one")) == 1
+    assert await database.run(lambda connection: connection.execute("PRAGMA page_size").fetchone()[0]) == 4096
+    database.close()
+
+
+async def test_database_of_a_new_installation_takes_less_than_40_kilobytes(tmp_path: Path) -> None:
+    Database(tmp_path / "gofer.db", journal.SCHEMA + queue.SCHEMA + schedule_marks.SCHEMA).close()
+    assert (tmp_path / "gofer.db").stat().st_size < 40_000
 
 
 async def test_concurrent_database_jobs_share_commits(path: Path) -> None:
