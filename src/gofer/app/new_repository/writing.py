@@ -11,6 +11,7 @@ from textwrap import indent
 from urllib.parse import unquote, urlsplit
 
 from gofer.app.new_repository.contents import shipped_files
+from gofer.app.new_repository.first_run import first_run
 from gofer.app.new_repository.locking import locked
 from gofer.app.new_repository.shipped import gofer_version, shipped
 from gofer.values.canonical_json import as_object, as_text
@@ -27,7 +28,6 @@ PARTS_TO_BEGIN_WITH = ("files", "slack")
 _TEMPLATES = Path(__file__).with_name("files")
 _DEPENDENCY = re.compile(r"""["']gofer(?:\[([^\]]*)\])?\s*==""")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_PAYLOAD = re.compile(r"\bpayloads/[\w.-]+\.json\b")
 _LINKS = re.compile(r"^# prompt_links: .*$", re.MULTILINE)
 
 
@@ -105,7 +105,7 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
         "first": asked.workflows[0],
         "install": _install(wheel),
         "image_install": _image_install(wheel),
-        "try_it": _try_it(asked.workflows[0], made),
+        "try_it": first_run(shipped(), asked.workflows[0]),
     }
     for path, template in _templates():
         made[path] = _filled(template, values)
@@ -141,14 +141,6 @@ def _name(folder: Path) -> str:
 def _with_links(defaults: bytes, repository: str) -> bytes:
     links = f"prompt_links: {repository.rstrip('/').removesuffix('.git')}/blob/main/{{file}}"
     return _LINKS.sub(links, defaults.decode()).encode()
-
-
-def _try_it(workflow: str, made: Mapping[str, bytes]) -> str:
-    """Return a command that runs a workflow on the event of its first eval."""
-    evals = made.get(f"evals/{workflow}.yaml", b"").decode()
-    if payload := _PAYLOAD.search(evals):
-        return f".venv/bin/gofer run {workflow} --event evals/{payload[0]}"
-    return f".venv/bin/gofer run {workflow}"
 
 
 def _install(wheel: Path | None) -> str:
