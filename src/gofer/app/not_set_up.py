@@ -14,7 +14,10 @@ from gofer.workflows.when import Trigger
 
 
 def out_of_reach(settings: Settings, catalog: Catalog) -> Mapping[str, str]:
-    """Return the workflows that no trigger can start, each with the setting that its first trigger lacks."""
+    """Return the workflows that no trigger can start, each with the setting that its first trigger lacks.
+
+    Settings of which one is enough are joined by “or”.
+    """
     missing = {
         name: [_missing_setting(settings, trigger) for trigger in loaded.workflow.when]
         for name, loaded in sorted(catalog.workflows.items())
@@ -32,7 +35,8 @@ def _missing_setting(settings: Settings, trigger: Trigger) -> str:
     spec = BY_SOURCE.get(trigger.kind.partition(".")[0])
     if spec is None or settings.receives(spec):
         return ""
-    return spec.secret.name
+    enough = [spec.secret] if spec.listens_with is None else [spec.listens_with, spec.secret]
+    return " or ".join(setting.name for setting in enough)
 
 
 def closed_endpoints(reach: Callable[[Endpoint], Model], catalog: Catalog) -> list[str]:

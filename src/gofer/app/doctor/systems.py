@@ -157,4 +157,4 @@ def _clock(ahead: Sequence[float]) -> Iterator[Finding]:
 def _triggers(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
     """Yield the workflows that nothing can start."""
     for name, setting in out_of_reach(settings, catalog).items():
-        yield Finding(name, "off", f"nothing can start this workflow, because {setting} is not set", f"Set {setting}.")
+        yield Finding(name, "off", f"nothing can start this workflow without {setting}", f"Set {setting}.")
