@@ -99,7 +99,7 @@ bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
 
 package: .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
-	$(BIN)/python deploy/package.py build/functions --uv $(UV) $(ARGS)
+	$(BIN)/gofer package build/functions --uv $(UV) $(ARGS)
 
 wheel: .venv/.dev ## build the wheel of Gofer into dist/
 	@$(RUN) hatchling build -t wheel -d dist
@@ -113,7 +113,7 @@ runtime: .venv/.runtime
 
 # `sam build` calls this target, such as make build-SlackFunction, with the output folder in ARTIFACTS_DIR.
 build-%: .venv/.runtime
-	$(BIN)/python deploy/package.py "$(ARTIFACTS_DIR)" $* --uv $(UV)
+	$(BIN)/gofer package "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
 lock: .venv/.dev ## resolve all dependencies again and write the lock files
 	$(UV) pip compile -q pyproject.toml --extra all --group dev $(LOCK) -o locks/dev.lock

@@ -12,24 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from gofer.app.packaging.archive import files, size, zipped
+from gofer.app.packaging.bytecode import compile_all
+from gofer.app.packaging.packages import KINDS, OWN, copy_own, handler_of
+from gofer.app.packaging.packages import package as make_package
 from gofer.sources.workflow_files import load_catalog
+from gofer.values.errors import ConfigError
 from gofer.workflows.published import read_compiled
-from support.aws.function_packages import PACKAGE, borrow_bytecode, linked, program
+from support.aws.function_packages import STAGE, borrow_bytecode, linked
 from support.aws.template import ROOT
 from support.code.syntax import imports
 
-STAGE = {
-    "GOFER_STAGE": "test",
-    "GOFER_PARAMETERS": "/gofer/test/",
-    "GOFER_TABLE": "table",
-    "GOFER_KEYS_TABLE": "keys",
-    "GOFER_BUCKET": "bucket",
-    "GOFER_QUEUE_URL": "http://127.0.0.1:9/queue",
-    "GOFER_DEAD_LETTER_URL": "http://127.0.0.1:9/dead",
-    "AWS_REGION": "eu-central-1",
-    "AWS_ACCESS_KEY_ID": "nobody",
-    "AWS_SECRET_ACCESS_KEY": "nothing",
-}
 HEAVY = {"boto3", "openai", "pydantic", "yaml", "httpx2", "starlette", "lxml", "PIL", "jsonschema", "slack_bolt", "mcp"}
 
 
@@ -41,7 +34,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def made(handler: str) -> Path:
         target = tmp_path_factory.mktemp("packages") / handler
         # Compiling takes longer than all other steps, so it is done once.
-        PACKAGE.package(handler, target, uv="", bytecode=handler == "slack", take=linked)
+        make_package(handler, target, ROOT, "", bytecode=handler == "slack", take=linked)
         if handler != "slack":
             borrow_bytecode(target)
         return target
@@ -120,16 +113,15 @@ def test_package_holds_the_compiled_workflows(packaged: tuple[str, Path]) -> Non
 
 
 def test_company_tools_are_packaged_with_the_worker_only(tmp_path: Path) -> None:
-    made = program()
-    made.ROOT = tmp_path / "company"
-    made.ROOT.mkdir()
-    for name in ("src", "handlers", "agents", "subagents", "skills", "coordinators", "pyproject.toml"):
-        (made.ROOT / name).symlink_to(ROOT / name)
-    (made.ROOT / "tools").mkdir()
-    (made.ROOT / "tools" / "oncall.py").write_text('"""On call."""\n')
+    company = tmp_path / "company"
+    company.mkdir()
+    for name in ("handlers", "agents", "subagents", "skills", "coordinators"):
+        (company / name).symlink_to(ROOT / name)
+    (company / "tools").mkdir()
+    (company / "tools" / "oncall.py").write_text('"""On call."""\n')
     for handler in ("worker", "slack", "dashboard"):
         (tmp_path / handler).mkdir()
-        made._copy_own(handler, made.KINDS[handler], tmp_path / handler)
+        copy_own(handler, tmp_path / handler, company)
         assert (tmp_path / handler / "tools" / "oncall.py").exists() == (handler == "worker")
 
 
@@ -137,7 +129,7 @@ def test_receiver_package_is_small_and_has_no_heavy_library(packaged: tuple[str,
     handler, folder = packaged
     found = HEAVY & {path.name for path in folder.iterdir()}
     assert found == set() or handler not in ("slack", "webhook")
-    assert PACKAGE.size(folder) < (40_000_000 if handler in ("slack", "webhook") else 200_000_000)
+    assert size(folder) < (40_000_000 if handler in ("slack", "webhook") else 200_000_000)
 
 
 COMPUTING = """
@@ -166,7 +158,7 @@ def test_packaged_program_stays_executable_in_the_archive(tmp_path: Path) -> Non
     for name, mode in (("monty", 0o755), ("notes", 0o644)):
         (tmp_path / "package" / "bin" / name).write_text("")
         (tmp_path / "package" / "bin" / name).chmod(mode)
-    with zipfile.ZipFile(PACKAGE.zipped(tmp_path / "package")) as archive:
+    with zipfile.ZipFile(zipped(tmp_path / "package")) as archive:
         modes = {one.filename: oct(one.external_attr >> 16) for one in archive.infolist()}
     assert modes == {"bin/monty": "0o100755", "bin/notes": "0o100644"}
 
@@ -189,22 +181,34 @@ def test_packaging_downloads_only_libraries_missing_in_the_cache(
     uv.chmod(0o755)
     if cached:
         (tmp_path / "cache").touch()
-    PACKAGE.package("slack", tmp_path / "slack", uv=str(uv), bytecode=False)
+    make_package("slack", tmp_path / "slack", ROOT, str(uv), bytecode=False)
     asked = said.read_text().splitlines()
     assert ["--offline" in words for words in asked] == ([True] if cached else [True, False])
     assert all("--require-hashes" in words and "--only-binary :all:" in words for words in asked)
     assert capfd.readouterr().err == ""
     assert not list((tmp_path / "slack").rglob("*.pyc"))
     others = {"gofer", "handlers", "compiled.json"}
-    brought = {path.relative_to(tmp_path / "slack").as_posix() for path in PACKAGE.files(tmp_path / "slack")}
+    brought = {path.relative_to(tmp_path / "slack").as_posix() for path in files(tmp_path / "slack")}
     assert {path for path in brought if path.split("/")[0] not in others} == {
         *("botocore/data/endpoints.json", "library.py")
     }
 
 
+@pytest.mark.parametrize(
+    ("folder", "lacks"),
+    [(Path("nowhere"), "There is no folder nowhere/handlers"), (ROOT, "The program no-such-uv is not here")],
+)
+def test_packaging_names_missing_parts_before_anything_is_changed(tmp_path: Path, folder: Path, lacks: str) -> None:
+    (tmp_path / "slack").mkdir()
+    (tmp_path / "slack" / "earlier").touch()
+    with pytest.raises(ConfigError, match=lacks):
+        make_package("slack", tmp_path / "slack", folder, "no-such-uv")
+    assert (tmp_path / "slack" / "earlier").exists()
+
+
 def test_package_of_an_unknown_function_is_refused() -> None:
-    with pytest.raises(SystemExit, match="There is no handler for OtherFunction"):
-        PACKAGE.handler_of("OtherFunction")
+    with pytest.raises(ConfigError, match="There is no handler for OtherFunction"):
+        handler_of("OtherFunction")
 
 
 def test_package_holds_unchecked_bytecode_of_every_module(package: Callable[[str], Path]) -> None:
@@ -222,11 +226,11 @@ def test_archive_of_equal_files_is_byte_identical(tmp_path: Path) -> None:
         (tmp_path / name / "package" / "b.py").write_text("1")
         (tmp_path / name / "package" / "a.py").write_text("2")
         os.utime(tmp_path / name / "package" / "a.py", (len(name), 1_000_000_000 if name == "one" else 1))
-    one, two = (PACKAGE.zipped(tmp_path / name / "package").read_bytes() for name in ("one", "two"))
+    one, two = (zipped(tmp_path / name / "package").read_bytes() for name in ("one", "two"))
     assert one == two
 
 
-@pytest.mark.parametrize("kind", sorted(set(PACKAGE.KINDS.values())))
+@pytest.mark.parametrize("kind", sorted(set(KINDS.values())))
 def test_packaged_libraries_are_the_tested_versions_pinned_by_hash(kind: str) -> None:
     text = (ROOT / f"locks/{kind}.lock").read_text()
     tested = set(re.findall(r"^([a-z0-9._-]+==\S+)", (ROOT / "locks/runtime.lock").read_text(), re.MULTILINE))
@@ -236,21 +240,18 @@ def test_packaged_libraries_are_the_tested_versions_pinned_by_hash(kind: str) ->
     assert "http" not in re.sub(r"httpx2?\S*|httpcore2\S*", "", text)
 
 
-def test_module_of_a_library_for_python_2_gets_no_bytecode_and_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_module_of_a_library_for_python_2_gets_no_bytecode_and_is_named(tmp_path: Path) -> None:
     library = tmp_path / "olefile"
     library.mkdir()
     (library / "olefile.py").write_text("print(1)\n")
     (library / "olefile2.py").write_text("print 1\n")
-    assert PACKAGE.compile_all(tmp_path, sys.executable) == [library / "olefile2.py"]
+    assert compile_all(tmp_path, sys.executable, OWN) == [Path("olefile/olefile2.py")]
     assert [path.name.partition(".")[0] for path in (library / "__pycache__").iterdir()] == ["olefile"]
-    assert capsys.readouterr().err == "olefile/olefile2.py is not for this Python, so it has no bytecode.\n"
 
 
 def test_own_module_that_does_not_compile_ends_the_packaging(tmp_path: Path) -> None:
     module = tmp_path / "tools" / "tracker.py"
     module.parent.mkdir()
     module.write_text("print 1\n")
-    with pytest.raises(SystemExit, match=r"tools/tracker\.py could not be compiled: correct the file"):
-        PACKAGE.compile_all(tmp_path, sys.executable)
+    with pytest.raises(ConfigError, match=r"tools/tracker\.py could not be compiled: correct the file"):
+        compile_all(tmp_path, sys.executable, OWN)

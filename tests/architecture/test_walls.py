@@ -64,6 +64,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
         "gofer.app.evals.repository",
         "gofer.app.new_repository.installing",
         "gofer.app.new_repository.upgrade",
+        "gofer.app.packaging",
         "gofer.app.suggestions.git",
         "gofer.files.child",
     ],

@@ -13,6 +13,7 @@ from gofer.app.new_repository.contents import STARTERS
 from gofer.app.new_repository.writing import Asked, write_repository
 from support.app.company import ROOT
 from support.app.installed import environment, install, wheel
+from support.aws.function_packages import STAGE
 
 GUIDE = ROOT / "docs" / "start.md"
 _RUN = re.compile(r"^run ([0-9a-f]{24}): done$", re.MULTILINE)
@@ -96,9 +97,10 @@ EARLIER = (
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an environment with an earlier version of Gofer, which shipped other texts."""
     source = tmp_path_factory.mktemp("earlier")
-    for name in ("agents", "subagents", "skills", "coordinators", "evals", "docs", "locks", "src"):
+    shipped = ("agents", "subagents", "skills", "coordinators", "evals", "docs", "locks", "handlers", "deploy")
+    for name in ("src", *shipped):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml"):
         shutil.copyfile(ROOT / name, source / name)
     for path, new, old in EARLIER:
         text = (source / path).read_text()
@@ -137,8 +139,55 @@ def test_upgrade_keeps_five_kinds_of_local_changes(earlier: Path, clone: Path, t
     assert typed(folder, "gofer upgrade", earlier) == "The files are already those of Gofer 0.1.0.\n"
 
 
-def test_workflow_of_the_pipeline_passes_the_linter(tmp_path: Path) -> None:
-    write_repository(Asked(tmp_path / "acme", STARTERS))
+ALONE = """
+import handlers.{handler}, gofer, sys
+print(gofer.__file__.startswith({folder!r}), callable(handlers.{handler}.handler))
+"""
+
+
+@pytest.mark.parametrize(("function", "handler"), [("SlackFunction", "slack"), ("WorkerFunction", "worker")])
+def test_company_packages_functions_with_the_installed_gofer(
+    clone: Path, tmp_path: Path, function: str, handler: str
+) -> None:
+    programs = clone.parent / "installed" / "bin"
+    typed(tmp_path, "gofer init acme --aws --with answer-here,welcome-channel", programs)
+    folder = tmp_path / "acme"
+    (folder / "tools" / "oncall.py").write_text('"""On call."""\n')
+    assert "part" not in typed(folder, "gofer check", programs)
+    (folder / ".venv").symlink_to(programs.parent)
+    # `sam build` calls make like this, with `--uv` instead of the libraries that are installed here.
+    made = typed(folder, f"make build-{function} ARTIFACTS_DIR=out UV='uv --here --without-bytecode'", programs)
+    assert "Error" not in made
+    package = folder / "out"
+    assert (package / "coordinators" / "welcome_channel.py").exists() == (handler == "worker")
+    assert (package / "tools" / "oncall.py").exists() == (handler == "worker")
+    assert not (package / "gofer" / "shipped").exists()
+    code = ALONE.format(handler=handler, folder=str(package))
+    done = subprocess.run(
+        [sys.executable, "-S", "-s", "-B", "-c", code],
+        check=False,
+        cwd=package,
+        env={**STAGE, "PYTHONPATH": str(package), "LAMBDA_TASK_ROOT": str(package), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("True True\n", "")
+
+
+def test_company_deploys_with_the_template_of_gofer(clone: Path, tmp_path: Path) -> None:
+    typed(tmp_path, "gofer init acme --aws", clone.parent / "installed" / "bin")
+    folder = tmp_path / "acme"
+    for path in ("template.yaml", "deploy/changes.sh", "deploy/dev.toml", "deploy/prod.toml", "deploy/github.yaml"):
+        assert (folder / path).read_bytes() == (ROOT / path).read_bytes()
+    functions = re.findall(r"Handler: handlers/(\w+)\.handler", (folder / "template.yaml").read_text())
+    assert {path.stem for path in (folder / "handlers").glob("*.py")} == {"__init__", *functions}
+    assert "gofer[aws,files,slack]==" in (folder / "pyproject.toml").read_text()
+    assert "\nboto3==" in (folder / "requirements.lock").read_text()
+
+
+@pytest.mark.parametrize("aws", [False, True])
+def test_workflows_of_the_pipeline_pass_the_linter(tmp_path: Path, *, aws: bool) -> None:
+    write_repository(Asked(tmp_path / "acme", STARTERS, aws=aws))
     zizmor = Path(sys.executable).with_name("zizmor")
     pipelines = str(tmp_path / "acme" / ".github" / "workflows")
     subprocess.run([str(zizmor), "--offline", "--no-progress", pipelines], check=True)

@@ -46,7 +46,7 @@ def assert_demo_lists_the_tracker_run(terminal: Terminal) -> None:
 
 def assert_function_is_packaged(terminal: Terminal) -> None:
     """Assert that the package of the function has its handler and its receiver."""
-    terminal.type("python deploy/package.py build TrackerFunction --here --without-bytecode\n")
+    terminal.type("gofer package build TrackerFunction --here --without-bytecode\n")
     built = terminal.folder / "build"
     assert (built / "handlers" / "tracker.py").exists()
     assert (built / "gofer" / "sources" / "tracker" / "receiver.py").exists()

@@ -11,6 +11,7 @@ from gofer.values.parts import PARTS
 _EXAMPLES = f"""examples:
   gofer init acme-gofer                                write a repository with {" and ".join(STARTERS)}
   gofer init acme-gofer --with file-ticket,review-rfc  with other shipped workflows
+  gofer init acme-gofer --aws                          with what deploys to AWS
   gofer init . --repository https://git.example.com/acme/gofer   in this folder; answers link to its prompts there
 
 Nothing is overwritten."""
@@ -33,13 +34,15 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help=f"parts of Gofer to install, of {', '.join(sorted(PARTS))} (default %(default)s)",
     )
+    parser.add_argument("--aws", action="store_true", help="with what deploys to AWS, and the part `aws` of Gofer")
     parser.add_argument("--repository", default="", metavar="URL", help="the address of the repository, for links")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write the repository, and print what to do next."""
     names = [name.strip() for name in arguments.workflows.split(",") if name.strip()]
-    asked = Asked(arguments.folder, names or STARTERS, chosen_parts(arguments.parts), arguments.repository)
+    parts = chosen_parts(f"{arguments.parts},aws" if arguments.aws else arguments.parts)
+    asked = Asked(arguments.folder, names or STARTERS, parts, arguments.repository, arguments.aws)
     made = write_repository(asked)
     lines = [f"Wrote {len(made.files)} files into {arguments.folder}: the workflows {', '.join(asked.workflows)}."]
     if arguments.folder != Path():

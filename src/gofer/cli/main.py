@@ -32,6 +32,7 @@ COMMANDS = {
     "template": "print the parts of template.yaml that a source needs on AWS",
     "check": "find every mistake in workflows, prompts, skills, scripts and tools",
     "publish": "make workflows live on AWS without a deploy, list earlier versions, roll back",
+    "package": "make the packages of the functions on AWS, as `sam build` asks for them",
     "schema": "print the JSON Schema of a workflow file, for editors",
     "explain": "explain which workflows a payload would start, without running them",
     "extract": "print the text that a model would read of a document",

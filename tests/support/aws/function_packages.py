@@ -1,15 +1,14 @@
-"""The packages of the functions as deploy/package.py makes them, from the libraries of this interpreter."""
+"""The packages of the functions as `gofer package` makes them, from the libraries of this interpreter."""
 
 import importlib.metadata
-import importlib.util
 import os
 import shutil
 import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from types import ModuleType
 
+from gofer.app.packaging.packages import KINDS, package
 from support.aws.template import ROOT
 
 LIBRARIES = Path(sysconfig.get_paths()["purelib"])
@@ -17,17 +16,19 @@ RUNTIME = ("awslambdaric", "simplejson", "snapshot-restore-py")
 """The distributions of the runtime client, which Lambda's image has and no package contains."""
 
 
-def program() -> ModuleType:
-    """Load deploy/package.py, which is outside the package."""
-    spec = importlib.util.spec_from_file_location("package", ROOT / "deploy" / "package.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PACKAGE = program()
+STAGE = {
+    "GOFER_STAGE": "test",
+    "GOFER_PARAMETERS": "/gofer/test/",
+    "GOFER_TABLE": "table",
+    "GOFER_KEYS_TABLE": "keys",
+    "GOFER_BUCKET": "bucket",
+    "GOFER_QUEUE_URL": "http://127.0.0.1:9/queue",
+    "GOFER_DEAD_LETTER_URL": "http://127.0.0.1:9/dead",
+    "AWS_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "nobody",
+    "AWS_SECRET_ACCESS_KEY": "nothing",
+}
+"""The environment variables of a function, without the rights of anybody."""
 
 
 def packages(folder: Path) -> Mapping[str, Path]:
@@ -37,7 +38,7 @@ def packages(folder: Path) -> Mapping[str, Path]:
     """
     made: dict[str, Path] = {}
     first: dict[str, str] = {}
-    for handler, kind in PACKAGE.KINDS.items():
+    for handler, kind in KINDS.items():
         made[handler] = folder / handler
         if kind in first:
             shutil.copytree(made[first[kind]], made[handler], copy_function=linked)
@@ -45,7 +46,7 @@ def packages(folder: Path) -> Mapping[str, Path]:
             shutil.copy(ROOT / "handlers" / f"{handler}.py", made[handler] / "handlers")
         else:
             first[kind] = handler
-            PACKAGE.package(handler, made[handler], uv="", bytecode=False, take=linked)
+            package(handler, made[handler], ROOT, "", bytecode=False, take=linked)
             borrow_bytecode(made[handler])
     return made
 
@@ -61,11 +62,11 @@ def linked(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def borrow_bytecode(package: Path) -> None:
+def borrow_bytecode(made: Path) -> None:
     """Copy existing bytecode into a package: compiling it again takes a minute."""
     tag = sys.implementation.cache_tag
-    for folder in {path.parent for path in package.rglob("*.py")}:
-        below = folder.relative_to(package)
+    for folder in {path.parent for path in made.rglob("*.py")}:
+        below = folder.relative_to(made)
         cache = (ROOT / "src" if below.parts[:1] == ("gofer",) else LIBRARIES) / below / "__pycache__"
         here = folder / "__pycache__"
         for compiled in cache.glob(f"*.{tag}.pyc"):

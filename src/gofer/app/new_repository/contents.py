@@ -21,6 +21,7 @@ _SHARED = (
     "subagents/subagent.schema.json",
     "evals/eval.schema.json",
 )
+_DEPLOYMENT = ("template.yaml", "deploy/*.sh", "deploy/*.toml", "deploy/*.yaml", "handlers/*.py")
 _REFERENCE = re.compile(r"\b(?:payloads|worlds|scripts|answers)/[\w.-]+\.(?:json|ya?ml)\b")
 
 
@@ -36,6 +37,12 @@ def shipped_files(folder: Path, workflows: Sequence[str]) -> Mapping[str, bytes]
         paths.update(_parts(folder, catalog, catalog.workflows[name]))
         paths.update(_evals(folder, name))
     return {path: (folder / path).read_bytes() for path in sorted(paths)}
+
+
+def aws_files(folder: Path) -> Mapping[str, bytes]:
+    """Return the files that deploy to AWS by their path, from the folder that Gofer ships."""
+    found = [path for pattern in _DEPLOYMENT for path in _relative(folder, folder.glob(pattern))]
+    return {path: (folder / path).read_bytes() for path in sorted(found)}
 
 
 def _parts(folder: Path, catalog: Catalog, loaded: Loaded) -> Iterator[str]:

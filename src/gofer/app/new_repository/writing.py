@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import indent
 from urllib.parse import unquote, urlsplit
 
-from gofer.app.new_repository.contents import shipped_files
+from gofer.app.new_repository.contents import aws_files, shipped_files
 from gofer.app.new_repository.first_run import first_run
 from gofer.app.new_repository.locking import locked
 from gofer.app.new_repository.shipped import gofer_version, shipped
@@ -26,6 +26,8 @@ LOCK = "requirements.lock"
 PARTS_TO_BEGIN_WITH = ("files", "slack")
 """The parts of Gofer in a new repository that names no others."""
 _TEMPLATES = Path(__file__).with_name("files")
+_TEMPLATES_AWS = Path(__file__).with_name("files_aws")
+_DEPLOY = "| deploy it to AWS | `make install sam`, then follow `.venv/bin/gofer docs deploy` |"
 _DEPENDENCY = re.compile(r"""["']gofer(?:\[([^\]]*)\])?\s*==""")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _LINKS = re.compile(r"^# prompt_links: .*$", re.MULTILINE)
@@ -41,6 +43,8 @@ class Asked:
     """The parts of Gofer to install, in alphabetical order."""
     repository: str = ""
     """The address of the repository, such as https://git.example.com/acme/gofer; empty if it is not known yet."""
+    aws: bool = False
+    """Whether the repository deploys to AWS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def note_facts(asked: Asked) -> None:
         "workflows": list(asked.workflows),
         "parts": list(asked.parts),
         "repository": asked.repository,
+        "aws": asked.aws,
     }
     write(asked.folder / FACTS, f"{json.dumps(facts, indent=2)}\n".encode())
 
@@ -96,6 +101,8 @@ def vendor(folder: Path, wheel: Path | None) -> None:
 def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
     """Return the content of each file of a new repository by its path. Raises ConfigError."""
     made = dict(shipped_files(shipped(), asked.workflows))
+    if asked.aws:
+        made |= aws_files(shipped())
     if asked.repository:
         made["agents/defaults.yaml"] = _with_links(made["agents/defaults.yaml"], asked.repository)
     values = {
@@ -105,19 +112,20 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
         "first": asked.workflows[0],
         "install": _install(wheel),
         "image_install": _image_install(wheel),
+        "deploy": _DEPLOY if asked.aws else "",
         "try_it": first_run(shipped(), asked.workflows[0]),
     }
-    for path, template in _templates():
+    for path, template in _templates(asked):
         made[path] = _filled(template, values)
     made[LOCK] = _lock(wheel, asked.parts)
     return made
 
 
-def _templates() -> Iterator[tuple[str, str]]:
+def _templates(asked: Asked) -> Iterator[tuple[str, str]]:
     """Yield path and template of each file that Gofer writes; `dot_` stands for a dot, and `.template` is dropped."""
-    for template in sorted(_TEMPLATES.rglob("*")):
-        if template.is_file():
-            path = template.relative_to(_TEMPLATES).as_posix()
+    for folder in (_TEMPLATES, _TEMPLATES_AWS) if asked.aws else (_TEMPLATES,):
+        for template in sorted(path for path in folder.rglob("*") if path.is_file()):
+            path = template.relative_to(folder).as_posix()
             yield re.sub(r"(^|/)dot_", r"\1.", path).removesuffix(".template"), template.read_text(encoding="utf-8")
 
 

@@ -17,9 +17,9 @@ PROMPT = "agents/answer-here.md"
 class Company:
     """A repository that an earlier version wrote: `earlier` says what that version had written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, aws: bool = False) -> None:
         self.folder = folder
-        write_repository(Asked(folder, STARTERS))
+        write_repository(Asked(folder, STARTERS, aws=aws))
 
     def read(self, path: str) -> str:
         return (self.folder / path).read_text()
@@ -124,3 +124,28 @@ def test_part_added_to_the_dependency_is_in_the_lock_after_an_upgrade(company: C
 def test_other_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="`gofer init` writes it"):
         upgrade(tmp_path)
+
+
+def test_deployment_of_a_company_is_merged_too(tmp_path: Path) -> None:
+    company = Company(tmp_path / "acme", aws=True)
+    company.earlier("template.yaml", "Timeout: 9", "Timeout: 10")
+    company.earlier("deploy/prod.toml", "# sam build of earlier", "# sam build")
+    company.earlier("handlers/slack.py", '"""Earlier.', '"""The function')
+    company.write(
+        "template.yaml", company.read("template.yaml").replace("LogRetentionDays:\n", "LogRetentionDays:  # ours\n", 1)
+    )
+    company.write("deploy/prod.toml", company.read("deploy/prod.toml").replace("# sam build of earlier", "# ours"))
+    assert company.upgraded() == {
+        "deploy/prod.toml": "conflict",
+        "handlers/slack.py": "replaced",
+        "template.yaml": "merged",
+    }
+    assert "Timeout: 10" in company.read("template.yaml")
+    assert "LogRetentionDays:  # ours" in company.read("template.yaml")
+
+
+def test_deployment_comes_with_an_upgrade_that_the_facts_ask_for(company: Company) -> None:
+    company.write(FACTS, company.read(FACTS).replace('"aws": false', '"aws": true'))
+    changes = company.upgraded()
+    assert {changes[path] for path in ("template.yaml", "handlers/worker.py", "Makefile")} == {"added"}
+    assert '"aws": true' in company.read(FACTS)

@@ -1,0 +1,1 @@
+"""The packages of the functions for Lambda."""

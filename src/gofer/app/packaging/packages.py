@@ -1,0 +1,140 @@
+"""The package of a function: locked libraries, Gofer, the company's files, the compiled workflows, and bytecode.
+
+Gofer and its locks come from where it is installed. Handlers, workflows, scripts and tools come from the folder of the
+company, which in a checkout of Gofer is the checkout.
+"""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import gofer
+from gofer.app.catalog import checked_catalog, price_list
+from gofer.app.new_repository.shipped import shipped
+from gofer.app.packaging.bytecode import compile_all
+from gofer.app.packaging.libraries import SERVICES, Take, check_program, copy_installed, install, interpreter
+from gofer.app.source_template import logical_name
+from gofer.sources.receivers import PATHS
+from gofer.values.errors import ConfigError
+from gofer.workflows.model_roles import FILE as PRICE_LIST
+from gofer.workflows.published import Compiled, encode_compiled
+
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(PATHS, "ingress"),
+    "webhook": "ingress",
+    "schedule": "schedule",
+    "worker": "worker",
+    "dashboard": "dashboard",
+}
+"""The kind of package of each handler. Each kind has a group in pyproject.toml, and a lock file."""
+NEVER = (
+    "app/backup",
+    "app/candidates.py",
+    "app/catalog.py",
+    "app/demo",
+    "app/doctor",
+    "app/embedded",
+    "app/evals",
+    "app/event_input.py",
+    "app/new_files",
+    "app/new_repository",
+    "app/packaging",
+    "app/promotion.py",
+    "app/replay.py",
+    "app/suggestions",
+    "check",
+    "cli",
+    "embed.py",
+    "evals",
+    "learning",
+    "replay",
+)
+"""The folders and modules of `gofer` that no package contains, because only commands and programs use them."""
+_SHIPPED = "shipped"
+"""The folder of an installed wheel with what it ships to companies."""
+FILES: Mapping[str, Sequence[str]] = {
+    "worker": ("agents", "subagents", "skills", "coordinators", "tools"),
+    "dashboard": ("coordinators",),
+}
+"""The folders that a package contains besides code. A published bundle replaces the first three."""
+OWN = ("gofer", "handlers", *FILES["worker"])
+"""The folders of a package with code of Gofer and of the company, which must always compile."""
+
+
+def handler_of(function: str) -> str:
+    """Return the handler of a function by its logical id, such as `worker` for `WorkerFunction`. Raises ConfigError."""
+    handlers = {f"{logical_name(handler)}Function": handler for handler in KINDS}
+    if function not in handlers:
+        known = ", ".join(KINDS)
+        raise ConfigError(f"There is no handler for {function}; write one of {known}, with Function behind it.")
+    return handlers[function]
+
+
+def check_folder(root: Path) -> None:
+    """Raise ConfigError if a folder lacks what each package holds."""
+    for name in ("handlers", "agents"):
+        if not (root / name).is_dir():
+            raise ConfigError(f"There is no folder {root / name}; run the command where `gofer init --aws` wrote it.")
+
+
+def package(
+    handler: str, target: Path, root: Path, uv: str, *, bytecode: bool = True, take: Take = shutil.copy2
+) -> Sequence[Path]:
+    """Make the package of a handler in a folder, which is emptied first. Raises ConfigError.
+
+    Returns the library modules that are not for the Python of the package, and so have no bytecode. With an empty
+    `uv`, the libraries are copied with `take` from this interpreter. Missing programs are found before anything is
+    installed.
+    """
+    check_folder(root)
+    python = sys.executable
+    if uv:
+        check_program(uv)
+    if uv and bytecode:
+        python = interpreter(uv)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    kind = KINDS[handler]
+    _add_libraries(kind, target, uv, take)
+    copy_own(handler, target, root)
+    if not bytecode:
+        return ()
+    return compile_all(target, python, OWN)
+
+
+def _add_libraries(kind: str, target: Path, uv: str, take: Take) -> None:
+    lock = shipped() / "locks" / f"{kind}.lock"
+    services = SERVICES
+    if kind == "ingress":
+        services = ()
+    if uv:
+        install(lock, target, services, uv)
+    else:
+        copy_installed(lock, target, services, take)
+
+
+def copy_own(handler: str, target: Path, root: Path) -> None:
+    """Copy Gofer, the handler and the company's folders into a package, and compile the workflows."""
+    _copy_gofer(target)
+    (target / "handlers").mkdir()
+    for name in ("__init__", handler):
+        shutil.copy(root / "handlers" / f"{name}.py", target / "handlers")
+    catalog = checked_catalog(root / "agents")
+    compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
+    (target / "compiled.json").write_bytes(encode_compiled(compiled))
+    for name in FILES.get(KINDS[handler], ()):
+        if (root / name).is_dir():
+            shutil.copytree(root / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    if (target / "agents").is_dir():
+        (target / "agents" / PRICE_LIST).write_text(price_list(root / "agents"))
+
+
+def _copy_gofer(target: Path) -> None:
+    source = Path(gofer.__file__).parent
+    left_out = {source / name for name in (*NEVER, _SHIPPED)}
+
+    def ignored(folder: str, names: list[str]) -> Sequence[str]:
+        return [name for name in names if name == "__pycache__" or Path(folder, name) in left_out]
+
+    shutil.copytree(source, target / "gofer", ignore=ignored)
