@@ -8,6 +8,7 @@ from pathlib import Path
 from gofer.app.candidates import candidates_of, prompts_of
 from gofer.cli.arguments import number, operations, place_options
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.learning.candidates.candidates_text import Found, found_lines, passage_lines, to_json
 from gofer.learning.candidates.requests import MOST_READ
 from gofer.learning.candidates.shared_passages import shared_passages
@@ -39,7 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
     passages = shared_passages(texts)
     found: Found | None = None
     if not arguments.prompts:
-        with operations(arguments) as opened:
+        with operations(arguments) as opened, Working("Reads the runs"):
             found = asyncio.run(candidates_of(opened, Path.cwd(), arguments.days))
     if arguments.json:
         print(json.dumps(to_json(found, passages), indent=2))

@@ -12,6 +12,7 @@ from gofer.app.doctor.finding import Finding
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.values.outside import SystemClock
 
 _MARKS = {"works": "✓", "wrong": "✗", "away": "…", "off": "–"}
@@ -37,7 +38,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print every finding, and what to do about it."""
     settings = process_settings()
-    found = asyncio.run(_examined(settings, offline=arguments.offline))
+    with Working("Asks the systems"):
+        found = asyncio.run(_examined(settings, offline=arguments.offline))
     if arguments.json:
         print(json.dumps({"findings": [asdict(finding) for finding in found]}, indent=2))
     else:

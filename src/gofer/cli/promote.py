@@ -8,6 +8,7 @@ from pathlib import Path
 from gofer.app.promotion import draft_of, promotion_of, verification_of, write_draft
 from gofer.cli.arguments import number, operations, place_options
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.learning.promotion.draft import Draft
 from gofer.learning.promotion.promotion import Promotion
 from gofer.learning.promotion.promotion_text import (
@@ -61,7 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.verify is not None:
         return _verify(arguments)
     folder = _folder(arguments)
-    with operations(arguments) as opened:
+    with operations(arguments) as opened, Working("Reads the runs"):
         promotion = asyncio.run(promotion_of(opened, Path.cwd(), arguments.workflow, arguments.runs))
     if promotion.too_little:
         return _refuse(promotion, arguments)
@@ -116,7 +117,7 @@ def _print_draft(promotion: Promotion, made: Draft, folder: Path | None) -> None
 
 def _verify(arguments: argparse.Namespace) -> int:
     script = Path(arguments.verify)
-    with operations(arguments) as opened:
+    with operations(arguments) as opened, Working("Replays the runs with the script"):
         verification = asyncio.run(verification_of(opened, Path.cwd(), arguments.workflow, script, arguments.runs))
     if arguments.json:
         print(json.dumps(verification_json(verification), indent=2))

@@ -12,6 +12,7 @@ from typing import Protocol, cast
 from gofer.app.catalog import mistakes, price_list
 from gofer.app.operations import Place
 from gofer.cli.arguments import OPENERS, chosen_place, nonempty, number, place_options
+from gofer.cli.working import Working
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import refuse
 from gofer.workflows.model_roles import FILE as PRICE_LIST
@@ -68,7 +69,9 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.list:
             asyncio.run(_list(publisher, arguments))
         else:
-            _show(asyncio.run(_publish(publisher, root, arguments)), arguments)
+            with Working("Publishes"):
+                published = asyncio.run(_publish(publisher, root, arguments))
+            _show(published, arguments)
     return 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from gofer.app.operations import Operations
 from gofer.cli.arguments import number, operations, place_options
+from gofer.cli.working import Working
 from gofer.runtime.retention import DAYS, Purged, Purger
 
 
@@ -22,7 +23,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Delete the contents that are due, and print the numbers of runs."""
-    with operations(arguments) as opened:
+    with operations(arguments) as opened, Working("Deletes contents"):
         purged = asyncio.run(_purge(opened, arguments.older_than))
     if arguments.json:
         print(json.dumps(asdict(purged), indent=2))

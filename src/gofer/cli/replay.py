@@ -14,6 +14,7 @@ from gofer.app.settings import process_settings
 from gofer.cli.arguments import number, operations_with, place_options
 from gofer.cli.replay_rates import measure, rate_options, refuse_contradictions
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.evals.results import INFRASTRUCTURE
 from gofer.journal.lineage import root_of
 from gofer.replay.changes import Changes
@@ -111,7 +112,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return measure(recorded, changes, arguments, against)
     if arguments.permute:
         return _permute(recorded, changes, arguments)
-    replay = asyncio.run(_replay(recorded, changes))
+    with Working("Replays the run"):
+        replay = asyncio.run(_replay(recorded, changes))
     if arguments.json:
         print(json.dumps(replay_json(recorded.run, replay), indent=2))
     elif arguments.step:
@@ -139,7 +141,8 @@ async def _replay(recorded: RecordedRun, changes: Changes) -> Replay:
 
 
 def _permute(recorded: RecordedRun, changes: Changes, arguments: argparse.Namespace) -> int:
-    replays = asyncio.run(_replay_in_orders(recorded, changes, arguments.permute))
+    with Working("Replays the run in other orders"):
+        replays = asyncio.run(_replay_in_orders(recorded, changes, arguments.permute))
     moved = [replay for replay in replays if replay.outcome not in ("identical", "reworded", "incomplete")]
     if arguments.json:
         print(json.dumps([replay_json(recorded.run, replay) for replay in moved], indent=2))

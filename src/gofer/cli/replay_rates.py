@@ -10,6 +10,7 @@ from pathlib import Path
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.evals.reproduction import EXIT_CODES, Rate, Shows, compared_prompts, parse_shows, rate_of, shown_by
 from gofer.evals.reproduction_text import comparison_json, comparison_lines, rate_lines, report_json
 from gofer.replay.changes import Changes
@@ -64,7 +65,8 @@ def measure(recorded: RecordedRun, changes: Changes, arguments: argparse.Namespa
     prompts = [changes]
     if against is not None:
         prompts.append(replace(changes, prompt=against))
-    rates = asyncio.run(_rates(recorded, prompts, arguments.times, shows))
+    with Working(f"Replays the run {arguments.times * len(prompts)} times"):
+        rates = asyncio.run(_rates(recorded, prompts, arguments.times, shows))
     if against is None:
         return _print_rate(recorded, shows, rates[0], as_json=arguments.json)
     return _print_comparison(recorded, shows, rates, arguments)

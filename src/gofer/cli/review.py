@@ -8,6 +8,7 @@ from gofer.app.evals.changed_prompts import review_changes
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty
 from gofer.cli.terminal import print_lines
+from gofer.cli.working import Working
 from gofer.evals.prompt_review import markdown_lines
 from gofer.values.errors import ConfigError
 
@@ -35,7 +36,8 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the remarks, and write them."""
     if arguments.markdown is not None and not arguments.markdown.parent.is_dir():
         raise ConfigError(f"{arguments.markdown} cannot be written: name a file in an existing folder.")
-    found = asyncio.run(review_changes(Path.cwd(), arguments.changed, process_settings()))
+    with Working("Asks the model"):
+        found = asyncio.run(review_changes(Path.cwd(), arguments.changed, process_settings()))
     lines = markdown_lines(found)
     print_lines(lines)
     if arguments.markdown is not None:

@@ -11,6 +11,7 @@ from gofer.cli.arguments import operations, place_options
 from gofer.cli.stats_report import lines, to_json
 from gofer.cli.terminal import print_lines
 from gofer.cli.times import moment
+from gofer.cli.working import Working
 from gofer.runtime.run_origins import Origin
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_readings import RunReadings
@@ -45,7 +46,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the statistics of the runs that are not private."""
-    with operations(arguments) as opened:
+    with operations(arguments) as opened, Working("Counts the runs"):
         found, skipped, people = asyncio.run(_read(opened, arguments))
     if arguments.json:
         print(json.dumps(to_json(found, skipped, people), indent=2))
