@@ -34,6 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the shipped workflows and skills, as the current folder."""
     for name in ("agents", "skills", "subagents", "coordinators"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "evals" / "payloads", tmp_path / "evals" / "payloads")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

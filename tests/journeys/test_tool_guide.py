@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from gofer.app.new_repository.contents import STARTERS
 from support.app.company import ROOT
-from support.guides.checkout import Terminal, checkout
+from support.guides.checkout import Terminal, checkout, company_repository
 
 GUIDE = (ROOT / "docs" / "write-a-tool.md").read_text()
 
@@ -21,6 +22,11 @@ def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
     terminal.follow(GUIDE)
     terminal.type("gofer schema\n")
     assert '"oncall_page"' in terminal.says()
+
+
+def test_tool_guide_works_as_written_in_a_repository_of_a_company(tmp_path: Path) -> None:
+    terminal = company_repository(tmp_path / "acme", STARTERS)
+    terminal.follow(GUIDE)
 
 
 def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The guides, followed literally in a checkout: files written, commands typed, output compared."""
+"""The guides, followed literally in a checkout and in a company's repository: files, commands, and their output."""
 
 import re
 from collections.abc import Mapping
@@ -9,9 +9,10 @@ import pytest
 from pydantic_monty import Monty
 from skills_ref.validator import validate
 
+from gofer.app.new_repository.contents import STARTERS
 from gofer.sources.workflow_files import load_catalog
 from support.app.company import ROOT
-from support.guides.checkout import FENCE, Terminal, checkout
+from support.guides.checkout import FENCE, Terminal, checkout, company_repository
 
 GUIDES = ("write-a-workflow.md", "write-a-script.md", "write-a-skill.md")
 Followed = tuple[list[int], str]
@@ -40,10 +41,11 @@ class FollowedGuides:
     results: Mapping[str, Followed]
 
 
-@pytest.fixture(scope="module")
-def followed(tmp_path_factory: pytest.TempPathFactory) -> FollowedGuides:
-    """Follow all guides one after the other in one checkout."""
-    terminal = checkout(tmp_path_factory.mktemp("followed") / "gofer")
+@pytest.fixture(scope="module", params=["checkout", "company"])
+def followed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FollowedGuides:
+    """Follow all guides one after the other in one checkout, and in a repository that `gofer init` wrote."""
+    folder = tmp_path_factory.mktemp("followed") / "gofer"
+    terminal = checkout(folder) if request.param == "checkout" else company_repository(folder, STARTERS)
     return FollowedGuides(terminal.folder, {guide: follow(guide, terminal) for guide in GUIDES})
 
 
@@ -73,7 +75,7 @@ def test_skill_guide_works_as_written(followed: FollowedGuides) -> None:
     assert "One line for each change" not in loaded.system
 
 
-def test_guides_can_be_followed_one_after_the_other_in_one_checkout(followed: FollowedGuides) -> None:
+def test_guides_can_be_followed_one_after_the_other(followed: FollowedGuides) -> None:
     assert [codes[:3] for codes, _ in followed.results.values()] == [[1, 0, 0]] * len(GUIDES)
 
 

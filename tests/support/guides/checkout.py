@@ -1,4 +1,4 @@
-"""A copy of the repository with a shell, in which a guide can be followed literally."""
+"""A checkout of this repository, or that of a company, with a shell in which a guide can be followed literally."""
 
 import os
 import re
@@ -6,9 +6,11 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gofer.app.new_repository.writing import Asked, write_repository
 from support.app.company import ROOT
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -21,6 +23,7 @@ CHECKED_OUT = (
     "pyproject.toml",
     "template.yaml",
     "evals/eval.schema.json",
+    "evals/payloads",
 )
 CHECKED_OUT += ("agents", "coordinators", "deploy", "docs", "handlers", "locks", "skills", "src", "subagents", "tests")
 UNREAD = ("broken", "frozen", "unit", "decisions")
@@ -114,4 +117,10 @@ def checkout(folder: Path) -> Terminal:
         else:
             # With bytecode, like a checkout in use: otherwise each command would compile everything again.
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*UNREAD))
+    return Terminal(folder)
+
+
+def company_repository(folder: Path, workflows: Sequence[str]) -> Terminal:
+    """Write a company's own repository with some shipped workflows, and return a terminal there."""
+    write_repository(Asked(folder, workflows))
     return Terminal(folder)
