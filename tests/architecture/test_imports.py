@@ -105,6 +105,30 @@ def test_workflow_files_are_read_without_tools_and_clients() -> None:
     assert {"gofer.sources.registry", "gofer.tools", "markdown_it"}.isdisjoint(loaded)
 
 
+LATER = {
+    "aiohttp": "import openai",
+    "google.protobuf": "import gofer.runtime.telemetry.otlp",
+    "gofer_simulators": "import gofer.app.embedded.simulators",
+    "jsonschema": "import gofer.workflows.json_schema",
+    "uvicorn": "import gofer.app.embedded.server",
+}
+"""Libraries and parts that a run may never need, each with the program that loads it."""
+
+
+@pytest.mark.parametrize("module", ["gofer.embed", "gofer.app.functions.worker"])
+def test_worker_loads_libraries_of_rare_steps_later(module: str) -> None:
+    program = f"import sys, {module}; print('\\n'.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "gofer.engine.loop" in loaded
+    assert LATER.keys().isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_later_program_loads_its_library(name: str) -> None:
+    program = f"{LATER[name]}; import sys; assert {name!r} in sys.modules"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
+
+
 @cache
 def attributes(path: Path) -> set[str]:
     return {ast.unparse(node) for node in nodes(path) if isinstance(node, ast.Attribute)}

@@ -31,12 +31,12 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "http": ["gofer.app.functions.aws_http"],
     "httpx2": ["gofer.app", "gofer.models.chat_completions"],
     "jq": ["gofer.files.jq_child"],
-    "jsonschema": ["gofer.workflows.output", "gofer.workflows.output_schema"],
+    "jsonschema": ["gofer.workflows.json_schema"],
     "jwt": ["gofer.sources.webhook.jwt_bearer"],
     "lxml": ["gofer.files.extract.xml_package"],
     "markdown_it": ["gofer.sources"],
     "olefile": ["gofer.files.extract.outlook"],
-    "openai": ["gofer.app.model_endpoints", "gofer.models.chat_completions"],
+    "openai": ["gofer.models.sdk"],
     "opentelemetry": ["gofer.runtime.telemetry"],
     "pydantic": [
         "gofer.app.backup",
@@ -245,7 +245,7 @@ ALWAYS = (
         f"sources/{name}.py"
         for name in ("registry", "receivers", "triggers", "apps", "connections", "manuals", "sign_ins")
     ),
-    *("app/demo/", "cli/demo.py", "app/embedded/simulated.py"),
+    *("app/demo/", "cli/demo.py", "app/embedded/simulated.py", "app/embedded/simulators.py"),
     *("values/parts.py", "app/new_repository/writing.py"),
 )
 """The registries, the demo and the parts to install, which are about vendors by name."""

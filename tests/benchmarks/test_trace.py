@@ -14,7 +14,7 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from gofer.journal import entries as e
 from gofer.projections.tracing import trace
-from gofer.runtime.telemetry.exporter import requests
+from gofer.runtime.telemetry.otlp import requests
 from gofer.runtime.telemetry.spans import exported
 from gofer.values.messages import ToolAsk, Usage
 from support.stand_ins import mention

@@ -9,6 +9,9 @@ import pytest
 
 from gofer.engine.first_message import DATA_NOTE
 from gofer.models.language_model import Answer
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.one_workflow import Echo, gofer, world
 from support.engine.memory_run import says
 
@@ -26,7 +29,7 @@ class Talks(Echo):
 async def test_jira_answer_too_long_for_a_comment_is_cut_with_a_note(tmp_path: Path) -> None:
     model = Talks()
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -44,7 +47,7 @@ async def jira_asked(folder: Path, text: str, visibility: str = "") -> str:
     """Return the first message of a run that a comment in Jira began."""
     model = Echo()
     async with gofer(folder, 'when: [{jira.commented: {says: "*may*"}}]', model) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -80,7 +83,7 @@ async def test_own_jira_comment_starts_no_run_when_the_account_is_a_person(tmp_p
         user.pop("app", None)
     model = Echo()
     async with gofer(tmp_path, "when: [jira.commented]", model, made_world) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -94,7 +97,7 @@ async def test_own_jira_comment_starts_no_run_when_the_account_is_a_person(tmp_p
 @pytest.mark.parametrize("on_block", [False, True])
 async def test_notion_comment_on_a_page_or_block_is_answered(tmp_path: Path, on_block: bool) -> None:
     async with gofer(tmp_path, "when: [notion.commented]") as made:
-        notion = made.embedded.simulated.notion
+        notion = made.embedded.simulated.system(NotionSimulator)
         assert notion is not None
         page, block = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-0000000000b1"
         notion.people.comment(page, "what about this?", by="Checkout Owner", block=block if on_block else "")
@@ -107,7 +110,7 @@ async def test_notion_comment_on_a_page_or_block_is_answered(tmp_path: Path, on_
 
 async def test_github_push_run_is_done_without_an_answer(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [github.push]") as made:
-        github = made.embedded.simulated.github
+        github = made.embedded.simulated.system(GitHubSimulator)
         assert github is not None
         github.people.push("acme/shop", "checkout-owner", "mend it", {"a.txt": "a"})
         await github.settled()

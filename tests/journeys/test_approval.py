@@ -12,6 +12,7 @@ from gofer.cli.main import main
 from gofer.journal.entries import ApprovalDecided
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
+from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.slack.workspace import Group, Message
 from support.app.company import Company, company
 
@@ -166,7 +167,7 @@ async def test_ticket_from_a_private_channel_is_filed_only_when_the_requester_ap
     tmp_path: Path, pressed: str
 ) -> None:
     async with company(tmp_path) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         before = set(jira.state())
         about = made.slack.workspace.timeline("C0LEADS00")[0]

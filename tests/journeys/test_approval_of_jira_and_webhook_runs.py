@@ -12,6 +12,7 @@ import pytest
 
 from gofer.app.demo.scenes import Outsiders
 from gofer_simulators.demo import demo_world
+from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import Company
 from support.app.one_workflow import Echo, gofer
@@ -22,7 +23,7 @@ POSTS = ("slack_post_message", {"text": "Refunds stand still.", "channel": "#gen
 
 
 async def by_a_comment(made: Company) -> None:
-    jira = made.embedded.simulated.jira
+    jira = made.embedded.simulated.system(JiraSimulator)
     assert jira is not None
     issue = jira.site.find("PAY-17")
     assert issue is not None
@@ -104,4 +105,4 @@ async def test_call_denied_in_the_owners_channel_does_not_happen_and_the_run_end
         told = [getattr(one, "text", "") for one in await made.entries(head.run)]
         assert any("Support Lead denied it" in text for text in told)
         if source == "jira":
-            assert "Here you are." in str(made.embedded.simulated.jira.state()["PAY-17"])
+            assert "Here you are." in str(made.embedded.simulated.system(JiraSimulator).state()["PAY-17"])

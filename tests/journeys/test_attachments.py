@@ -17,6 +17,8 @@ from gofer.journal.entries import ToolCall
 from gofer.models.language_model import Answer
 from gofer.runtime.retention import keep
 from gofer.values.canonical_json import as_object
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import Company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, LEADS, Echo, gofer, texts, world
@@ -201,7 +203,7 @@ async def test_follow_up_reports_a_file_with_neither_original_nor_stored_copy(tm
 async def test_jira_attachment_is_quoted_in_the_first_message(tmp_path: Path) -> None:
     model = Echo()
     async with gofer(tmp_path, "when: [jira.attachment_added]", model) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         issue = jira.site.find("PAY-17")
         assert issue is not None
@@ -238,7 +240,7 @@ async def test_image_in_a_thread_of_a_simulated_world_reaches_the_model(tmp_path
 async def test_notion_page_file_is_quoted_in_the_first_message(tmp_path: Path) -> None:
     model = Echo()
     async with gofer(tmp_path, "when: [notion.content_updated]", model) as made:
-        notion = made.embedded.simulated.notion
+        notion = made.embedded.simulated.system(NotionSimulator)
         assert notion is not None
         page = next(iter(notion.workspace.pages.values()))
         person = next(user for user in notion.workspace.users.values() if not user.bot)
@@ -293,7 +295,7 @@ async def test_public_run_gets_files_of_an_earlier_run_only_if_that_run_was_publ
 
     model = Silent(name="keys.txt", before=[keep_it])
     async with gofer(tmp_path, "when: [jira.commented]", model) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         issue = jira.site.issue("PAY-17")
         jira.site.put(replace(issue, security="Security team" if private else ""))

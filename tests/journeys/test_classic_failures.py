@@ -306,8 +306,9 @@ async def test_file_without_text_is_answered_and_named_to_the_model(tmp_path: Pa
 
 
 def _jira(made: Company) -> JiraSimulator:
-    assert made.embedded.simulated.jira is not None
-    return made.embedded.simulated.jira
+    system = made.embedded.simulated.system(JiraSimulator)
+    assert system is not None
+    return system
 
 
 def _refund(made: Company) -> Message:

@@ -14,6 +14,7 @@ from gofer.app.demo.adopted_run import adopt_runs
 from gofer.app.demo.own_copy import write_own_copy
 from gofer.app.new_repository.shipped import shipped
 from gofer.values.canonical_json import as_object
+from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 
@@ -94,7 +95,7 @@ async def test_thread_is_summarised_by_its_first_and_last_message(tmp_path: Path
 
 async def test_emoji_on_own_message_answer_and_reply_makes_a_ticket_of_each(tmp_path: Path) -> None:
     async with demo(tmp_path) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         before = set(jira.state())
         own = await made.ask("The printer on floor 3 is broken.", "general")

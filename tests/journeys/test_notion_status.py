@@ -35,8 +35,9 @@ async def gofer(folder: Path, model: Echo | None = None, **workflows: str) -> As
 
 
 def notion(made: Company) -> NotionSimulator:
-    assert made.embedded.simulated.notion is not None
-    return made.embedded.simulated.notion
+    system = made.embedded.simulated.system(NotionSimulator)
+    assert system is not None
+    return system
 
 
 async def ended(made: Company, runs: int) -> Sequence[Head]:

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.company import Company, company
 from support.app.one_workflow import Echo, world
 from support.vendors.github import WORLD as GITHUB
@@ -59,7 +62,7 @@ async def test_own_writes_to_jira_start_no_run(tmp_path: Path) -> None:
         ("jira_transition_issue", {"issue": "OPS-7", "status": "Done"}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         jira.people.comment(JIRA_ADA, jira.site.issue("OPS-7"), "Please look at it.")
         assert (await only(made)).status == "done"
@@ -75,7 +78,7 @@ async def test_own_writes_to_notion_start_no_run(tmp_path: Path) -> None:
         ("notion_append_content", {"page": CACHE, "text": "Appended."}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        notion = made.embedded.simulated.notion
+        notion = made.embedded.simulated.system(NotionSimulator)
         assert notion is not None
         notion.people.comment("Cache", "Please look at it.", by=ADA)
         assert (await only(made)).status == "done"
@@ -91,7 +94,7 @@ async def test_own_writes_to_github_start_no_run(tmp_path: Path) -> None:
         ("github_request_reviewers", {"reviewers": ["acme/core"]}),
     ]
     async with gofer(tmp_path, every, *asks) as made:
-        github = made.embedded.simulated.github
+        github = made.embedded.simulated.system(GitHubSimulator)
         assert github is not None
         github.people.comment(github.issue("acme/app", 7), "ada", "Please look at it.")
         assert (await only(made)).status == "done"

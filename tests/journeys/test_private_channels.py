@@ -16,6 +16,7 @@ from gofer.cli.main import main
 from gofer.journal.coordination import Head
 from gofer.values.model_script import load_scripts
 from gofer_simulators.demo import demo_world
+from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.slack.workspace import Message
 from support.app.company import Company, company
 
@@ -255,7 +256,7 @@ async def test_private_jira_issue_is_answered_there_and_leads_to_no_slack_questi
     keys: str,
 ) -> None:
     async with company_with_search(tmp_path, caplog, keys) as (made, search):
-        jira = made.embedded.simulated.jira
+        jira = made.embedded.simulated.system(JiraSimulator)
         assert jira is not None
         jira.people.comment(PARTNER, jira.site.issue(SECRET), f"It is about {CANARY}.")
         await jira.settled()

@@ -15,6 +15,7 @@ from gofer.models.language_model import Answer, Unavailable
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.messages import ProviderError
 from gofer_simulators.demo import demo_world
+from gofer_simulators.slack.simulator import SlackSimulator
 
 pytestmark = pytest.mark.anyio
 
@@ -121,7 +122,7 @@ async def test_embedded_run_of_a_slack_event_answers_in_the_channel(tmp_path: Pa
     async with Gofer(company(tmp_path), model=scripted("Hello."), world=demo_world()) as gofer:
         first = await gofer.run("answer", event)
         second = await gofer.run("answer", event)
-        assert gofer.simulated.slack is not None
+        assert gofer.simulated.system(SlackSimulator) is not None
         shown = json.dumps(gofer.simulated.state(), default=str)
     assert (first.status, first.answer, second.status) == ("done", "Hello.", "done")
     assert first.id != second.id

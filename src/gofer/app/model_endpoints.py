@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import httpx2
-from openai import AsyncOpenAI, Omit
 from typing_extensions import override
 
 from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
 from gofer.models.chat_completions import OpenAIModel
 from gofer.models.language_model import Access, Answer, Model, Refused
+from gofer.models.sdk import AsyncOpenAI, Omit
 from gofer.models.served_model import OPENAI_KEY, Endpoint
 from gofer.sources.settings import read_credential
 from gofer.values.errors import ConfigError

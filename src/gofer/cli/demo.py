@@ -19,6 +19,9 @@ from gofer.cli.arguments import number
 from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
+from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.simulator import JiraSimulator
+from gofer_simulators.notion.simulator import NotionSimulator
 from gofer_simulators.slack.simulator import SlackSimulator
 
 
@@ -91,9 +94,10 @@ async def _demo_of(root: Path, port: int, stop: bool) -> int:
 
 
 def _slack(embedded: EmbeddedStack) -> SlackSimulator:
-    if embedded.simulated.slack is None:
+    slack = embedded.simulated.system(SlackSimulator)
+    if slack is None:
         raise ConfigError("The demo needs a simulated Slack.")
-    return embedded.simulated.slack
+    return slack
 
 
 async def _play(tour: Tour, embedded: EmbeddedStack, root: Path) -> bool:
@@ -101,8 +105,11 @@ async def _play(tour: Tour, embedded: EmbeddedStack, root: Path) -> bool:
     outside = Outsiders(embedded)
     try:
         await tour.play()
-        if simulated.jira and simulated.notion and simulated.github:
-            scenes = Scenes(tour, simulated.jira, simulated.notion, simulated.github, outside.fire, outside.call)
+        jira = simulated.system(JiraSimulator)
+        notion = simulated.system(NotionSimulator)
+        github = simulated.system(GitHubSimulator)
+        if jira and notion and github:
+            scenes = Scenes(tour, jira, notion, github, outside.fire, outside.call)
             await scenes.play(embedded.catalog.workflows)
         # The process that the tour kills posts links to this process's pages.
         environment = {**child_environment(embedded.settings), "GOFER_URL": embedded.url}

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import cast
 
 import httpx2
-from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from typing_extensions import override
 
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, RemoteModel, Unavailable, Unusable
+from gofer.models.sdk import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from gofer.models.stream import completion_of, is_stream
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest

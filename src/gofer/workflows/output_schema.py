@@ -1,25 +1,17 @@
 """The flaws of a JSON Schema that is the `output` of a workflow.
 
-Validation time must grow only with the length of the value, because a model writes the value. So pydantic's engine,
-which
-does not backtrack, matches patterns; a schema may not refer to other documents or to itself; and sizes are limited.
+Validation time must grow only with the length of the value, because a model writes the value. So
+`json_pattern.py` matches patterns; a schema may not refer to other documents or to itself; and sizes are limited.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Annotated, Protocol, cast
-
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import (
-    ValidationError,
-    best_match,  # pyright: ignore[reportUnknownVariableType]
-)
-from pydantic import StringConstraints, TypeAdapter
-from pydantic_core import SchemaError as BadPattern
+from functools import lru_cache
+from typing import Protocol, cast
 
 from gofer.values.canonical_json import MAX_DEPTH, as_list, as_object, deeper_than, encode_text
+from gofer.workflows.json_pattern import matcher
 
 SCHEMA_LIMIT = 20_000
 """The longest schema, in characters. Every request to a model contains the whole schema."""
@@ -45,12 +37,32 @@ SchemaPath = tuple[int | str, ...]
 """The path to a part: keys and positions from the top of the schema."""
 
 
-class Checks(Protocol):
-    """A validator of one schema."""
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A place where a schema violates the meta-schema."""
 
-    def iter_errors(self, instance: object) -> Iterator[ValidationError]:
-        """Yield each mistake of a value."""
+    path: SchemaPath
+    message: str
+    """The library's message, at most QUOTED + 1 characters."""
+    wrong_type: str = ""
+    """The name in place of a type, if that is the mistake."""
+
+
+class Validation(Protocol):
+    """The module `json_schema`."""
+
+    def violations(self, written: str) -> tuple[Violation, ...]:
+        """Return where a schema, written as JSON, violates the meta-schema."""
         ...
+
+    def mistakes(self, schema: Schema, value: object, most: int) -> list[str]:
+        """Return up to `most` mistakes of a value. Raises OverflowError for a number too large."""
+        ...
+
+
+def validation() -> Validation:
+    """Return the module that validates with the library jsonschema; it is loaded with the first schema."""
+    return cast(Validation, importlib.import_module("gofer.workflows.json_schema"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +104,13 @@ def flaws(schema: object) -> list[Flaw]:
 @lru_cache(maxsize=64)
 def _no_schema(written: str) -> tuple[Flaw, ...]:
     """Return the violations of the meta-schema. Cached because validation is slow and files are read repeatedly."""
-    return tuple(_flaw(_best([error])) for error in _META.iter_errors(json.loads(written)))
+    return tuple(map(_flaw, validation().violations(written)))
 
 
-def _flaw(error: ValidationError) -> Flaw:
-    path = tuple(error.absolute_path)
-    if path[-1:] == ("type",) and isinstance(error.instance, str):
-        return Flaw(path, f"{_cut(error.instance)!r} is not a type", _TYPES)
-    return Flaw(path, _cut(error.message))
+def _flaw(violation: Violation) -> Flaw:
+    if violation.wrong_type:
+        return Flaw(violation.path, f"{_cut(violation.wrong_type)!r} is not a type", _TYPES)
+    return Flaw(violation.path, _cut(violation.message))
 
 
 def _too_large(schema: Schema) -> Flaw | None:
@@ -198,26 +209,7 @@ class _Census:
         return size or _Size()
 
 
-@cache
-def matcher(pattern: str) -> TypeAdapter[str]:
-    """Return a matcher that finds a pattern anywhere in a text, in linear time.
-
-    Raises ValueError for a wrong pattern.
-    """
-    try:
-        return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
-    except BadPattern as error:
-        reason = " ".join(str(error).rpartition("error: ")[2].split())
-        raise ValueError(f"{pattern[:80]!r} is not a pattern: {_cut(reason)}") from error
-
-
 def _cut(text: str) -> str:
     if len(text) <= QUOTED:
         return text
     return f"{text[: QUOTED - 1]}…"
-
-
-_best = cast(Callable[[Iterable[ValidationError]], ValidationError], best_match)
-"""For alternatives that all fail, `best_match` returns the mistake in the closest one instead of the general
-failure."""
-_META = cast(Checks, Draft202012Validator(Draft202012Validator.META_SCHEMA, format_checker=FormatChecker(formats=())))

@@ -44,8 +44,9 @@ class Company:
 
     @property
     def slack(self) -> SlackSimulator:
-        assert self.embedded.simulated.slack is not None
-        return self.embedded.simulated.slack
+        system = self.embedded.simulated.system(SlackSimulator)
+        assert system is not None
+        return system
 
     @property
     def slack_url(self) -> str:

@@ -39,18 +39,21 @@ Act = Callable[[Company], Awaitable[object]]
 
 
 def jira(made: Company) -> JiraSimulator:
-    assert made.embedded.simulated.jira is not None
-    return made.embedded.simulated.jira
+    system = made.embedded.simulated.system(JiraSimulator)
+    assert system is not None
+    return system
 
 
 def github(made: Company) -> GitHubSimulator:
-    assert made.embedded.simulated.github is not None
-    return made.embedded.simulated.github
+    system = made.embedded.simulated.system(GitHubSimulator)
+    assert system is not None
+    return system
 
 
 def notion(made: Company) -> NotionSimulator:
-    assert made.embedded.simulated.notion is not None
-    return made.embedded.simulated.notion
+    system = made.embedded.simulated.system(NotionSimulator)
+    assert system is not None
+    return system
 
 
 def last(made: Company, channel: str, words: str) -> Message:

@@ -1,76 +1,107 @@
-"""Simulators that replace the outside systems, each a server on this machine."""
+"""The simulated systems of a world. Their servers are loaded only for a world."""
 
 import contextlib
-from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 import httpx2
+from starlette.types import ASGIApp
 
-from gofer.app.embedded.server import serve
-from gofer.app.otlp_settings import local_collector
 from gofer.app.settings import Settings
-from gofer.sources.receivers import BY_SOURCE, PATHS, RECEIVERS
-from gofer.sources.settings import SourceSettings, read_source_settings
+from gofer.sources.receivers import PATHS
 from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
-from gofer.values.outside import SystemClock, random_id, random_key
-from gofer.values.secret import Secret
-from gofer.values.visible import Visible
-from gofer_simulators.free_questions import OWN_PAGES
-from gofer_simulators.github.simulator import GitHubSimulator
-from gofer_simulators.http_server import Vendor
-from gofer_simulators.jira.simulator import JiraSimulator
-from gofer_simulators.notion.simulator import NotionSimulator
-from gofer_simulators.registry import SIMULATORS
-from gofer_simulators.slack.simulator import SlackSimulator
 
-V = TypeVar("V", bound=Vendor)
+V = TypeVar("V")
+
+
+class Links(Protocol):
+    """The links on the pages of a system."""
+
+    def use(self, local: Mapping[str, str]) -> None:
+        """Open links to these origins at these base URLs from now on."""
+        ...
+
+
+class System(Protocol):
+    """A simulated system, as `gofer_simulators.http_server.Vendor` makes it."""
+
+    @property
+    def app(self) -> ASGIApp:
+        """The system as a web app."""
+        ...
+
+    @property
+    def links(self) -> Links:
+        """The links to other systems on the pages of this system."""
+        ...
+
+    @property
+    def written_origin(self) -> str:
+        """The origin of links to this system in texts; empty if texts have none."""
+        ...
+
+    def subscribe(self, url: str) -> None:
+        """Deliver events to this URL from now on."""
+        ...
+
+    def settings(self, url: str) -> Mapping[str, str]:
+        """Return the environment variables with which Gofer reaches this system at a URL."""
+        ...
+
+    def state(self) -> dict[str, object]:
+        """Return the contents of this system as plain JSON."""
+        ...
+
+    async def settled(self) -> None:
+        """Wait until this system has no delivery left to send."""
+        ...
+
+    async def close(self) -> None:
+        """Cancel the running deliveries of this system."""
+        ...
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """A system that takes recorded deliveries, such as Slack."""
+
+    def adopt(self, envelope: Mapping[str, object]) -> None:
+        """Add what a recorded delivery names and this system lacks."""
+        ...
+
+
+class Simulators(Protocol):
+    """The module `simulators`."""
+
+    async def start(
+        self,
+        stack: contextlib.AsyncExitStack,
+        settings: Settings,
+        world: Mapping[str, object],
+        http: httpx2.AsyncClient,
+        ports: Mapping[str, int],
+    ) -> "tuple[Simulated, Settings]":
+        """Start the systems of a world."""
+        ...
 
 
 @dataclass(slots=True)
 class Simulated:
     """The simulated systems of a world, by the name of their source."""
 
-    systems: dict[str, Vendor] = field(default_factory=dict[str, Vendor])
-    urls: dict[str, str] = field(default_factory=dict[str, str])
+    systems: Mapping[str, System] = field(default_factory=dict[str, System])
+    urls: Mapping[str, str] = field(default_factory=dict[str, str])
     """The base URL of each system."""
+    own_pages: str = ""
+    """The origin of links to Gofer's own pages in the texts of the world."""
 
-    @property
-    def slack(self) -> SlackSimulator | None:
-        """The simulated Slack; None in a world without one."""
-        return self._only(SlackSimulator)
-
-    @property
-    def jira(self) -> JiraSimulator | None:
-        """The simulated Jira; None in a world without one."""
-        return self._only(JiraSimulator)
-
-    @property
-    def notion(self) -> NotionSimulator | None:
-        """The simulated Notion; None in a world without one."""
-        return self._only(NotionSimulator)
-
-    @property
-    def github(self) -> GitHubSimulator | None:
-        """The simulated GitHub; None in a world without one."""
-        return self._only(GitHubSimulator)
-
-    def whispers(self) -> Sequence[Visible]:
-        """Return the messages that only one person saw, oldest first. They are no part of the state."""
-        if self.slack is None:
-            return ()
-        whispers = self.slack.workspace.whispers
-        return [Visible("message", f"/slack/whispers/{one.only_for}/{one.ts}", one.text) for one in whispers]
-
-    def members(self, group: str) -> Sequence[str]:
-        """Return the people of a user group, by its id or by `@` and its handle."""
-        if self.slack is None:
-            return ()
-        groups = self.slack.workspace.groups.values()
-        return [user for one in groups if group in (one.id, f"@{one.handle}") for user in one.users]
+    def system(self, kind: type[V]) -> V | None:
+        """Return the system of a class such as `SlackSimulator`, or None in a world without it."""
+        return next((system for system in self.systems.values() if isinstance(system, kind)), None)
 
     def subscribe(self, front: str) -> None:
         """Subscribe the receivers at `front` to the deliveries of every system, and open Gofer's own pages there."""
@@ -88,10 +119,10 @@ class Simulated:
         Call it before the first `state`, because these additions are not the work of a run. Without a body, the message
         is the one that the event names.
         """
-        if self.slack is None or event.source != "slack":
-            return
-        with contextlib.suppress(BadRequest):
-            self.slack.adopt(as_object(decode(body or _recorded_post(event))))
+        system = self.systems.get(event.source)
+        if isinstance(system, Adopting):
+            with contextlib.suppress(BadRequest):
+                system.adopt(as_object(decode(body or _recorded_post(event))))
 
     async def settled(self) -> None:
         """Wait until no system has a delivery left to send."""
@@ -101,12 +132,9 @@ class Simulated:
     def _link(self, front: str) -> None:
         """Let links between the systems, and links to Gofer's own pages, open on this machine."""
         local = {system.written_origin: self.urls[name] for name, system in self.systems.items()}
-        own = {origin: url for origin, url in local.items() if origin} | {OWN_PAGES: front}
+        own = {origin: url for origin, url in local.items() if origin} | {self.own_pages: front}
         for system in self.systems.values():
             system.links.use(own)
-
-    def _only(self, kind: type[V]) -> V | None:
-        return next((system for system in self.systems.values() if isinstance(system, kind)), None)
 
 
 async def simulate(
@@ -119,61 +147,10 @@ async def simulate(
     """Start the systems of a world. Return them with settings that reach these systems and nothing real.
 
     `ports` names the port of each system by the name of its source; a system without one gets a free port.
-    Raises OSError for a taken port.
+    Raises OSError for a taken port, and ConfigError for a mistake in the world.
     """
-    systems = open_systems(world, SystemClock().now, http, random_id)
-    urls: dict[str, str] = {}
-    for name, system in systems.items():
-        stack.push_async_callback(system.close)
-        urls[name] = await stack.enter_async_context(serve(system.app, (ports or {}).get(name, 0)))
-    simulated = Simulated(systems, urls)
-    return simulated, reaching(simulated, settings, random_key())
-
-
-def open_systems(
-    world: Mapping[str, object], now: Callable[[], float], http: httpx2.AsyncClient, new_id: Callable[[], str]
-) -> dict[str, Vendor]:
-    """Return the systems of a world by the name of their source. The caller closes them. Raises ConfigError.
-
-    `now` returns the time of the systems in unix seconds, and `new_id` makes their credentials.
-    """
-    return {
-        name: start(as_object(world[name]), clock=now, http=http, token=new_id(), secret=new_id())
-        for name, start in SIMULATORS.items()
-        if name in world
-    }
-
-
-def reaching(simulated: Simulated, settings: Settings, key: bytes) -> Settings:
-    """Return settings that reach the simulated systems and nothing real. `key` signs the calls of webhooks."""
-    sources = _receiving(settings.sources)
-    for name, system in simulated.systems.items():
-        sources = _leading(sources, name, system.settings(simulated.urls[name]))
-    return replace(_without_credentials(settings, key), sources=sources)
-
-
-def _without_credentials(settings: Settings, key: bytes) -> Settings:
-    """Return settings that reach nothing real, with no credential of the environment."""
-    return replace(
-        settings,
-        webhook_secrets={"": (Secret(f"whsec_{b64encode(key[:32]).decode()}"),)},
-        public_url="",
-        otlp=local_collector(settings.otlp),
-        environment={},
-        simulated=True,
-    )
-
-
-def _receiving(settings: SourceSettings) -> SourceSettings:
-    """Return the secrets that verify deliveries of sources without a simulator. Receiving reaches nothing real."""
-    kept = [setting for spec in RECEIVERS if spec.source not in SIMULATORS for setting in spec.receives_with]
-    return SourceSettings({setting.name: settings[setting] for setting in kept})
-
-
-def _leading(settings: SourceSettings, name: str, texts: Mapping[str, str]) -> SourceSettings:
-    """Return the settings, changed to reach the simulated system `name` by the values in `texts`."""
-    changed = [setting for setting in BY_SOURCE[name].settings if setting.name in texts]
-    return settings.but(*read_source_settings(changed, texts).values.items())
+    simulators = cast(Simulators, importlib.import_module("gofer.app.embedded.simulators"))
+    return await simulators.start(stack, settings, world, http, ports or {})
 
 
 def _recorded_post(event: Event) -> bytes:

@@ -8,7 +8,8 @@ from typing import cast
 import httpx2
 import yaml
 
-from gofer.app.embedded.simulated import Simulated, open_systems
+from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.simulators import open_systems
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
 from gofer.evals.eval_file import Case, Eval, JsonObject

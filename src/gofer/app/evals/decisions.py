@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.simulators import members
 from gofer.journal.approval_entries import ApprovalRequested
 from gofer.projections.progress import Progress
 from gofer.sources.receiver import Click
@@ -42,4 +43,4 @@ def _approver(requested: ApprovalRequested, progress: Progress, simulated: Simul
 def _people(name: str, progress: Progress, simulated: Simulated) -> Sequence[str]:
     if name == "requester":
         return [event.actor.id for event in (progress.event,) if event is not None]
-    return simulated.members(name) or [name]
+    return members(simulated, name) or [name]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gofer.app.embedded.run_once import difference
 from gofer.app.embedded.runner import Run, Runner
 from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.simulators import whispers
 from gofer.app.evals.answering import Asked
 from gofer.app.evals.decisions import decision
 from gofer.app.evals.repeatable import VirtualClock
@@ -76,13 +77,13 @@ class OnePlay:
                 self.asked.next_turn()
             given = deliver(self.turns)
             began = self._deliver(given, delivered)
-            whispered = len(self.simulated.whispers())
+            whispered = len(whispers(self.simulated))
             if before is None:
                 before = began
             run = await self._through(await self.runner.start(given.event, self.workflow))
             await self.simulated.settled()
             changes = difference(began, self.simulated.state())
-            seen = [*visible_in(changes), *self.simulated.whispers()[whispered:]]
+            seen = [*visible_in(changes), *whispers(self.simulated)[whispered:]]
             if len(deliveries) == 1:
                 self.turns.append(await self._turn(run, None, seen))
                 return changes

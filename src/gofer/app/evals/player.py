@@ -13,7 +13,8 @@ from typing_extensions import override
 from gofer.app.catalog import checked_catalog
 from gofer.app.current_bundles import bundles_of
 from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
-from gofer.app.embedded.simulated import Simulated, reaching
+from gofer.app.embedded.simulated import Simulated
+from gofer.app.embedded.simulators import reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
 from gofer.app.evals.case_world import CaseFiles, CaseWorld, GoldenWorld, Tools, network

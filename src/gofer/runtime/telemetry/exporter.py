@@ -4,22 +4,11 @@ The journal is the record and spans are derived from it, so spans that a collect
 """
 
 import asyncio
-import gzip
+import importlib
 import logging
-from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
-
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
+from typing import Protocol, cast
 
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import Recorded
@@ -27,9 +16,8 @@ from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections import progress
-from gofer.runtime.telemetry.spans import Exported, ExportedEvent, Value, exported
+from gofer.runtime.telemetry.spans import Exported, exported
 from gofer.stores.one_place import Stores
-from gofer.values.canonical_json import as_list, as_object, clean
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Http, HttpRequest
 from gofer.values.secret import Secret
@@ -43,13 +31,18 @@ MOST_SPANS = 10_000
 _ANSWER_BYTES = 64_000
 
 _log = logging.getLogger(__name__)
-SCOPE = "gofer"
-BATCH_SPANS = 256
-BATCH_BYTES = 1_000_000
-"""The most spans of one request, and the most bytes before compression; a larger single span has its own request."""
-_IDS = ("traceId", "spanId", "parentSpanId")
-_NANOSECONDS = 1_000_000
-"""Nanoseconds of a millisecond."""
+
+
+class Otlp(Protocol):
+    """The module `otlp`."""
+
+    def bodies(self, spans: Sequence[Exported], resource: Mapping[str, str]) -> Sequence[bytes]:
+        """Return the compressed bodies of the requests that send spans."""
+        ...
+
+    def rejected(self, body: bytes) -> int:
+        """Return the number of rejected spans in a response."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +94,8 @@ class Exporter:
         """Send spans. Raises ConfigError for a refusal, and TemporaryError without an answer."""
         rejected = 0
         # On a thread, because building the requests of a long run takes long, and other runs continue meanwhile.
-        for request in await asyncio.to_thread(lambda: list(requests(spans, self.resource))):
-            rejected += await self._post(await asyncio.to_thread(_compressed, request))
+        for body in await asyncio.to_thread(lambda: _otlp().bodies(spans, self.resource)):
+            rejected += await self._post(body)
         return Sent(len(spans), rejected)
 
     async def read(self, run: str, stores: Stores) -> Sequence[Exported]:
@@ -147,7 +140,7 @@ class Exporter:
         if not 200 <= answer.status < 300:
             advice = "check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS"
             raise ConfigError(f"The collector refuses spans (HTTP {answer.status}); {advice}.")
-        return _rejected(answer.body)
+        return _otlp().rejected(answer.body)
 
 
 def _check(run: str, journal: Sequence[Recorded]) -> None:
@@ -162,103 +155,5 @@ def _private(run: str) -> ConfigError:
     return ConfigError(f"Run {run} began in a private channel; its spans are never exported.")
 
 
-def _compressed(request: ExportTraceServiceRequest) -> bytes:
-    # Without a timestamp, so that equal spans are equal bytes.
-    return gzip.compress(request.SerializeToString(deterministic=True), mtime=0)
-
-
-def _rejected(body: bytes) -> int:
-    """Return the number of rejected spans in a response; 0 for a response that is no OTLP."""
-    answer = ExportTraceServiceResponse()
-    try:
-        answer.ParseFromString(body)
-    except DecodeError:
-        return 0
-    return max(0, answer.partial_success.rejected_spans)
-
-
-def requests(spans: Sequence[Exported], resource: Mapping[str, str]) -> Iterator[ExportTraceServiceRequest]:
-    """Yield the spans in requests of limited size, in their order; none for no spans."""
-    batch: list[Span] = []
-    size = 0
-    for span in map(_span, spans):
-        if batch and (len(batch) == BATCH_SPANS or size + span.ByteSize() > BATCH_BYTES):
-            yield _request(batch, resource)
-            batch = []
-            size = 0
-        batch.append(span)
-        size += span.ByteSize()
-    if batch:
-        yield _request(batch, resource)
-
-
-def to_json(request: ExportTraceServiceRequest) -> object:
-    """Return a request as OTLP/JSON, with hexadecimal ids instead of Base64."""
-    return _with_hexadecimal_ids(MessageToDict(request, use_integers_for_enums=True))
-
-
-def _with_hexadecimal_ids(value: object) -> object:
-    if isinstance(value, list):
-        return [_with_hexadecimal_ids(item) for item in as_list(cast(object, value))]
-    if not isinstance(value, dict):
-        return value
-    converted: dict[str, object] = {}
-    for name, item in as_object(cast(object, value)).items():
-        if name in _IDS and isinstance(item, str):
-            converted[name] = b64decode(item).hex()
-        else:
-            converted[name] = _with_hexadecimal_ids(item)
-    return converted
-
-
-def _request(spans: Sequence[Span], resource: Mapping[str, str]) -> ExportTraceServiceRequest:
-    scoped = ScopeSpans(scope=InstrumentationScope(name=SCOPE), spans=spans)
-    return ExportTraceServiceRequest(
-        resource_spans=[ResourceSpans(resource=Resource(attributes=_attributes(resource)), scope_spans=[scoped])]
-    )
-
-
-def _span(span: Exported) -> Span:
-    kind = Span.SPAN_KIND_INTERNAL
-    if span.client:
-        kind = Span.SPAN_KIND_CLIENT
-    # By the conventions, only failed spans have a status.
-    status = None
-    if span.error:
-        status = Status(code=Status.STATUS_CODE_ERROR, message=clean(span.error))
-    return Span(
-        trace_id=span.trace,
-        span_id=span.id,
-        parent_span_id=span.parent,
-        name=clean(span.name),
-        kind=kind,
-        start_time_unix_nano=span.start * _NANOSECONDS,
-        end_time_unix_nano=span.end * _NANOSECONDS,
-        attributes=_attributes(span.attributes),
-        events=[_event(event) for event in span.events],
-        links=[Span.Link(trace_id=trace, span_id=linked) for trace, linked in span.linked],
-        status=status,
-    )
-
-
-def _event(event: ExportedEvent) -> Span.Event:
-    attributes = _attributes(event.attributes)
-    return Span.Event(time_unix_nano=event.at * _NANOSECONDS, name=event.name, attributes=attributes)
-
-
-def _attributes(values: Mapping[str, Value]) -> list[KeyValue]:
-    return [KeyValue(key=name, value=_value(value)) for name, value in sorted(values.items())]
-
-
-def _value(value: Value) -> AnyValue:
-    match value:
-        case str():
-            return AnyValue(string_value=clean(value))
-        case bool():
-            return AnyValue(bool_value=value)
-        case int():
-            return AnyValue(int_value=value)
-        case float():
-            return AnyValue(double_value=value)
-        case _:
-            return AnyValue(array_value=ArrayValue(values=[AnyValue(string_value=clean(item)) for item in value]))
+def _otlp() -> Otlp:
+    return cast(Otlp, importlib.import_module("gofer.runtime.telemetry.otlp"))

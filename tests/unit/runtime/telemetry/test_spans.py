@@ -13,7 +13,7 @@ from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.grade_entries import Grade
 from gofer.projections.tracing.span_ids import session_id
-from gofer.runtime.telemetry.exporter import requests, to_json
+from gofer.runtime.telemetry.otlp import requests, to_json
 from gofer.runtime.telemetry.spans import Exported, exported
 from gofer.values.events import Event
 from gofer.values.messages import ToolAsk, Usage
