@@ -1,6 +1,7 @@
 """The form of workflow files with the triggers of all sources, and the reading of folders and bundles of them."""
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +14,8 @@ from gofer.workflows.schema import Subagent, defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
 from gofer.workflows.writes import destinations_form
 
+BUNDLES_KEPT = 32
+"""The most bundles that a process keeps read; most runs begin with one of a few."""
 DestinationsForm = destinations_form([*DESTINATIONS.values()])
 """The form of the key `writes`."""
 WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE_NAME)
@@ -26,8 +29,9 @@ def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None 
     return read_folder(folder, WorkflowForm, code, look_up)
 
 
+@lru_cache(maxsize=BUNDLES_KEPT)
 def decode_bundle(raw: bytes) -> Bundle:
-    """Return the bundle that is encoded in bytes."""
+    """Return the bundle that is encoded in bytes. Runs that began with equal files share one, which never changes."""
     return read_bundle(raw, WorkflowForm)
 
 

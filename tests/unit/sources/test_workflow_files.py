@@ -8,12 +8,14 @@ from typing import get_args
 import jsonschema
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from gofer.app.catalog import tool_names
 from gofer.sources.triggers import KINDS
 from gofer.sources.workflow_files import TriggerForm as Trigger
 from gofer.sources.workflow_files import WorkflowForm as Workflow
-from gofer.sources.workflow_files import defaults_schema, subagent_schema, workflow_schema
+from gofer.sources.workflow_files import decode_bundle, defaults_schema, load_catalog, subagent_schema, workflow_schema
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.schema import Defaults, Subagent
 
 AGENTS = Path(__file__).parents[3] / "agents"
@@ -112,3 +114,13 @@ def test_documented_triggers_list_exactly_their_conditions() -> None:
         conditions = next(part for part in get_args(field.annotation) if part is not type(None))
         named = {inner.alias or name for name, inner in conditions.model_fields.items()}
         assert named == set(re.findall(r"`(\w+)`", rows[field.alias or trigger]))
+
+
+def test_runs_with_equal_files_share_one_bundle_that_cannot_change() -> None:
+    workflows = load_catalog(AGENTS).workflows
+    raw = encode_bundle(Bundle(workflows["answer-here"], []))
+    bundle = decode_bundle(raw)
+    assert decode_bundle(bytes(bytearray(raw))) is bundle
+    assert decode_bundle(encode_bundle(Bundle(workflows["file-ticket"], []))) is not bundle
+    with pytest.raises(ValidationError):
+        bundle.loaded.workflow.description = "another"
