@@ -39,12 +39,15 @@ from gofer.workflows.load import Loaded
 DEFAULT_WINDOW = 48_000
 """Default window of a run, in tokens. Every model call sends the whole window, and a run can look up what left it, so a
 larger default would cost more than it helps."""
-LAST_TURNS_SHARE = 0.2
-"""Share of the window that the last turns may keep; the last turn always stays."""
+LAST_TURNS_SHARE = 0.1
+"""Share of the window that the last turns may keep; the last turn always stays. Each compaction breaks the cached
+prefix, so it removes as much as it can."""
 FIRST_MESSAGE_SHARE = 0.2
 """Share of the window up to which the first message stays."""
 LEAST_FREED_SHARE = 0.05
 """Share of the window that a compaction must free to be worth a model call."""
+SUMMARY_SHARE = 0.45
+"""Share of the window above the begin of compaction that a summary may take: 3,240 tokens by default."""
 LONGEST_SUMMARY_SHARE = 0.5
 """Longest summary, as a share of the tokens that it replaces."""
 NO_CALLS = ',"tool_choice":"none"'
@@ -161,7 +164,7 @@ async def _summary(
 
     Code shortens the messages when the model's summary is useless, or when asking would take the last model call.
     """
-    most_tokens = max(200, round(room.window * (1 - room.compact_at) / 3))
+    most_tokens = max(200, round(room.window * (1 - room.compact_at) * SUMMARY_SHARE))
     if step.own.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most_tokens), "code"
     leaves = ALL_LEAVES

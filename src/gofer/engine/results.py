@@ -45,7 +45,7 @@ class DisplayLimits:
 
     whole: int = 10_000
     """Longest text that is shown whole; a longer text becomes a file."""
-    preview: int = 1_000
+    preview: int = 600
     """Length of the preview of such a file."""
     most: int = PREVIEW_TOKENS
     """Longest preview of one result, even if its tool sets a larger one."""

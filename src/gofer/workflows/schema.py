@@ -107,7 +107,7 @@ class Files(Strict):
     """The most kilobytes of attached files in the first message: texts, and images and PDFs that the model can read."""
     whole_tokens: Whole = Field(default=10_000, ge=500, le=20_000)
     """The most tokens of a message or result that is shown whole. A longer one becomes a file."""
-    preview_tokens: Whole = Field(default=1_000, ge=100, le=20_000)
+    preview_tokens: Whole = Field(default=600, ge=100, le=20_000)
     """The tokens in the preview of a message or result that became a file."""
 
 
@@ -116,7 +116,7 @@ class Context(Strict):
 
     window: int | None = Field(default=None, ge=4_000)
     """The most tokens of a request and its answer; by default 48,000, or the window of the model if that is smaller."""
-    compact_at: Whole = Field(default=80, ge=30, le=95)
+    compact_at: Whole = Field(default=85, ge=30, le=95)
     """The percentage of the window at which Gofer replaces the beginning of the conversation by a summary."""
 
 
