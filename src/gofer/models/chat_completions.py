@@ -178,13 +178,15 @@ class OpenAIModel(RemoteModel):
     http: httpx2.AsyncClient
     url: httpx2.URL
     """The URL of the endpoint's Chat Completions."""
-    headers: Mapping[str, str] = field(repr=False)
-    """The headers of each request, with the key."""
+    headers: httpx2.Headers = field(repr=False)
+    """The headers of each request, with the key; encoded once."""
     at: Access
 
     @override
     def within(self, traceparent: str) -> Model:
-        return replace(self, headers={**self.headers, "traceparent": traceparent})
+        headers = httpx2.Headers(self.headers)
+        headers["traceparent"] = traceparent
+        return replace(self, headers=headers)
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
@@ -233,7 +235,7 @@ def openai_model(client: AsyncOpenAI, http: httpx2.AsyncClient, at: Access = DEP
     url = client.base_url.copy_with(raw_path=client.base_url.raw_path + b"chat/completions")
     every = {**client.default_headers, **client.auth_headers, **_HEADERS}
     headers = {name: value for name, value in every.items() if isinstance(value, str)}
-    return OpenAIModel(http, httpx2.URL(str(url)), headers, replace(at, key=Secret(client.api_key)))
+    return OpenAIModel(http, httpx2.URL(str(url)), httpx2.Headers(headers), replace(at, key=Secret(client.api_key)))
 
 
 async def _read(response: httpx2.Response, at: Access) -> bytes:
