@@ -4,24 +4,30 @@ import asyncio
 import json
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from gofer.files.child import Children
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools
+from gofer.engine.services import offered_tools
 from gofer.journal.entries import MessageReceived
 from gofer.models.language_model import Answer
 from gofer.sources.workflow_files import WorkflowForm as Workflow
-from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call, ToolResult
-from gofer.tools.files.tools import TOOLS as FILE_TOOLS
 from gofer.values.messages import Usage
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
+from gofer.workflows.prompt_sections import planning
 from gofer.workflows.schema import Context, Limits
 from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
 from support.models.served import served
 
+PREAMBLE = Path(__file__).parents[2] / "agents" / "preamble.md"
 ROW = {"experiment": "a", "accuracy": 0.913, "notes": "converged after a while, nothing unusual to report here"}
+
+
+SHORT = ["short"] * 10
 
 
 class Counting:
@@ -50,13 +56,13 @@ async def sent(results: Sequence[str]) -> list[bytes]:
         return ToolResult(next(given), "looked")
 
     made.tool("look", "read", look)
-    made.tools |= {tool.name: tool for tool in bind_all(FILE_TOOLS, Children())}
+    made.tools |= build_tools(read_settings({}))
     limits = Limits(llm_calls=2_000, tool_calls=5_000, tokens=10**9, usd=10**6, minutes=600)
     fields = {"description": "d", "owner": "#o", "when": ["slack.mention"], "tools": ["look"]}
     workflow = Workflow.model_validate({**fields, "limits": limits, "context": Context()})
-    bundle = Bundle(
-        Loaded("a", workflow, "You look.", "p.md", served("m")), [tool.schema() for tool in made.tools.values()]
-    )
+    system = f"{PREAMBLE.read_text()}\n{planning(workflow.plan)}\n\nYou look."
+    loaded = Loaded("a", workflow, system, "p.md", served("m"))
+    bundle = Bundle(loaded, [tool.schema() for tool in offered_tools(made.tools, loaded)])
     step = await made.step()
     step.note(MessageReceived("please"))
     await coordinate(step, bundle, PROVENANCE)
@@ -72,10 +78,19 @@ def everything(results: Sequence[str]) -> int:
     return total
 
 
-def shared(bodies: Sequence[bytes]) -> float:
-    """Return the share of prompt bytes that equal those of the previous prompt at the same place."""
-    same = sum(common(one, other) for one, other in pairwise(bodies))
-    return same / sum(map(len, bodies[1:]))
+def kept(bodies: Sequence[bytes]) -> float:
+    """Return the share of all prompt bytes that the next prompt repeats from its first byte."""
+    return repeated(bodies) / sum(map(len, bodies[:-1]))
+
+
+def repeated(bodies: Sequence[bytes]) -> int:
+    """Return the bytes that equal those of the previous prompt at the same place, so that a cache can serve them."""
+    return sum(common(one, other) for one, other in pairwise(bodies))
+
+
+def tools_of(body: bytes) -> bytes:
+    """Return the bytes of the tool definitions in a prompt."""
+    return body[body.index(b'"tools":') : body.index(b'"messages":')]
 
 
 def common(one: bytes, other: bytes) -> int:
@@ -86,7 +101,7 @@ def common(one: bytes, other: bytes) -> int:
     return low
 
 
-def kept(bodies: Sequence[bytes]) -> float:
+def kept_by_prompt(bodies: Sequence[bytes]) -> float:
     """Return the average share of a prompt that the next one repeats from its first byte."""
     return sum(common(one, other) / len(one) for one, other in pairwise(bodies)) / (len(bodies) - 1)
 
@@ -94,12 +109,13 @@ def kept(bodies: Sequence[bytes]) -> float:
 @pytest.mark.parametrize(
     ("name", "results", "most", "most_weighted"),
     [
-        ("a tool returns 2 MB, ten further turns", [json.dumps([ROW] * 18_000), *["short"] * 10], 80_000, 14_500),
+        ("a tool returns 2 MB of JSON, ten further turns", [json.dumps([ROW] * 18_000), *SHORT], 100_000, 22_000),
+        ("a tool returns 2 MB of text, ten further turns", ["what was found.\n" * 125_000, *SHORT], 120_000, 26_000),
         (
             "200 turns with 4 kB each",
             [f"{n} " + "what was found, in words. " * 155 for n in range(200)],
             20_000_000,
-            3_500_000,
+            2_900_000,
         ),
     ],
 )
@@ -109,8 +125,11 @@ def test_prompt_bytes_stay_far_below_a_loop_that_sends_all_results(
     bodies = asyncio.run(sent(results))
     mine, all_of_it = sum(map(len, bodies)), everything(results)
     print(f"\n{name}: {mine:,} bytes in {len(bodies)} calls; sending everything {all_of_it:,}")
-    weighted = mine - 0.9 * shared(bodies) * mine
+    seen = repeated(bodies)
+    weighted = mine - 0.9 * seen
     print(f"  weighted with a prompt cache {weighted:,.0f} bytes (new ones, and a tenth of those seen before)")
-    print(f"  ratio {mine / all_of_it:.4f}; shared with the call before {shared(bodies):.3f}")
-    print(f"  largest prompt {max(map(len, bodies)):,} bytes; {kept(bodies):.3f} of each is repeated by the next")
+    tools = [len(tools_of(body)) for body in bodies]
+    print(f"  tools {sum(tools):,} bytes, the same {tools[0]:,} in each")
+    print(f"  ratio {mine / all_of_it:.4f}; largest prompt {max(map(len, bodies)):,} bytes")
+    print(f"  kept prefix {kept(bodies):.3f} of all bytes, {kept_by_prompt(bodies):.3f} of a prompt on average")
     assert (mine <= most, weighted <= most_weighted) == (True, True)

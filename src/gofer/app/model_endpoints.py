@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
-from gofer.models.chat_completions import OpenAIModel
+from gofer.models.chat_completions import openai_model
 from gofer.models.language_model import Access, Answer, Model, Refused
 from gofer.models.sdk import AsyncOpenAI, Omit
 from gofer.models.served_model import OPENAI_KEY, Endpoint
@@ -37,7 +37,7 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     # Both ids belong to the account of the default endpoint, so other endpoints never get them.
     client.organization = settings.openai_organization or None
     client.project = settings.openai_project or None
-    return OpenAIModel(client)
+    return openai_model(client, http)
 
 
 class Client(AsyncOpenAI):
@@ -121,7 +121,7 @@ class Endpoints:
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        return OpenAIModel(Client(self.http, endpoint.base_url, key), access)
+        return openai_model(Client(self.http, endpoint.base_url, key), self.http, access)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from gofer.journal.workspace_entries import ContextCompacted, Weights
 from gofer.models.abilities import UNKNOWN_WINDOW
 from gofer.models.answer_text import written_call
 from gofer.models.language_model import Answer, Refused
+from gofer.models.served_model import Candidate
 from gofer.projections.conversation import Conversation
 from gofer.projections.requests.request_parts import RequestWeights, Weight
 from gofer.tools.definition import NewFile
@@ -39,12 +40,15 @@ from gofer.workflows.load import Loaded
 DEFAULT_WINDOW = 48_000
 """Default window of a run, in tokens. Every model call sends the whole window, and a run can look up what left it, so a
 larger default would cost more than it helps."""
-LAST_TURNS_SHARE = 0.2
-"""Share of the window that the last turns may keep; the last turn always stays."""
+LAST_TURNS_SHARE = 0.1
+"""Share of the window that the last turns may keep; the last turn always stays. Each compaction breaks the cached
+prefix, so it removes as much as it can."""
 FIRST_MESSAGE_SHARE = 0.2
 """Share of the window up to which the first message stays."""
 LEAST_FREED_SHARE = 0.05
 """Share of the window that a compaction must free to be worth a model call."""
+SUMMARY_SHARE = 0.45
+"""Share of the window above the begin of compaction that a summary may take: 3,240 tokens by default."""
 LONGEST_SUMMARY_SHARE = 0.5
 """Longest summary, as a share of the tokens that it replaces."""
 NO_CALLS = ',"tool_choice":"none"'
@@ -106,9 +110,9 @@ def window_limits_of(services: Services, loaded: Loaded) -> WindowLimits:
     return WindowLimits(min(context.window or DEFAULT_WINDOW, most), context.compact_at / 100, most)
 
 
-def expected_tokens(step: OwnStep, bundle: Bundle, weight: Weight) -> int:
+def expected_tokens(step: OwnStep, chain: Sequence[Candidate], weight: Weight) -> int:
     """Return the tokens of a request, as the model that is asked next counts them."""
-    (candidate, *_) = order(bundle.chain(), step.progress.asked)
+    (candidate, *_) = order(chain, step.progress.asked)
     return step.account.predict(candidate.model.name, weight.kinds)
 
 
@@ -161,7 +165,7 @@ async def _summary(
 
     Code shortens the messages when the model's summary is useless, or when asking would take the last model call.
     """
-    most_tokens = max(200, round(room.window * (1 - room.compact_at) / 3))
+    most_tokens = max(200, round(room.window * (1 - room.compact_at) * SUMMARY_SHARE))
     if step.own.progress.llm_calls + 1 >= bundle.loaded.workflow.limits.llm_calls:
         return digest(leaving, most_tokens), "code"
     leaves = ALL_LEAVES
@@ -237,8 +241,10 @@ def _history(leaving: LeavingMessages, cut: Cut) -> NewFile:
 class ContextWindow:
     """The window of one run, and the estimates of its requests."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, services: Services) -> None:
         self.window = Window(bundle)
+        self._room = window_limits_of(services, bundle.loaded)
+        self._chain = bundle.chain()
         self._scale = RequestWeights(bundle.loaded.system, bundle.tools)
 
     async def make_room(self, step: WorkingStep, bundle: Bundle, tail: str, timeout: float) -> Stop | None:
@@ -248,10 +254,10 @@ class ContextWindow:
         RunStopped.
         """
         own = step.own
-        room = window_limits_of(own.services, bundle.loaded)
+        room = self._room
         parts = own.conversation.parts
         weight = self._scale.weigh(own.conversation, tail)
-        expected = expected_tokens(own, bundle, weight)
+        expected = expected_tokens(own, self._chain, weight)
         sizes = model_request.sizes(own.conversation)
         size = sum(sizes)
         if not room.is_full(expected) and not BYTE_LIMIT.is_full(size):
@@ -282,8 +288,8 @@ class ContextWindow:
         own = step.own
         calls = min(len(own.conversation.asks), CALLS_PER_TURN)
         files = bundle.loaded.workflow.files
-        room = window_limits_of(own.services, bundle.loaded)
-        expected = expected_tokens(own, bundle, self._scale.weigh(own.conversation))
+        room = self._room
+        expected = expected_tokens(own, self._chain, self._scale.weigh(own.conversation))
         share = int(min(TURN_SHARE * room.window, (1 - SPARE_SHARE) * room.most - expected)) // max(1, calls)
         most = max(share, LEAST_RESULT_TOKENS)
         whole = min(files.whole_tokens, most)
@@ -291,19 +297,16 @@ class ContextWindow:
         look = model_request.media_left(own.conversation, calls)
         return replace(step.shown, whole=whole, preview=preview, most=most, media=look)
 
-    def usage_text(self, step: OwnStep, bundle: Bundle) -> str:
+    def usage_text(self, step: OwnStep) -> str:
         """Return a sentence that tells the model how full the window is."""
-        tokens = expected_tokens(step, bundle, self._scale.weigh(step.conversation))
-        return (
-            f"This conversation has about {tokens} tokens of {window_limits_of(step.services, bundle.loaded).window}."
-        )
+        tokens = expected_tokens(step, self._chain, self._scale.weigh(step.conversation))
+        return f"This conversation has about {tokens} tokens of {self._room.window}."
 
-    def estimates(self, step: OwnStep, bundle: Bundle, tail: str) -> Callable[[str], Weights]:
+    def estimates(self, step: OwnStep, tail: str) -> Callable[[str], Weights]:
         """Return a function from the name of a model to the estimated tokens of the next request."""
         weight = self._scale.weigh(step.conversation, tail)
-        room = window_limits_of(step.services, bundle.loaded)
 
         def weigh(model: str) -> Weights:
-            return Weights(weight.roles, weight.kinds, room.window, step.account.predict(model, weight.kinds))
+            return Weights(weight.roles, weight.kinds, self._room.window, step.account.predict(model, weight.kinds))
 
         return weigh

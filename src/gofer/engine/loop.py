@@ -26,7 +26,7 @@ from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.output import read_answer
 from gofer.workflows.reply_template import render
-from gofer.workflows.schema import Workflow
+from gofer.workflows.schema import Limits, Workflow
 
 MODEL_SECONDS = 300.0
 """Longest time of one model for one answer."""
@@ -59,7 +59,7 @@ class Ending:
 
 async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> Ending:
     """Let the model decide until it answers or a limit stops it. Raises what `step` raises."""
-    window = ContextWindow(bundle)
+    window = ContextWindow(bundle, step.own.services)
     conversation = step.own.conversation
     while not conversation.answered:
         stop = gates.answer(conversation)
@@ -148,12 +148,15 @@ async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gate
         return stop
     left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
     timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
+    end = _tail(step, limits, window)
+    epoch = step.own.conversation.epoch
     # Compaction may use a model call, so the limit is checked again after it.
-    stop = await window.make_room(step, bundle, _tail(step, bundle, window), timeout)
+    stop = await window.make_room(step, bundle, end, timeout)
     if stop := stop or gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
-    end = _tail(step, bundle, window)
-    await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, bundle, end))
+    if step.own.conversation.epoch != epoch:
+        end = _tail(step, limits, window)
+    await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, end))
     if remark := finish_gate.remark(
         step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
     ):
@@ -162,10 +165,8 @@ async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gate
     return None
 
 
-def _tail(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> str:
-    return tail(
-        step.own.progress, step.own.workspace, bundle.loaded.workflow.limits, window.usage_text(step.own, bundle)
-    )
+def _tail(step: WorkingStep, limits: Limits, window: ContextWindow) -> str:
+    return tail(step.own.progress, step.own.workspace, limits, window.usage_text(step.own))
 
 
 async def _turn(step: WorkingStep, bundle: Bundle, provenance: Provenance) -> gates.Stop | None:

@@ -1,15 +1,13 @@
 """A model behind an OpenAI-compatible endpoint, asked with the exact bytes that Gofer encoded.
 
-The SDK's client provides authentication, timeouts and errors. Gofer does not use the SDK's encoding of requests, which
-rewrites the whole history on every call, and turns its retries off.
+The SDK's client provides the URL and the headers. Gofer uses neither its encoding of requests, which rewrites the whole
+history on every call, nor its layers around the HTTP client, which take as long as the exchange itself.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
-from typing import cast
+from dataclasses import dataclass, field, replace
 
 import httpx2
 from typing_extensions import override
@@ -17,7 +15,7 @@ from typing_extensions import override
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, RemoteModel, Unavailable, Unusable
-from gofer.models.sdk import APIError, APIStatusError, AsyncOpenAI, AsyncStream
+from gofer.models.sdk import AsyncOpenAI
 from gofer.models.stream import completion_of, is_stream
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest
@@ -166,60 +164,78 @@ def _count(value: object) -> int:
 
 ANSWER_BYTES = 10_000_000
 """Largest answer, in bytes."""
+ERROR_BYTES = 100_000
+"""Bytes that are read of an error in place of an answer."""
 
 # An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
+@dataclass(frozen=True, slots=True)
 class OpenAIModel(RemoteModel):
-    """A model behind the SDK's async client. `headers` are sent with each request, beside those of the SDK."""
+    """A model behind an OpenAI-compatible endpoint."""
 
-    def __init__(
-        self, client: AsyncOpenAI, at: Access = DEPLOYED, headers: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        self._client = client
-        self._at = replace(at, key=Secret(client.api_key))
-        self._headers = {**_HEADERS, **headers}
+    http: httpx2.AsyncClient
+    url: httpx2.URL
+    """The URL of the endpoint's Chat Completions."""
+    headers: httpx2.Headers = field(repr=False)
+    """The headers of each request, with the key; encoded once."""
+    at: Access
 
     @override
     def within(self, traceparent: str) -> Model:
-        return OpenAIModel(self._client, self._at, {"traceparent": traceparent})
+        headers = httpx2.Headers(self.headers)
+        headers["traceparent"] = traceparent
+        return replace(self, headers=headers)
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         try:
-            # The SDK's timeout is for each read; this one is for the whole exchange.
+            # The client's timeout is for each read; this one is for the whole exchange.
             async with asyncio.timeout(timeout):
-                raw = await self._exchange(body, timeout)
+                response = await self._exchange(body, timeout)
         except TimeoutError as error:
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
-        except APIStatusError as error:
-            reported = provider_error(error.status_code, error.response.content, self._client.api_key)
-            raise failed(reported, self._at, retry_after=_seconds(error.response)) from error
-        except (APIError, httpx2.HTTPError, OSError) as error:
-            raise failed(ProviderError("unreachable"), self._at) from error
-        return parse_answer(raw, self._at)
+        except (httpx2.HTTPError, OSError) as error:
+            raise failed(ProviderError("unreachable"), self.at) from error
+        if not response.is_success:
+            reported = provider_error(response.status_code, response.content, self.at.key.reveal())
+            raise failed(reported, self.at, retry_after=response.retry_after)
+        return parse_answer(response.content, self.at)
 
-    async def _exchange(self, body: bytes, timeout: float) -> bytes:
-        """Return the body of the answer.
-
-        Raises Unusable when the body is too large, and the errors of the SDK and its client.
-        """
-        posted = await self._client.post(
-            "/chat/completions",
-            content=body,
-            cast_to=httpx2.Response,
-            options={"headers": self._headers, "timeout": timeout, "max_retries": 0},
-            stream=True,
-            stream_cls=AsyncStream[object],
-        )
-        # With `stream` and this cast the SDK returns the response before it reads the body.
-        response = cast(httpx2.Response, posted)
+    async def _exchange(self, body: bytes, timeout: float) -> "_Response":
+        """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
+        request = self.http.build_request("POST", self.url, content=body, headers=self.headers, timeout=timeout)
+        response = await self.http.send(request, stream=True)
         try:
-            return await _read(response, self._at)
+            if response.is_success:
+                content = await _read(response, self.at)
+            else:
+                content = await _beginning(response)
         finally:
             await response.aclose()
+        return _Response(response.status_code, response.is_success, content, _seconds(response))
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    status_code: int
+    is_success: bool
+    content: bytes
+    retry_after: float
+    """The seconds that the provider asks to wait; 0 without such a header."""
+
+
+def openai_model(client: AsyncOpenAI, http: httpx2.AsyncClient, at: Access = DEPLOYED) -> OpenAIModel:
+    """Return the model behind the endpoint that a client of the SDK describes by its URL, its key and its headers.
+
+    Requests go to `http` without the SDK, because Gofer writes their bytes and reads the answers itself.
+    """
+    url = client.base_url.copy_with(raw_path=client.base_url.raw_path + b"chat/completions")
+    every = {**client.default_headers, **client.auth_headers, **_HEADERS}
+    headers = {name: value for name, value in every.items() if isinstance(value, str)}
+    return OpenAIModel(http, httpx2.URL(str(url)), httpx2.Headers(headers), replace(at, key=Secret(client.api_key)))
 
 
 async def _read(response: httpx2.Response, at: Access) -> bytes:
@@ -229,6 +245,16 @@ async def _read(response: httpx2.Response, at: Access) -> bytes:
         if len(raw) > ANSWER_BYTES:
             raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")
     return bytes(raw)
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    """Return the first ERROR_BYTES of the body of an error."""
+    raw = bytearray()
+    async for chunk in response.aiter_bytes():
+        raw += chunk
+        if len(raw) > ERROR_BYTES:
+            break
+    return bytes(raw[:ERROR_BYTES])
 
 
 def _seconds(response: httpx2.Response) -> float:

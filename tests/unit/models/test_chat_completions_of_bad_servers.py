@@ -11,7 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from gofer.app.http import http_client
-from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel
+from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel, openai_model
 from gofer.models.language_model import Unavailable, Unusable
 from gofer.values.proxies import DIRECT
 
@@ -40,7 +40,7 @@ async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[byte
     try:
         async with http_client(DIRECT) as http:
             client = AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http)
-            yield OpenAIModel(client), heads
+            yield openai_model(client, http), heads
     finally:
         server.close()
 
@@ -109,7 +109,7 @@ PACKED = gzip.compress(b" " * (5 * ANSWER_BYTES))
         (answer("502 Bad Gateway", HTML, "content-type: text/html"), Unavailable, "HTTP 502"),
         (answer("500 Oops", b"[" * 100_000), Unavailable, "HTTP 500"),
         (answer("500 Oops", PACKED, "content-encoding: gzip"), Unavailable, "HTTP 500"),
-        (flood("500 Oops"), Unavailable, "could not be reached"),
+        (flood("500 Oops"), Unavailable, "HTTP 500"),
         (answer("200 OK", HTML, "content-type: text/html"), Unusable, "not JSON"),
         (answer("200 OK", b"\xff\xfe", "content-type: application/json; charset=no-such"), Unusable, "not JSON"),
         (answer("200 OK", b"[" * 100_000), Unusable, "not JSON"),
@@ -153,7 +153,7 @@ async def test_model_connection_is_reused_after_an_answer() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client(DIRECT) as http:
         port = server.sockets[0].getsockname()[1]
-        asked = OpenAIModel(AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http))
+        asked = openai_model(AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http), http)
         for _ in range(3):
             await asked.ask(b"{}", 20)
     assert connections == 1

@@ -212,6 +212,9 @@ class Utilisation:
     @property
     def causes(self) -> frozenset[DriftCause]:
         """The causes of drift so far."""
+        if not (self.full or self.stayed_high or self.lost):
+            # The owner looks at each entry, and few runs drift.
+            return frozenset()
         found: dict[DriftCause, bool] = {
             "full": self.full,
             "stayed_high": self.stayed_high,
