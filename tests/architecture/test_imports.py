@@ -106,7 +106,6 @@ def test_workflow_files_are_read_without_tools_and_clients() -> None:
 
 
 LATER = {
-    "aiohttp": "import openai",
     "google.protobuf": "import gofer.runtime.telemetry.otlp",
     "gofer_simulators": "import gofer.app.embedded.simulators",
     "jsonschema": "import gofer.workflows.json_schema",

@@ -36,7 +36,6 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "lxml": ["gofer.files.extract.xml_package"],
     "markdown_it": ["gofer.sources"],
     "olefile": ["gofer.files.extract.outlook"],
-    "openai": ["gofer.models.sdk"],
     "opentelemetry": ["gofer.runtime.telemetry"],
     "pydantic": [
         "gofer.app.backup",

@@ -1,16 +1,14 @@
 """The models behind the endpoints of defaults.yaml, restricted to endpoints that the deployment allows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import httpx2
-from typing_extensions import override
 
 from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
 from gofer.models.chat_completions import openai_model
-from gofer.models.language_model import Access, Answer, Model, Refused
-from gofer.models.sdk import AsyncOpenAI, Omit
+from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Refused
 from gofer.models.served_model import OPENAI_KEY, Endpoint
 from gofer.sources.settings import read_credential
 from gofer.values.errors import ConfigError
@@ -33,34 +31,10 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
         )
     if not settings.has_default_endpoint:
         return NoDefault()
-    client = Client(http, _default_url(settings), settings.openai_api_key)
     # Both ids belong to the account of the default endpoint, so other endpoints never get them.
-    client.organization = settings.openai_organization or None
-    client.project = settings.openai_project or None
-    return openai_model(client, http)
-
-
-class Client(AsyncOpenAI):
-    """The SDK's client, which ignores the organization, project and headers that the SDK reads from the environment.
-
-    OPENAI_CUSTOM_HEADERS could otherwise replace the key of any endpoint.
-    """
-
-    def __init__(self, http: httpx2.AsyncClient, base_url: str, key: Secret) -> None:
-        super().__init__(api_key=key.reveal() or "none", base_url=base_url, http_client=http, max_retries=0)
-        self.organization = None
-        self.project = None
-
-    @property
-    @override
-    def default_headers(self) -> dict[str, str | Omit]:
-        """Return the headers of each request, without the key."""
-        headers: dict[str, str | Omit] = {"Accept": "application/json", "User-Agent": self.user_agent}
-        if self.organization:
-            headers["OpenAI-Organization"] = self.organization
-        if self.project:
-            headers["OpenAI-Project"] = self.project
-        return headers
+    ids = {"OpenAI-Organization": settings.openai_organization, "OpenAI-Project": settings.openai_project}
+    account = {name: value for name, value in ids.items() if value}
+    return openai_model(http, _default_url(settings), replace(DEPLOYED, key=settings.openai_api_key), account)
 
 
 class NoDefault:
@@ -121,7 +95,7 @@ class Endpoints:
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        return openai_model(Client(self.http, endpoint.base_url, key), self.http, access)
+        return openai_model(self.http, endpoint.base_url, access)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """A model behind an OpenAI-compatible endpoint, asked with the exact bytes that Gofer encoded.
 
-The SDK's client provides the URL and the headers. Gofer uses neither its encoding of requests, which rewrites the whole
-history on every call, nor its layers around the HTTP client, which take as long as the exchange itself.
+Requests go to the shared HTTP client. An SDK would encode the whole history anew on every call, and repeat requests by
+rules of its own.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import httpx2
 from typing_extensions import override
@@ -15,12 +16,10 @@ from typing_extensions import override
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed, provider_error
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, RemoteModel, Unavailable, Unusable
-from gofer.models.sdk import AsyncOpenAI
 from gofer.models.stream import completion_of, is_stream
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest
 from gofer.values.messages import ProviderError, ToolAsk, Usage
-from gofer.values.secret import Secret
 
 TEXT_LIMIT = 200_000
 """Characters that are kept of an answer's text, and of its thoughts."""
@@ -167,8 +166,13 @@ ANSWER_BYTES = 10_000_000
 ERROR_BYTES = 100_000
 """Bytes that are read of an error in place of an answer."""
 
-# An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
-_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+_HEADERS = {
+    "Accept": "application/json",
+    # An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "gofer",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +231,19 @@ class _Response:
     """The seconds that the provider asks to wait; 0 without such a header."""
 
 
-def openai_model(client: AsyncOpenAI, http: httpx2.AsyncClient, at: Access = DEPLOYED) -> OpenAIModel:
-    """Return the model behind the endpoint that a client of the SDK describes by its URL, its key and its headers.
+def openai_model(
+    http: httpx2.AsyncClient, base_url: str, at: Access = DEPLOYED, account: Mapping[str, str] = MappingProxyType({})
+) -> OpenAIModel:
+    """Return the model behind a base URL, such as `https://api.openai.com/v1`.
 
-    Requests go to `http` without the SDK, because Gofer writes their bytes and reads the answers itself.
+    `at` holds the key, which may be empty. `account` are headers that choose an account of the provider.
     """
-    url = client.base_url.copy_with(raw_path=client.base_url.raw_path + b"chat/completions")
-    every = {**client.default_headers, **client.auth_headers, **_HEADERS}
-    headers = {name: value for name, value in every.items() if isinstance(value, str)}
-    return OpenAIModel(http, httpx2.URL(str(url)), httpx2.Headers(headers), replace(at, key=Secret(client.api_key)))
+    base = httpx2.URL(base_url)
+    url = base.copy_with(path=f"{base.path.rstrip('/')}/chat/completions")
+    headers = httpx2.Headers({**_HEADERS, **account})
+    if at.key:
+        headers["Authorization"] = f"Bearer {at.key.reveal()}"
+    return OpenAIModel(http, url, headers, at)
 
 
 async def _read(response: httpx2.Response, at: Access) -> bytes:

@@ -7,12 +7,12 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openai import AsyncOpenAI
 
 from gofer.models.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, openai_model, parse_answer
-from gofer.models.language_model import Answer, Unusable
+from gofer.models.language_model import Access, Answer, Unusable
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ToolAsk, Usage
+from gofer.values.secret import Secret
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenA
         return reply
 
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
-        yield openai_model(AsyncOpenAI(api_key="k", base_url="http://127.0.0.1/v1", http_client=http), http), seen
+        yield openai_model(http, "http://127.0.0.1/v1", Access(Secret("k"))), seen
 
 
 async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() -> None:

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from openai import AsyncOpenAI
 
 from gofer.app.http import http_client
 from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel, openai_model
-from gofer.models.language_model import Unavailable, Unusable
+from gofer.models.language_model import Access, Unavailable, Unusable
 from gofer.values.proxies import DIRECT
+from gofer.values.secret import Secret
 
 pytestmark = pytest.mark.anyio
 
@@ -39,8 +39,7 @@ async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[byte
     port = server.sockets[0].getsockname()[1]
     try:
         async with http_client(DIRECT) as http:
-            client = AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http)
-            yield openai_model(client, http), heads
+            yield openai_model(http, f"http://127.0.0.1:{port}/v1", Access(Secret("k"))), heads
     finally:
         server.close()
 
@@ -153,7 +152,7 @@ async def test_model_connection_is_reused_after_an_answer() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client(DIRECT) as http:
         port = server.sockets[0].getsockname()[1]
-        asked = openai_model(AsyncOpenAI(api_key="k", base_url=f"http://127.0.0.1:{port}/v1", http_client=http), http)
+        asked = openai_model(http, f"http://127.0.0.1:{port}/v1", Access(Secret("k")))
         for _ in range(3):
             await asked.ask(b"{}", 20)
     assert connections == 1

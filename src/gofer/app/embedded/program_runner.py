@@ -13,10 +13,10 @@ from gofer.app.embedded.runner import Runner, RunStores, Tools, folder_stores, m
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client
-from gofer.app.model_endpoints import Client, ModelAccess, models_of, only
+from gofer.app.model_endpoints import ModelAccess, models_of, only
 from gofer.app.settings import Settings
 from gofer.models.chat_completions import openai_model
-from gofer.models.language_model import Model
+from gofer.models.language_model import DEPLOYED, Model
 from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.company import load_company
@@ -98,7 +98,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
                 raise ConfigError(
                     "`model` is not a base URL; write one such as https://api.example.com/v1, or pass a model."
                 )
-            return only(openai_model(Client(http, url, settings.openai_api_key), http))
+            return only(openai_model(http, url, replace(DEPLOYED, key=settings.openai_api_key)))
         case model:
             return only(model)
 
