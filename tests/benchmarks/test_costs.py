@@ -3,5 +3,5 @@
 from cost_table import page, shipped_loads
 
 
-def test_cost_table_of_runs_a_day_on_aws() -> None:
+def test_costs_by_runs_a_day_on_aws() -> None:
     print(f"\n{page(shipped_loads())}")
