@@ -35,19 +35,19 @@ async def run(client: AsyncOpenAI, act: Callable[[str], str] = look) -> str:
         message = answer.choices[0].message
         if not message.tool_calls:
             return message.content or ""
-        calls = [
+        calls = [call for call in message.tool_calls if call.type == "function"]
+        asked = [
             {
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.function.name, "arguments": call.function.arguments},
             }
-            for call in message.tool_calls
-            if call.type == "function"
+            for call in calls
         ]
-        messages.append({"role": "assistant", "content": message.content, "tool_calls": calls})
+        messages.append({"role": "assistant", "content": message.content, "tool_calls": asked})
         for call in calls:
-            text = json.loads(call["function"]["arguments"])["text"]
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": act(text)})
+            text = json.loads(call.function.arguments)["text"]
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": act(text)})
 
 
 async def main(url: str, runs: int) -> dict[str, float]:

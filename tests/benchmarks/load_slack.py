@@ -18,6 +18,7 @@ from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoin
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
+from typing_extensions import override
 
 from gofer.app.embedded.server import serve
 from gofer.values.outside import SystemClock
@@ -73,6 +74,7 @@ class Counted(BaseHTTPMiddleware):
     channel_seconds = 0.0
     next_at: ClassVar[dict[str, float]] = {}
 
+    @override
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         method = request.url.path.rpartition("/")[2]
         if method == "chat.postMessage" and self.channel_seconds:
@@ -86,7 +88,8 @@ class Counted(BaseHTTPMiddleware):
         return await call_next(request)
 
 
-def answered(slack: SlackSimulator, first: int, count: int, channels: int) -> JSONResponse:
+def answered(slack: SlackSimulator) -> JSONResponse:
+    """Return the final answers so far: a mention is answered once its status message was edited into the answer."""
     threads: dict[str, list[tuple[str, str | None]]] = {}
     for message in slack.workspace.all_messages():
         if message.user == BOT and message.thread_ts:
@@ -102,7 +105,7 @@ async def main(first: int, count: int, channels: int, channel_seconds: float) ->
         slack = SlackSimulator(world(first, count, channels), clock=SystemClock().now, http=http)
 
         async def look(request: Request) -> Response:
-            return answered(slack, first, count, channels)
+            return answered(slack)
 
         slack_app = Starlette(
             routes=[Route("/answered", look), Mount("/", slack.app)], middleware=[Middleware(Counted)]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,7 +84,7 @@ class Served:
 
 
 @contextmanager
-def started(*command: object, cwd: Path | None = None, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*command: object, cwd: Path | None = None, **environment: str) -> Generator[subprocess.Popen[bytes]]:
     """Start a program, and end it with the block."""
     kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
@@ -102,7 +102,7 @@ def started(*command: object, cwd: Path | None = None, **environment: str) -> It
 
 
 @asynccontextmanager
-async def served(folder: Path, count: int, channels: int, channel_seconds: float = 0.0) -> AsyncIterator[Served]:
+async def served(folder: Path, count: int, channels: int, channel_seconds: float = 0.0) -> AsyncGenerator[Served]:
     """Yield `gofer serve` in a folder, with a simulated Slack that holds `count` mentions."""
     (folder / "agents").mkdir(parents=True)
     (folder / "agents" / "answer.yaml").write_text(WORKFLOW)
