@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench cost package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ style: .venv/.dev ## A=main B=HEAD: print the measures of plain words and plain 
 
 bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this machine, printed
 	$(RUN) pytest tests/benchmarks -s -p no:cacheprovider --benchmarks $(ARGS)
+
+cost: .venv/.dev ## print what Gofer costs on AWS, and make its table in docs/scale.md anew; ARGS="--runs-a-day 5000" prints your own
+	@PYTHONPATH=tests:tests/benchmarks $(BIN)/python -m cost_table $(ARGS)
 
 package: .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
 	$(BIN)/gofer package build/functions --uv $(UV) $(ARGS)

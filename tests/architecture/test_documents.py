@@ -284,7 +284,8 @@ def test_readme_workflow_equals_the_shipped_workflow() -> None:
 def test_documented_benchmarks_exist() -> None:
     text = (ROOT / "docs/measurements.md").read_text()
     named = set(re.findall(r"\| `(\w+)` \|$", text, re.MULTILINE))
-    named |= set(re.findall(r'make bench ARGS="-k ([a-z_]+)"', (ROOT / "docs/deploy.md").read_text()))
+    for page in ("deploy", "measurements", "one-machine"):
+        named |= set(re.findall(r'make bench ARGS="-k ([a-z_]+)"', (ROOT / f"docs/{page}.md").read_text()))
     assert len(named) > 5
     files = list((ROOT / "tests/benchmarks").glob("test_*.py"))
     known = [
@@ -360,3 +361,24 @@ def test_modules_and_functions_stay_below_their_limits() -> None:
         for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
+
+
+FIGURE = re.compile(r"(?<![\w:.])\d[\d.,]* ?(?:ms|[kMG]B|USD|% of|times (?:as|the|faster|slower|cheaper))(?!\w)")
+"""A measured time, size, price or ratio. Limits and durations in seconds, minutes and days are promises of the code."""
+
+
+def unmeasured(text: str, measurements: str) -> list[str]:
+    """Return the figures of a text that docs/measurements.md does not have."""
+    rows = [line for line in measurements.splitlines() if line.startswith("|")]
+    return [figure for figure in FIGURE.findall(text) if not any(figure in row for row in rows)]
+
+
+def test_figures_of_the_readme_are_rows_of_the_measurements() -> None:
+    measurements = (ROOT / "docs/measurements.md").read_text()
+    assert unmeasured((ROOT / "README.md").read_text(), measurements) == []
+
+
+def test_figure_without_a_measurement_is_found() -> None:
+    rows = "| start | 0.70 s, 75 MB | `test_start` |\n\nAbout 90 MB.\n"
+    text = "It needs 75 MB, a call takes 1.4 ms, and 90 MB at the peak. It waits 30 minutes. It is 5 times faster."
+    assert unmeasured(text, rows) == ["1.4 ms", "90 MB", "5 times faster"]

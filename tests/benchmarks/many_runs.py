@@ -7,13 +7,12 @@ that wrote something, which are counted only when asked for because counting cos
 import asyncio
 import contextlib
 import json
-import re
-import resource
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
+from process_use import peak_mb
 from traffic import Transactions, front_of, mentions, system
 
 from gofer.app.http import http_client
@@ -79,7 +78,7 @@ async def play(runs: int, base_url: str, folder: Path, counted: Transactions | N
         queue_messages.expect(runs)
         if counted:
             await database.run(counted.watch)
-        peak, wall, cpu = memory(), time.perf_counter(), time.process_time()
+        peak, wall, cpu = peak_mb(), time.perf_counter(), time.process_time()
         serving = asyncio.create_task(worker.serve())
         await queue_messages.silent.wait()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -88,17 +87,7 @@ async def play(runs: int, base_url: str, folder: Path, counted: Transactions | N
     heads = await store.heads(runs)
     assert [head.status for head in heads] == ["done"] * runs, {(head.status, head.reason) for head in heads}
     database.close()
-    return {"wall": wall, "cpu": cpu, "before": peak, "peak": memory(), "written": counted.written if counted else 0}
-
-
-def memory() -> float:
-    """Return the peak memory of this process in MB."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Preferred where it exists: getrusage also counts the memory of the parent when it started this process.
-        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024 / 1e6
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+    return {"wall": wall, "cpu": cpu, "before": peak, "peak": peak_mb(), "written": counted.written if counted else 0}
 
 
 if __name__ == "__main__":

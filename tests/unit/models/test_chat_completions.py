@@ -34,7 +34,7 @@ async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenA
         return reply
 
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
-        yield openai_model(http, "http://127.0.0.1/v1", Access(Secret("k"))), seen
+        yield openai_model(http, "http://127.0.0.1/v1", Access(key=Secret("k"))), seen
 
 
 async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() -> None:

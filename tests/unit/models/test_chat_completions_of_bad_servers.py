@@ -39,7 +39,7 @@ async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[byte
     port = server.sockets[0].getsockname()[1]
     try:
         async with http_client(DIRECT) as http:
-            yield openai_model(http, f"http://127.0.0.1:{port}/v1", Access(Secret("k"))), heads
+            yield openai_model(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k"))), heads
     finally:
         server.close()
 
@@ -152,7 +152,7 @@ async def test_model_connection_is_reused_after_an_answer() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client(DIRECT) as http:
         port = server.sockets[0].getsockname()[1]
-        asked = openai_model(http, f"http://127.0.0.1:{port}/v1", Access(Secret("k")))
+        asked = openai_model(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k")))
         for _ in range(3):
             await asked.ask(b"{}", 20)
     assert connections == 1

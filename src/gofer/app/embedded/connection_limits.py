@@ -5,6 +5,7 @@ clients that never finish a request cause the load. This module closes the conne
 """
 
 import asyncio
+import logging
 import math
 import resource
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_BYTES = 16 * 1024
 """The most bytes of a request's headers, and of its trailers. A request with more is refused."""
+LINE_SECONDS = 5.0
+"""Seconds in which closed connections are counted for one line of the log."""
+
+_log = logging.getLogger(__name__)
 
 
 class BoundedConnection(h11.Connection):
@@ -103,6 +108,8 @@ class Lobby:
         """The most connections that may be open at once."""
         if files != resource.RLIM_INFINITY:
             self.most = min(bounds.connections, files // 2)
+        self._closed = 0
+        """Connections closed to make room, since the last line of the log."""
 
     def enter(self, transport: asyncio.Transport) -> None:
         """Start the wait of a connection. A connection that waits already keeps its deadline."""
@@ -118,6 +125,22 @@ class Lobby:
         if transport := next(iter(self._waiting), None):
             self.leave(transport)
             transport.abort()
+            self._count_closed()
+
+    def _count_closed(self) -> None:
+        self._closed += 1
+        if self._closed == 1:
+            asyncio.get_running_loop().call_later(LINE_SECONDS, self._log_closed)
+
+    def _log_closed(self) -> None:
+        _log.warning(
+            "%d connections were closed in %.0f s, because more than %d were open at once. Their senders repeat what "
+            "was not accepted. If this line returns, more arrives than this machine can take.",
+            self._closed,
+            LINE_SECONDS,
+            self.most,
+        )
+        self._closed = 0
 
     def _wait(self, transport: asyncio.Transport, unsent: float) -> None:
         loop = asyncio.get_running_loop()

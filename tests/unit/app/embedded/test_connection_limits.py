@@ -1,6 +1,7 @@
 """Connection limits of the embedded server, over raw sockets."""
 
 import asyncio
+import logging
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from gofer.app.embedded.connection_limits import Bounds
+from gofer.app.embedded.connection_limits import LINE_SECONDS, Bounds
 from gofer.app.embedded.server import serve
 from support.http.leaping_loop import LEAPING, Backend, leap
 
@@ -136,3 +137,25 @@ async def test_newest_connection_is_refused_when_all_connections_are_busy() -> N
         for reader, writer in working:
             assert b" 200 " in await reader.readline()
             writer.close()
+
+
+async def test_closed_connections_of_a_burst_are_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    work = Work()
+    caplog.set_level(logging.WARNING)
+    async with serve(work.app, bounds=Bounds(header_seconds=HOUR, connections=3)) as url:
+        busy = [await opened(url, GET.replace(b" / ", b" /slow ")) for _ in range(3)]
+        for _ in busy:
+            await work.begun.acquire()
+        for _ in range(4):
+            reader, writer = await opened(url, GET)
+            with suppress(ConnectionError):
+                assert await reader.read() == b""
+            writer.close()
+        assert caplog.messages == []
+        leap(LINE_SECONDS)
+        await asyncio.sleep(0.01)
+        work.ended.set()
+        for _, writer in busy:
+            writer.close()
+    (line,) = caplog.messages
+    assert line.startswith("4 connections were closed in 5 s, because more than 3 were open at once")

@@ -1,0 +1,244 @@
+"""The table of what Gofer costs on AWS by runs a day, with all its assumptions.
+
+Requests are counted in one run on the AWS stores, waits and billed seconds come from the queue model, and prices from
+aws_prices.json. `make cost` prints the table and writes it into docs/scale.md. With arguments it prints another one.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aws_cost import PRICES, RUNS, Compute, Work, memory_mb, usd_of, usd_per_million
+from queue_model import DAY, Outcome, Workers, batches, poisson, receiving
+from serverless_run import RESULT, TURNS, Counted, count
+from serverless_run import SECONDS as COUNTED_SECONDS
+
+from support.aws.template import of_type, written
+
+RUNS_A_DAY = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+SHARES = (0.0, 1 / 6, 1 / 2, 5 / 6)
+TYPICAL = 10_000
+"""The runs a day for which the parts are listed."""
+LEAST_RUNS = 20_000
+HOURS = 1.0
+"""The model plays this time, and at least the least number of runs."""
+MONTH = 30
+"""Days of a month."""
+LONG_POLL = 20.0
+"""Seconds of one request for messages that finds none."""
+POLLERS = 5
+"""Requests for messages that the mapping always keeps open."""
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+BEGIN, END = "<!-- costs, made by `make cost` -->\n", "<!-- end of costs -->\n"
+ABOUT = json.loads(Path(__file__).with_name("aws_prices.json").read_text())
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a company asks of Gofer."""
+
+    runs_a_day: float
+    seconds: float = COUNTED_SECONDS
+    """The average duration of a run."""
+    deliveries: int = 2
+    """Deliveries of one mention: Slack may send an `app_mention` and a `message`."""
+    most: int = 1_000
+    """The most workers at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The outcome of one way to take work, with its costs."""
+
+    outcome: Outcome
+    parts: Mapping[str, float]
+    """USD for a million runs by part."""
+
+    @property
+    def million(self) -> float:
+        """The USD for a million runs, without what is paid by the month."""
+        return sum(self.parts.values())
+
+    def month(self, runs_a_day: float) -> float:
+        """Return the USD of a month, with the alarms and the requests of the mapping."""
+        return self.million * runs_a_day * MONTH / RUNS + fixed()
+
+
+def fixed() -> float:
+    """Return the USD of a month without runs."""
+    polls = POLLERS / LONG_POLL * DAY * MONTH
+    return alarm_metrics() * PRICES["alarm_metric_month"] + polls * PRICES["sqs_request"]
+
+
+def alarm_metrics() -> int:
+    """Return how many metrics the alarms of template.yaml watch."""
+    alarms = of_type(written(), "AWS::CloudWatch::Alarm").values()
+    return sum(max(1, sum("MetricStat" in one for one in alarm.get("Metrics", []))) for alarm in alarms)
+
+
+def costs(load: Load, counted: Counted) -> tuple[Cost, Cost]:
+    """Return the costs of batches and of receiving workers."""
+    runs = poisson(load.runs_a_day, _played(load), load.seconds)
+    workers = Workers(most=load.most)
+    return (
+        _cost(batches(runs, workers), load, counted, own_polls=False),
+        _cost(receiving(runs, workers), load, counted, own_polls=True),
+    )
+
+
+def _played(load: Load) -> int:
+    return max(LEAST_RUNS, int(load.runs_a_day * HOURS / 24))
+
+
+def _cost(outcome: Outcome, load: Load, counted: Counted, *, own_polls: bool) -> Cost:
+    compute = Compute(
+        outcome.billed * 1_000,
+        memory_mb("WorkerFunction"),
+        outcome.invocations,
+        ingress_mb=memory_mb("SlackFunction"),
+    )
+    parts = dict(usd_per_million(counted.run, compute))
+    parts["ingress"] *= load.deliveries
+    # The second delivery finds the claim of the first one: a conditional write that fails, and a read.
+    repeated = PRICES["dynamodb_write_unit"] + PRICES["dynamodb_read_unit"]
+    parts["repeated deliveries"] = (load.deliveries - 1) * repeated * RUNS
+    if own_polls:
+        parts["SQS"] += outcome.billed / LONG_POLL * PRICES["sqs_request"] * RUNS
+    parts["deletion"] = usd_of(counted.retention)
+    return Cost(outcome, parts)
+
+
+def table(loads: Sequence[Load], counted: Counted) -> Iterator[str]:
+    """Yield the lines of the table, in Markdown."""
+    yield "| runs a day | | USD a million | of it worker | USD a month | wait p50, p95 (s) | workers at once |"
+    yield "|---|---|---|---|---|---|---|"
+    for load in loads:
+        for name, cost in zip(("batches", "receiving"), costs(load, counted), strict=True):
+            yield _row(name, load, cost)
+
+
+def _row(name: str, load: Load, cost: Cost) -> str:
+    outcome = cost.outcome
+    cells = (
+        f"{load.runs_a_day:,.0f}",
+        name,
+        f"{cost.million:,.0f}",
+        f"{cost.parts['worker']:,.0f}",
+        f"{cost.month(load.runs_a_day):,.0f}",
+        f"{outcome.wait(50):,.1f}, {outcome.wait(95):,.1f}",
+        _peak(outcome, load),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _peak(outcome: Outcome, load: Load) -> str:
+    if outcome.peak == load.most:
+        return f"{load.most:,}, all of them"
+    return f"{outcome.peak:,}"
+
+
+def parts(load: Load, counted: Counted) -> Iterator[str]:
+    """Yield the parts of the costs of one load, in Markdown."""
+    both = costs(load, counted)
+    yield f"| USD for a million runs at {load.runs_a_day:,.0f} a day | batches | receiving |"
+    yield "|---|---|---|"
+    for name in both[0].parts:
+        yield f"| {name} | {both[0].parts[name]:,.1f} | {both[1].parts[name]:,.1f} |"
+
+
+def shares(load: Load) -> Iterator[str]:
+    """Yield what a million runs cost the worker when the mapping takes some messages although a worker has a slot."""
+    runs = poisson(load.runs_a_day, _played(load), load.seconds)
+    price = memory_mb("WorkerFunction") / 1_024 * PRICES["lambda_gb_second_arm64"] * RUNS
+    yield f"| messages that the mapping takes, at {load.runs_a_day:,.0f} runs a day | USD a million for the worker |"
+    yield "|---|---|"
+    for share in SHARES:
+        outcome = receiving(runs, Workers(most=load.most, taken_by_mapping=share))
+        yield f"| {share:.0%} | {outcome.billed * price:,.0f} |"
+
+
+def assumptions(load: Load, counted: Counted) -> Iterator[str]:
+    """Yield each assumption of the table."""
+    run = counted.run
+    deletion = counted.retention
+    workers = Workers(most=load.most)
+    calls = sum(map(len, TURNS))
+    yield "Runs arrive as a Poisson process, at night too. Real days have peaks, which need more workers at once."
+    yield (
+        f"A run takes {load.seconds:.0f} s on average, exponentially distributed, at most {workers.life:.0f} s. "
+        f"The model plays {LEAST_RUNS:,} runs, or an hour if that is more, with fixed seeds."
+    )
+    yield (
+        f"A worker has {memory_mb('WorkerFunction'):,} MB and {workers.slots} slots. There are at most "
+        f"{workers.most:,} at once. The mapping waits up to {workers.window:.0f} s for a batch to fill. "
+        "Cold starts are not counted."
+    )
+    yield (
+        f"A receiving worker with a free slot takes a message at once while more than {workers.room:.0f} s of its "
+        f"{workers.life:.0f} s are left. It ends when it has no conversation. The mapping takes no such message."
+    )
+    yield (
+        f"A run has {len(TURNS) + 1} questions to the model and {calls} tool calls with {RESULT:,} characters each. "
+        f"Counted in a warm process, in a run of {COUNTED_SECONDS:.0f} s: {counted.frames} frames, {_units(run)}, "
+        f"{run.gets:.0f} gets in S3, {run.messages:.0f} requests to SQS."
+    )
+    yield f"Deletion after 30 days, also counted: {_units(deletion)}."
+    yield (
+        f"A mention arrives {load.deliveries} times. A delivery takes {Compute(0, 0).ingress_milliseconds:.0f} ms of "
+        f"a receiver with {memory_mb('SlackFunction'):,} MB. A repeated one takes a write and a read unit."
+    )
+    yield (f"A run logs {Compute(0, 0).log_kb:.0f} kB. A journal stays for a month. The size of bodies is not counted.")
+    yield (
+        f"A month has {MONTH} days. Without runs it costs {fixed():.2f} USD: {alarm_metrics()} metrics of alarms, and "
+        f"{POLLERS} open requests for messages. Metrics that runs write are not counted."
+    )
+    yield f"Prices: {ABOUT['what']}, of {ABOUT['date']}. Tokens of models and data transfer are not counted."
+
+
+def _units(work: Work) -> str:
+    return f"{work.writes:.0f} write and {work.reads:.0f} read units in DynamoDB, {work.puts:.0f} puts and lists in S3"
+
+
+def main() -> None:
+    """Print the table for the loads of docs/scale.md, or for one load."""
+    parser = argparse.ArgumentParser(
+        prog="make cost ARGS=…", description="Print what Gofer costs on AWS by runs a day."
+    )
+    parser.add_argument("--runs-a-day", type=float, metavar="N", help="one number of runs a day (default: the table)")
+    parser.add_argument("--seconds", type=float, default=COUNTED_SECONDS, metavar="S", help="seconds of a run")
+    parser.add_argument("--deliveries", type=int, default=2, metavar="N", help="deliveries of one mention (default 2)")
+    parser.add_argument("--workers", type=int, default=1_000, metavar="N", help="the most workers (WorkerConcurrency)")
+    given = parser.parse_args()
+    if given.runs_a_day is None:
+        text = page(shipped_loads())
+        write(text)
+    else:
+        text = page([Load(given.runs_a_day, given.seconds, given.deliveries, given.workers)])
+    print(text, end="")
+
+
+def shipped_loads() -> list[Load]:
+    """Return the loads of docs/scale.md."""
+    return [Load(runs) for runs in RUNS_A_DAY]
+
+
+def page(loads: Sequence[Load]) -> str:
+    """Return the table with its parts and its assumptions, in Markdown."""
+    counted = count()
+    typical = min(loads, key=lambda load: abs(load.runs_a_day - TYPICAL))
+    tables = ("\n".join(lines) for lines in (table(loads, counted), parts(typical, counted), shares(typical)))
+    listed = "\n".join(f"- {line}" for line in assumptions(typical, counted))
+    return "\n\n".join([*tables, f"Assumptions:\n\n{listed}"]) + "\n"
+
+
+def write(text: str) -> None:
+    """Put the text between the markers of the page."""
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}{text}{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
