@@ -206,9 +206,19 @@ def worker_function(
     following = Following(make)
 
     async def current() -> Worker:
-        return following.current(lambda: {**named_by_tools(parameters, names), **parameters.values_of(SYSTEMS)})
+        return following.current(lambda: settings_of(parameters, names))
 
     return ground.handler(Working(current, cloud.queue, leave).answer)
+
+
+def settings_of(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the settings of a worker and the variables that a company's tools name. Raises TemporaryError."""
+    try:
+        return parameters.values_of([*SYSTEMS, *names])
+    except TemporaryError:
+        known = parameters.values_of(SYSTEMS)
+        # Parameter Store answers, so it refused a name of a tool.
+        return {**named_by_tools(parameters, names), **known}
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
