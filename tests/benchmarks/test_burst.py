@@ -26,7 +26,7 @@ def test_burst_larger_than_the_workers_waits_its_turn() -> None:
     whole(outcome, mentions)
 
 
-def test_burst_model_shows_what_a_steady_day_costs() -> None:
+def test_burst_model_shows_the_costs_of_a_steady_day() -> None:
     runs = 400
     each_day = 10_000
     print(f"\n{each_day:,} runs a day, {runs} of them, by WorkerConcurrency and conversations of a worker\n{HEADER}")

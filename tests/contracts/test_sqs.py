@@ -102,7 +102,7 @@ async def test_missing_sqs_queue_is_reported(cloud: MotoCloud) -> None:
         await queue.enqueue("r")
 
 
-async def test_sqs_message_is_received_beside_a_malformed_one_that_cannot_become_a_dead_letter(
+async def test_sqs_message_is_received_beside_a_malformed_message_that_cannot_become_a_dead_letter(
     cloud: MotoCloud,
 ) -> None:
     client("sqs").send_message(QueueUrl=cloud.url, MessageBody="not json")

@@ -105,7 +105,7 @@ async def test_mention_is_claimed_listed_and_enqueued() -> None:
     assert (head.status, head.private) == ("queued", True)
 
 
-async def test_second_delivery_that_follows_at_once_writes_and_enqueues_nothing() -> None:
+async def test_immediate_second_delivery_neither_writes_a_head_nor_enqueues() -> None:
     store = WatchedStore()
     receiver, _, queue = ingress(store)
     assert (await receiver.receive(post(MENTION))).status == 200
@@ -160,7 +160,7 @@ async def test_delivery_completes_a_start_that_was_killed_before_its_head() -> N
     assert await store.head(run) is not None
 
 
-async def test_sweeper_enqueues_a_run_whose_start_was_killed_before_its_queue_message() -> None:
+async def test_sweeper_enqueues_a_run_after_a_start_killed_before_its_queue_message() -> None:
     receiver, store, queue = ingress()
     with pytest.raises(Killed):
         await replace(receiver, stores=replace(receiver.stores, queue=CrashingQueue(SetClock()))).receive(post(MENTION))

@@ -149,7 +149,7 @@ def test_mention_during_a_long_run_is_answered_by_the_same_worker_without_waitin
     play(story)
 
 
-def test_worker_does_not_stay_awake_for_nothing() -> None:
+def test_worker_without_work_ends_within_a_second() -> None:
     async def story(clock: VirtualClock) -> None:
         made = Function(clock, Timed([0.2, 5.0]))
         await made.accept(1)
@@ -181,7 +181,7 @@ def test_full_worker_receives_only_after_a_conversation_ended() -> None:
     play(story)
 
 
-def test_worker_near_the_end_of_its_time_receives_nothing() -> None:
+def test_worker_near_the_end_of_its_time_leaves_messages_in_the_queue() -> None:
     async def story(clock: VirtualClock) -> None:
         made = Function(clock, Timed([100.0]))
         await made.accept(1)
@@ -195,7 +195,7 @@ def test_worker_near_the_end_of_its_time_receives_nothing() -> None:
     play(story)
 
 
-def test_received_run_that_is_cut_off_is_handed_over_and_visible_soon() -> None:
+def test_received_run_cut_off_at_the_deadline_is_handed_over_and_visible_soon() -> None:
     async def story(clock: VirtualClock) -> None:
         made = Function(clock, Timed([10_000.0, 10_000.0]))
         await made.accept(1)
