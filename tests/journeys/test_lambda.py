@@ -249,27 +249,6 @@ async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_fl
     assert [head.status for head in heads] == ["done", "done"]
 
 
-async def test_run_that_a_killed_worker_had_received_itself_is_answered_once(code: Code) -> None:
-    slow = patient_model()
-    async with stage(code, slow) as made:
-        asked = [await made.ask("@Gofer hello")]
-        working = asyncio.create_task(made.poll())
-        await asyncio.wait_for(slow.state.waiting.wait(), HANGS)
-        slow.state.waiting.clear()
-        asked.append(await made.ask("@Gofer hello again"))
-        await asyncio.wait_for(slow.state.waiting.wait(), HANGS)
-        made.host.expire("worker")
-        await working
-        slow.state.go_on.set()
-        made.deploy("hasty", timeout=900.0)
-        await made.later(121)
-        heads = await made.work(runs=2, worker="hasty")
-        for one in asked:
-            await answered(made, one)
-        answers = [len(made.answers(one)) for one in asked]
-    assert ([head.status for head in heads], answers) == (["done", "done"], [1, 1])
-
-
 async def publish(made: Stage, repository: Path) -> str:
     """Publish a repository to a stage; return the name of the live bundle."""
     bundles = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)
