@@ -56,7 +56,7 @@ def test_function_is_built_by_a_make_target() -> None:
     assert "\nbuild-%:" in (ROOT / "Makefile").read_text()
 
 
-def test_functions_have_the_same_variables() -> None:
+def test_functions_have_the_same_variables_and_the_worker_its_slots() -> None:
     told = {
         "GOFER_STAGE": "Stage",
         "GOFER_PARAMETERS": "/gofer/Stage/",
@@ -70,9 +70,12 @@ def test_functions_have_the_same_variables() -> None:
         "POWERTOOLS_METRICS_NAMESPACE": "Gofer",
     }
     # Transformed for one stage: its name replaces the parameter.
-    for function in functions(CLOUD).values():
+    for name, function in functions(CLOUD).items():
+        own = {}
+        if name == "WorkerFunction":
+            own = {"GOFER_CONCURRENCY": "BatchSize"}
         variables = {name: spelled(value) for name, value in function["Environment"]["Variables"].items()}
-        assert variables == told
+        assert variables == {**told, **own}
 
 
 ACCEPT: Mapping[str, set[str]] = {
@@ -181,7 +184,7 @@ class Heard(dict[str, str]):
 
 
 PROXIES = {"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"}
-ELSEWHERE = {"GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED", *PROXIES}
+ELSEWHERE = {"GOFER_CONCURRENCY", "GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED", *PROXIES}
 """Settings of one machine, and those that functions get as variables."""
 
 

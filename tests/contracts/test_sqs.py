@@ -100,3 +100,12 @@ async def test_missing_sqs_queue_is_reported(cloud: MotoCloud) -> None:
     queue = SqsQueue(aws(), client("sqs"), f"{cloud.url}-nowhere", cloud.dead, cloud.clock)
     with pytest.raises(ConfigError, match="GOFER_QUEUE_URL"):
         await queue.enqueue("r")
+
+
+async def test_sqs_message_is_received_beside_a_malformed_message_that_cannot_become_a_dead_letter(
+    cloud: MotoCloud,
+) -> None:
+    client("sqs").send_message(QueueUrl=cloud.url, MessageBody="not json")
+    await cloud.queue.enqueue("r")
+    queue = SqsQueue(aws(), client("sqs"), cloud.url, f"{cloud.dead}-away", cloud.clock)
+    assert [queue_message.run for queue_message in await queue.receive(10, 120, 0)] == ["r"]

@@ -28,6 +28,7 @@ from gofer.values.schedules.planned import planned
 from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.publication import read_files
 from gofer.workflows.publish.publisher import Publisher
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.aws import moto_server
 from support.aws.lambda_host import HANGS
@@ -195,6 +196,57 @@ async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_ov
     assert slow.state.most == 3
     # 32,000 of the 48,000 tokens of the window in force. The model itself takes 400,000.
     assert set(numbers["PeakContextUtilisation"]) == {66.67}
+
+
+def patient_model() -> Starlette:
+    """A model that answers a question with "quick" at once, and others when `state.go_on` is set."""
+
+    async def complete(request: Request) -> Response:
+        asked = json.loads(await request.body())
+        if "quick" not in json.dumps(asked["messages"][1:]):
+            app.state.waiting.set()
+            await app.state.go_on.wait()
+        usage = {"prompt_tokens": 1_000, "completion_tokens": 10}
+        message = {"role": "assistant", "content": "Here you are."}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        return JSONResponse({"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
+
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    app.state.waiting = asyncio.Event()
+    app.state.go_on = asyncio.Event()
+    return app
+
+
+async def answered(made: Stage, asked: Message) -> Message:
+    """Return the only answer to a message, once the text of its run is there."""
+    async with asyncio.timeout(HANGS):
+        while True:
+            found = made.answers(asked)
+            if found and "Here you are." in found[0].text:
+                (answer,) = found
+                return answer
+            await asyncio.sleep(0.05)
+
+
+async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_flight(code: Code) -> None:
+    slow = patient_model()
+    async with stage(code, slow) as made:
+        long = await made.ask("@Gofer hello")
+        working = asyncio.create_task(made.poll())
+        await asyncio.wait_for(slow.state.waiting.wait(), HANGS)
+        quick = await made.ask("@Gofer something quick")
+        await answered(made, quick)
+        in_flight = not working.done()
+        slow.state.go_on.set()
+        await working
+        await answered(made, long)
+        # Nothing is left: what the worker received itself, it deleted.
+        await made.later(121)
+        left = await made.poll()
+        heads = await made.cloud.store.heads(10)
+        batches = len(made.batches)
+    assert (in_flight, left, batches) == (True, 0, 1)
+    assert [head.status for head in heads] == ["done", "done"]
 
 
 async def publish(made: Stage, repository: Path) -> str:

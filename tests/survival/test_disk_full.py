@@ -23,8 +23,9 @@ from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import Entry, RunFinished, ToolCall
 from gofer.journal.log import read_journal
 from gofer.runtime.receive import Ingress
+from gofer.runtime.slots import VISIBILITY_SECONDS
 from gofer.runtime.sweeper import Sweeper
-from gofer.runtime.worker import VISIBILITY_SECONDS, Worker, WorkerLimits
+from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import RawRequest
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.stores.one_place import Stores

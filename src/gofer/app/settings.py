@@ -21,6 +21,8 @@ from gofer.values.secret import Secret
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
 _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*)?""", re.DOTALL)
 
+_CONCURRENCY = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
 
 def read_dotenv(path: Path) -> Mapping[str, str]:
     """Return the variables that a `.env` file sets, or an empty mapping if there is no file.
@@ -89,6 +91,8 @@ class Settings:
     """OTEL_EXPORTER_OTLP_ENDPOINT and related variables: the collector that gets the spans of runs."""
     proxies: Proxies = DIRECT
     """HTTPS_PROXY, HTTP_PROXY and NO_PROXY: the proxies of all outgoing requests."""
+    concurrency: int = 0
+    """GOFER_CONCURRENCY: the most conversations that one worker works on at once. 0 means the default of its place."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Every variable that is set. Only the company's tools read it: each one gets the variables that it names."""
     openai_organization: str = ""
@@ -161,10 +165,20 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
         proxies=read_proxies(environment),
+        concurrency=_concurrency(environment.get("GOFER_CONCURRENCY", "").strip()),
         environment=environment,
         openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
         openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),
     )
+
+
+def _concurrency(text: str) -> int:
+    """Return a number of conversations, or 0 for an empty text. Raises ConfigError."""
+    if not text:
+        return 0
+    if _CONCURRENCY.fullmatch(text):
+        return int(text)
+    raise ConfigError(f"GOFER_CONCURRENCY is {text[:40]!r}; write the number of conversations at once, from 1 to 999.")
 
 
 def _expiries(text: str) -> Mapping[str, date]:

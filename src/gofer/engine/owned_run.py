@@ -40,10 +40,16 @@ class Deadline:
     def __init__(self, clock: Clock, seconds: float = math.inf) -> None:
         self._clock = clock
         self._end = clock.monotonic() + seconds
+        self.handed_over = False
+        """Whether a run was handed over because the time left was too short for its next step."""
 
     def end(self) -> None:
         """End the worker's time, so that nothing new begins."""
         self._end = -math.inf
+
+    def note_hand_over(self) -> None:
+        """Note that a run needs more time than is left, so that its worker does not receive it again."""
+        self.handed_over = True
 
     @property
     def over(self) -> bool:

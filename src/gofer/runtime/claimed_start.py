@@ -1,7 +1,8 @@
 """The start of a run: the claim of its first frame, its head and its queue message, in this order.
 
 Receivers, schedules and what follows other runs start runs this way, so it imports no engine. Each repetition of a
-start does the rest of what an earlier one did not finish.
+start does the rest of what an earlier one did not finish. Once the run has a head, the sweeper finds it, so a second
+delivery that follows at once writes nothing.
 """
 
 from gofer.journal.coordination import Head
@@ -13,6 +14,9 @@ from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
+
+PROMPT = 3.0
+"""Seconds after its acceptance in which another delivery may still be about to enqueue a run. Slack waits as long."""
 
 
 async def start_run(
@@ -28,6 +32,8 @@ async def start_run(
     existing = await claim(run, accepted, pen, stores.journals, stores.blobs)
     if existing is not None and event.digest:
         await _check_same(run, existing, event, stores)
+    if existing is not None and await _needs_nothing(run, pen.at(), stores):
+        return run
     # A run with an unknown place counts as private and is not listed until admission knows its place.
     private = event.private is not False
     conversation = Tokens(key).conversation(event.conversation)
@@ -35,6 +41,17 @@ async def start_run(
     await stores.journals.create_head(head)
     await stores.queue.enqueue(run)
     return run
+
+
+async def _needs_nothing(run: str, now: int, stores: FrontStores) -> bool:
+    """Return whether the head of a claimed run shows that another delivery or a worker has it. `now` is in unix ms.
+
+    If the other delivery crashed before it enqueued the run, its sender repeats it, or the sweeper enqueues the run.
+    """
+    head = await stores.journals.head(run)
+    if head is None:
+        return False
+    return head.status != "queued" or now - head.accepted_at < PROMPT * 1000
 
 
 async def _check_same(run: str, existing: bytes, event: Event, stores: FrontStores) -> None:

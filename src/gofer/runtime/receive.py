@@ -1,7 +1,7 @@
 """The way of a request to its response: verify, translate, claim, enqueue; nothing else.
 
 Nothing is written before the signature is verified, and no 2xx is sent before the claim is durable. A duplicate repeats
-the last steps, so that a run that lost its queue message is enqueued again. A delivery that starts nothing has one
+the last steps that another delivery may have left out (`claimed_start.py`). A delivery that starts nothing has one
 reason, which the sender gets and the log counts.
 """
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -34,12 +34,16 @@ from gofer.runtime.run_reports import (
     log_end,
     log_failed_checks,
 )
+from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
 from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
-VISIBILITY_SECONDS = 120.0
+CONCURRENCY = 64
+"""The most conversations at once in one process, unless a setting says otherwise."""
+POLL_SECONDS = 20.0
+"""Seconds for which a request to the queue waits for a message."""
 BUSY_SECONDS = 5.0
 """Seconds until a parked run is enqueued again while its conversation is busy."""
 RECEIVES = 10
@@ -60,7 +64,7 @@ class LiveCatalog(Protocol):
 class WorkerLimits:
     """The concurrency and the waits of a worker, which depend on where it runs. Times are in seconds."""
 
-    concurrency: int = 64
+    concurrency: int = CONCURRENCY
     """The most conversations at once."""
     lease: float = 60.0
     """The duration of a lease, which the worker renews three times as often."""
@@ -99,22 +103,23 @@ class Worker:
 
     async def serve(self) -> None:
         """Process queue messages until cancelled; running conversations then get `grace` seconds to be handed over."""
-        busy: set[asyncio.Task[None]] = set()
-        deadline = Deadline(self._clock)
+        slots = self.slots(Deadline(self._clock))
         try:
             while True:
-                for queue_message in await self._receive(self.limits.concurrency - len(busy)):
-                    busy.add(asyncio.create_task(self.answer(queue_message, deadline)))
-                if len(busy) >= self.limits.concurrency:
-                    await asyncio.wait(busy, return_when=asyncio.FIRST_COMPLETED)
-                busy = {task for task in busy if not task.done()}
+                if slots.free > 0:
+                    await slots.receive(POLL_SECONDS)
+                else:
+                    await slots.wait_for_one()
         finally:
-            deadline.end()
-            if busy and self.limits.grace:
-                await asyncio.wait(busy, timeout=self.limits.grace)
-            for task in busy:
-                task.cancel()
-            await asyncio.gather(*busy, return_exceptions=True)
+            slots.deadline.end()
+            if self.limits.grace:
+                await slots.wait_for_all(self.limits.grace)
+            await slots.cut_off()
+
+    def slots(self, deadline: Deadline) -> Slots:
+        """Return free slots for conversations that end by a deadline."""
+        limits = self.limits
+        return Slots(self.answer, self.queue, deadline, concurrency=limits.concurrency, pause=limits.pause)
 
     async def answer(self, queue_message: QueueMessage, deadline: Deadline | None = None) -> None:
         """Process one queue message: continue the oldest runnable run of its conversation, if there is one."""
@@ -146,14 +151,6 @@ class Worker:
                 await self.queue.move_to_dead_letters(queue_message, reason)
             else:
                 await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
-
-    async def _receive(self, limit: int) -> Sequence[QueueMessage]:
-        try:
-            return await self.queue.receive(limit, VISIBILITY_SECONDS, 20.0)
-        except (TemporaryError, Corrupt) as error:
-            _log.warning("the queue did not answer: %s", error)
-            await asyncio.sleep(self.limits.pause)
-            return ()
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue the oldest runnable run of a conversation; return False while another worker has the lease."""
@@ -349,6 +346,7 @@ class Worker:
                     delay = min(max(0.0, until / 1000 - self._clock.now()), LONGEST_PARKED)
                 await self.queue.enqueue(head.run, delay)
             case RunHandedOver():
+                step.deadline.note_hand_over()
                 # The worker looks for the next run of the conversation right after this.
                 await self._write_head(head, "queued", step=step)
 

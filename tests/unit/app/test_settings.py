@@ -22,6 +22,14 @@ def test_settings_of_an_empty_environment_are_the_defaults() -> None:
     assert settings.sources[slack.SIGNING_SECRETS] == ()
 
 
+def test_concurrency_is_a_whole_number_from_1_to_999() -> None:
+    assert read_settings({}).concurrency == 0
+    assert read_settings({"GOFER_CONCURRENCY": " 12 "}).concurrency == 12
+    for wrong in ("0", "-1", "1000", "ten", "1.5", "\u0661"):
+        with pytest.raises(ConfigError, match=r"GOFER_CONCURRENCY is .* from 1 to 999"):
+            read_settings({"GOFER_CONCURRENCY": wrong})
+
+
 def test_signing_secrets_hold_two_values_during_rotation() -> None:
     secrets = read_settings({"SLACK_SIGNING_SECRET": "new, old,"}).sources[slack.SIGNING_SECRETS]
     assert [secret.reveal() for secret in secrets] == ["new", "old"]

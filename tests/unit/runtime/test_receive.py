@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.journal.coordination import InboxItem
+from gofer.journal.coordination import Head, InboxItem
 from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
+from gofer.runtime.claimed_start import PROMPT
 from gofer.runtime.receive import Ingress
+from gofer.runtime.sweeper import Sweeper
 from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.notion.receiver import sign as notion_sign
 from gofer.sources.receiver import BODY_LIMIT, RawRequest, Registration, Stop
@@ -38,8 +40,13 @@ class WatchedStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.writes = 0
+        self.heads_created = 0
         self.full = False
         self.deaf = False
+
+    async def create_head(self, head: Head) -> None:
+        self.heads_created += 1
+        await super().create_head(head)
 
     async def put_item(self, run: str, item: InboxItem) -> None:
         if self.deaf:
@@ -98,15 +105,71 @@ async def test_mention_is_claimed_listed_and_enqueued() -> None:
     assert (head.status, head.private) == ("queued", True)
 
 
-async def test_duplicate_delivery_claims_no_run_and_enqueues_again() -> None:
-    receiver, store, queue = ingress()
-    for _ in range(3):
-        assert (await receiver.receive(post(MENTION))).status == 200
-    (run,) = await enqueued(queue)
-    # A queue message in flight may be finished before this delivery, so the run is enqueued again.
+async def test_immediate_second_delivery_neither_writes_a_head_nor_enqueues() -> None:
+    store = WatchedStore()
+    receiver, _, queue = ingress(store)
     assert (await receiver.receive(post(MENTION))).status == 200
-    assert await enqueued(queue) == [run]
+    (run,) = await enqueued(queue)
+    assert (await receiver.receive(post(MENTION))).status == 200
+    assert (await enqueued(queue), store.heads_created) == ([], 1)
     assert len(await store.frames(run)) == 1
+
+
+async def test_later_delivery_enqueues_a_run_that_no_worker_began() -> None:
+    receiver, store, queue = ingress()
+    await receiver.receive(post(MENTION))
+    (run,) = await enqueued(queue)
+    later = replace(receiver, outside=make_outside(SetClock(NOON + PROMPT)))
+    assert (await later.receive(post(MENTION))).status == 200
+    # The queue message of the first delivery may be lost.
+    assert await enqueued(queue) == [run]
+    head = await store.head(run)
+    assert head is not None
+    await store.put_head(head.now("running", int(NOON * 1000)))
+    assert (await later.receive(post(MENTION))).status == 200
+    assert await enqueued(queue) == []
+
+
+class CrashingQueue(MemoryQueue):
+    """A queue whose sender is killed before the message is sent."""
+
+    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+        raise Killed
+
+
+class CrashingStore(MemoryStore):
+    """A store whose writer is killed before the head is written."""
+
+    async def create_head(self, head: Head) -> None:
+        raise Killed
+
+
+class Killed(BaseException):
+    """The receiver was killed, which no code catches."""
+
+
+async def test_delivery_completes_a_start_that_was_killed_before_its_head() -> None:
+    receiver, store, queue = ingress()
+    dying = CrashingStore()
+    dying.__dict__ = store.__dict__
+    with pytest.raises(Killed):
+        await replace(receiver, stores=replace(receiver.stores, journals=dying)).receive(post(MENTION))
+    assert (await enqueued(queue), await store.heads(10, private=True)) == ([], [])
+    assert (await receiver.receive(post(MENTION))).status == 200
+    (run,) = await enqueued(queue)
+    assert await store.head(run) is not None
+
+
+async def test_sweeper_enqueues_a_run_after_a_start_killed_before_its_queue_message() -> None:
+    receiver, store, queue = ingress()
+    with pytest.raises(Killed):
+        await replace(receiver, stores=replace(receiver.stores, queue=CrashingQueue(SetClock()))).receive(post(MENTION))
+    # The other delivery of the post finds the head of the first one, and is accepted.
+    assert (await receiver.receive(post(MENTION))).status == 200
+    assert await enqueued(queue) == []
+    sweeper = Sweeper(store, queue, SetClock(NOON + 181))
+    assert await sweeper.sweep(sweeper.still) == 1
+    assert len(await enqueued(queue)) == 1
 
 
 async def test_event_starts_one_run_per_matching_workflow() -> None:

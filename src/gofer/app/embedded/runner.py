@@ -34,7 +34,7 @@ from gofer.journal.log import read_journal
 from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.runtime.receive import Ingress
-from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
+from gofer.runtime.worker import CONCURRENCY, LiveCatalog, Worker, WorkerLimits
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -304,7 +304,7 @@ def build_runner(
         FixedCatalog(catalog),
         models,
         processes,
-        limits=WorkerLimits(grace=GRACE),
+        limits=WorkerLimits(settings.concurrency or CONCURRENCY, grace=GRACE),
         company=company,
     )
     services = replace(worker.services, tools=equip(worker.services.tools))

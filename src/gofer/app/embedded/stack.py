@@ -32,7 +32,7 @@ from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
 from gofer.runtime.receive import Ingress
 from gofer.runtime.scheduler import Scheduler
-from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.runtime.worker import CONCURRENCY, Worker, WorkerLimits
 from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
@@ -159,7 +159,7 @@ def _worker(
     if not settings.offline:
         # The words of the offline model say nothing about a run.
         reviewer = priced_reviewer()
-    limits = WorkerLimits(grace=GRACE)
+    limits = WorkerLimits(settings.concurrency or CONCURRENCY, grace=GRACE)
     return build_worker(
         settings, installation, editions, models, children, limits=limits, company=company, reviewer=reviewer
     )

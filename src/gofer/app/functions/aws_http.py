@@ -1,4 +1,7 @@
-"""Signed requests to a service of AWS, over kept connections and with up to three attempts."""
+"""Signed requests to a service of AWS, over kept connections and with up to three attempts.
+
+A sender waits meanwhile, Slack for three seconds. So all attempts of a request together have less than that.
+"""
 
 import hashlib
 import hmac
@@ -62,8 +65,13 @@ class Signer:
 
 
 ATTEMPTS = 3
-TIMEOUT = 5.0
+TIMEOUT = 2.0
+"""Seconds for each step of a request: to connect, and to read a part of the answer."""
+WITHIN = 2.5
+"""Seconds after which no further attempt begins; an attempt under way gets no longer than is left."""
 _PAUSE = 0.05
+_SHORTEST = 0.1
+"""The least seconds for a step, also at the end of the time."""
 _BUSY = (
     *(b"ThrottlingException", b"ProvisionedThroughputExceededException", b"RequestLimitExceeded"),
     *(b"RequestThrottled", b"TransactionInProgressException", b"SlowDown", b"TooManyRequestsException"),
@@ -119,6 +127,8 @@ class Wire:
     tls: ssl.SSLContext | None = None
     timeout: float = TIMEOUT
     """Seconds for each step of an exchange."""
+    within: float = WITHIN
+    """Seconds for all attempts of a request."""
     _idle: "queue.SimpleQueue[http.client.HTTPConnection]" = field(default_factory=queue.SimpleQueue)
 
     def __post_init__(self) -> None:
@@ -131,16 +141,18 @@ class Wire:
 
     def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Send a request and return its answer, with any status. Raises EndpointConnectionError."""
+        ends_at = self.clock.monotonic() + self.within
         for attempt in range(1, ATTEMPTS + 1):
+            seconds = max(_SHORTEST, min(self.timeout, ends_at - self.clock.monotonic()))
             try:
-                answer = self._once(method, path, headers, body)
+                answer = self._once(method, path, headers, body, seconds)
             except (OSError, http.client.HTTPException) as error:
-                if attempt == ATTEMPTS:
+                if attempt == ATTEMPTS or self.clock.monotonic() >= ends_at:
                     raise EndpointConnectionError(endpoint_url=self._origin, error=type(error).__name__) from error
                 # Lambda may freeze the process for minutes, in which AWS closes all kept connections.
                 self.close()
             else:
-                if attempt == ATTEMPTS or not _busy(answer):
+                if attempt == ATTEMPTS or not _busy(answer) or self.clock.monotonic() >= ends_at:
                     return answer
             # The pause is for busy services. After a closed connection it only costs a little time.
             time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311
@@ -151,9 +163,9 @@ class Wire:
         while not self._idle.empty():
             self._idle.get_nowait().close()
 
-    def _once(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def _once(self, method: str, path: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
         signed = self._signer.headers(method, self._host, path, headers, body, self.clock.now())
-        connection = self._connection()
+        connection = self._connection(seconds)
         try:
             connection.request(method, path, body=body, headers=signed)
             response = connection.getresponse()
@@ -165,15 +177,21 @@ class Wire:
         self._idle.put(connection)
         return answer
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        """Return a connection whose steps take at most `seconds`."""
         try:
-            return self._idle.get_nowait()
+            kept = self._idle.get_nowait()
         except queue.Empty:
-            pass
+            return self._new_connection(seconds)
+        if kept.sock is not None:
+            kept.sock.settimeout(seconds)
+        return kept
+
+    def _new_connection(self, seconds: float) -> http.client.HTTPConnection:
         if self._origin.startswith("http://"):
-            return http.client.HTTPConnection(self._host, timeout=self.timeout)
+            return http.client.HTTPConnection(self._host, timeout=seconds)
         self.tls = self.tls or ssl.create_default_context()
-        return http.client.HTTPSConnection(self._host, timeout=self.timeout, context=self.tls)
+        return http.client.HTTPSConnection(self._host, timeout=seconds, context=self.tls)
 
 
 def _busy(answer: Answer) -> bool:

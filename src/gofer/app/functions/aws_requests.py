@@ -16,11 +16,9 @@ from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[re
 from typing_extensions import override
 
 from gofer.app.functions.aws_http import Answer, Wire
-from gofer.app.functions.parameters import ParameterStore
+from gofer.app.functions.parameters import NAMES_AT_ONCE, ParameterStore
 from gofer.values.errors import TemporaryError
 
-_NAMES_AT_ONCE = 10
-"""The most parameters in one request."""
 _S3_CODE = re.compile(rb"<Code>(\w+)</Code>")
 
 
@@ -153,9 +151,9 @@ class LightParameters(ParameterStore):
     @override
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
         found: dict[str, str] = {}
-        for first in range(0, len(names), _NAMES_AT_ONCE):
+        for first in range(0, len(names), NAMES_AT_ONCE):
             try:
-                page = self._get(Names=list(names[first : first + _NAMES_AT_ONCE]), WithDecryption=True)
+                page = self._get(Names=list(names[first : first + NAMES_AT_ONCE]), WithDecryption=True)
             except (ClientError, BotoCoreError) as error:
                 raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
             found |= {item["Name"]: item["Value"] for item in page["Parameters"]}

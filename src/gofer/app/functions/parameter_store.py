@@ -1,16 +1,15 @@
 """The stores and the parameters of functions that use boto3."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from aws_lambda_powertools.utilities.parameters import SSMProvider
-from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 from typing_extensions import override
 
 from gofer.app.aws.clients import Cloud, build_client, new_session, open_cloud
 from gofer.app.functions.foundation import Ground
-from gofer.app.functions.parameters import Parameters, ParameterStore
+from gofer.app.functions.parameters import NAMES_AT_ONCE, Parameters, ParameterStore
 from gofer.values.errors import TemporaryError
 
 
@@ -18,18 +17,24 @@ class SsmParameters(ParameterStore):
     """Parameter Store, with decrypted SecureStrings and without a cache, because `Parameters` has its own."""
 
     def __init__(self, client: Any) -> None:
-        # The types of the provider come from stubs that are not installed.
-        self._provider = cast(Any, SSMProvider(boto3_client=client))
+        self._client = client
 
     @override
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        asked: dict[str, dict[str, object]] = {name: {} for name in names}
+        pages = [names[first : first + NAMES_AT_ONCE] for first in range(0, len(names), NAMES_AT_ONCE)]
+        if not pages:
+            return {}
+        # At the same time, because a cold start waits for them.
+        with ThreadPoolExecutor(len(pages), thread_name_prefix="gofer-ssm") as threads:
+            found = list(threads.map(self._page, pages))
+        return {name: value for page in found for name, value in page.items()}
+
+    def _page(self, names: Sequence[str]) -> Mapping[str, str]:
         try:
-            found = self._provider.get_parameters_by_name(asked, decrypt=True, max_age=0, raise_on_error=False)
-        except (ClientError, BotoCoreError, GetParameterError) as error:
+            response = self._client.get_parameters(Names=list(names), WithDecryption=True)
+        except (ClientError, BotoCoreError) as error:
             raise TemporaryError(f"The parameters cannot be read now ({type(error).__name__}).") from error
-        values = cast(Mapping[str, object], found)
-        return {name: value for name, value in values.items() if name in asked and isinstance(value, str)}
+        return {item["Name"]: item["Value"] for item in response["Parameters"]}
 
 
 def open_stage(ground: Ground) -> tuple[Cloud, Parameters]:

@@ -19,6 +19,8 @@ FRESH = 300.0
 """Seconds that the value of a parameter is reused. After that, every process knows a changed secret."""
 AGAIN = 30.0
 """Seconds until a failed read is repeated. Until then the previous value is used."""
+NAMES_AT_ONCE = 10
+"""The most names in one request to Parameter Store."""
 KEY = "INSTALLATION_KEY"
 SYSTEMS = (
     *(KEY, "GOFER_URL"),

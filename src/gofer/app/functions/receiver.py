@@ -4,6 +4,7 @@ Every cold start imports this module before its first 2xx. So it imports no boto
 needs.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ from gofer.stores.aws.queue import SqsQueue
 from gofer.stores.one_place import FrontStores
 from gofer.values.errors import ConfigError, TemporaryError
 
+RESERVE = 1.0
+"""Seconds before the end of the function's time at which a delivery is refused, so that its sender gets an answer."""
+_NOT_NOW = Reply(503, b"Gofer cannot take this now. Send it again.")
+
 _log = logging.getLogger(__name__)
 
 
@@ -44,7 +49,13 @@ class Front:
         request = read_request(event)
         if request is None:
             return response(Reply(400, b"This event is not an HTTP request."))
-        return response(await self._receive(request))
+        try:
+            async with asyncio.timeout(max(0.0, seconds - RESERVE)):
+                return response(await self._receive(request))
+        except TimeoutError:
+            # A write may still be carried out. The sender's next delivery completes it.
+            _log.error("a delivery was turned away: AWS did not answer within the time of the function")
+            return response(_NOT_NOW)
 
     async def _receive(self, request: RawRequest) -> Reply:
         if request.path == "/healthz":
@@ -55,7 +66,7 @@ class Front:
         except (TemporaryError, ConfigError) as error:
             # Nothing was accepted, so the sender should retry. The log line says who must act.
             _log.error("a delivery was turned away: %s", error)
-            return Reply(503, b"Gofer cannot take this now. Send it again.")
+            return _NOT_NOW
 
 
 THREADS = 4

@@ -154,6 +154,8 @@ def children(environment: Mapping[str, str]) -> tuple[Children, Children]:
 RECEIVES = 5
 """How often SQS delivers a message before it becomes a dead letter. template.yaml sets the same number."""
 LEASE = 60.0
+SLOTS = 10
+"""The most conversations at once without GOFER_CONCURRENCY, which template.yaml sets to `BatchSize`."""
 
 
 def worker_function(
@@ -194,7 +196,7 @@ def worker_function(
             live,
             models_of(known.settings, http, key_in),
             ChildProcesses(reading, python),
-            limits=WorkerLimits(lease=lease, receives=RECEIVES),
+            limits=WorkerLimits(known.settings.concurrency or SLOTS, lease=lease, receives=RECEIVES),
             notify=measure,
             report_drift=measure_drift,
             company=company,
@@ -204,9 +206,19 @@ def worker_function(
     following = Following(make)
 
     async def current() -> Worker:
-        return following.current(lambda: {**named_by_tools(parameters, names), **parameters.values_of(SYSTEMS)})
+        return following.current(lambda: settings_of(parameters, names))
 
-    return ground.handler(Working(current, leave).answer)
+    return ground.handler(Working(current, cloud.queue, leave).answer)
+
+
+def settings_of(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the settings of a worker and the variables that a company's tools name. Raises TemporaryError."""
+    try:
+        return parameters.values_of([*SYSTEMS, *names])
+    except TemporaryError:
+        known = parameters.values_of(SYSTEMS)
+        # Parameter Store answers, so it refused a name of a tool.
+        return {**named_by_tools(parameters, names), **known}
 
 
 def named_by_tools(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:

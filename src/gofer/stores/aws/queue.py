@@ -17,6 +17,7 @@ from typing_extensions import override
 from gofer.stores.aws.calls import Aws, Operation, Refusal
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.canonical_json import encode_text
+from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
 
 LONGEST_DELAY = 900
@@ -80,7 +81,8 @@ class SqsQueue(Queue):
     async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         messages = await self._messages(self._url, limit, visibility, wait)
         received = [(message, _queue_message(message)) for message in messages]
-        await asyncio.gather(*(self._reject(message) for message, queue_message in received if queue_message is None))
+        malformed = [message for message, queue_message in received if queue_message is None]
+        await asyncio.gather(*map(self._reject, malformed))
         return [queue_message for _, queue_message in received if queue_message is not None]
 
     @override
@@ -136,10 +138,15 @@ class SqsQueue(Queue):
         return not isinstance(response, Refusal)
 
     async def _reject(self, message: Message) -> None:
-        """Move a message that names no run to the dead letters: no worker can process it."""
+        """Move a message that names no run to the dead letters: no worker can process it. Raises nothing."""
+        try:
+            await self._send_dead_letter({"message": str(message["Body"])[:1_000]}, "it names no run")
+            await self._delete(self._url, message["ReceiptHandle"])
+        except (TemporaryError, ConfigError) as error:
+            # The message comes back. The others that were received with it must not wait for that.
+            _log.error("a message of the queue names no run, and is not a dead letter yet: %s", error)
+            return
         _log.error("a message of the queue names no run; it is a dead letter now")
-        await self._send_dead_letter({"message": str(message["Body"])[:1_000]}, "it names no run")
-        await self._delete(self._url, message["ReceiptHandle"])
 
     async def _send_dead_letter(self, content: Mapping[str, str], reason: str) -> None:
         body = encode_text({**content, "at": self._clock.now(), "reason": reason})

@@ -3,11 +3,12 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from botocore.auth import S3SigV4Auth, SigV4Auth
@@ -18,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.app.aws.bundles import S3BundleStore
-from gofer.app.functions.aws_http import ATTEMPTS, Account, Signer, Wire, read_account
+from gofer.app.functions.aws_http import ATTEMPTS, TIMEOUT, WITHIN, Account, Signer, Wire, read_account
 from gofer.app.functions.aws_requests import LightDynamo, LightParameters, LightS3, LightSqs
 from gofer.app.functions.parameter_store import SsmParameters
-from gofer.app.functions.receiver import SOON
+from gofer.app.functions.receiver import RESERVE, SOON
 from gofer.journal.coordination import Head, InboxItem
 from gofer.stores.aws.calls import Aws
 from gofer.stores.aws.dynamodb_client import DynamoTable
@@ -272,4 +273,35 @@ def test_hanging_parameter_store_fails_before_the_timeout_of_a_receiver() -> Non
         with pytest.raises(TemporaryError, match="The parameters cannot be read now"):
             LightParameters(hung).read(["/a"])
     receivers = written()["Globals"]["Function"]["Timeout"]
-    assert receivers > 2 * ATTEMPTS * SOON
+    slack_waits = 3
+    assert SOON <= TIMEOUT < WITHIN < slack_waits < receivers - RESERVE
+
+
+def test_aws_request_makes_no_further_attempt_after_its_time() -> None:
+    clock = SetClock()
+    asked: list[str] = []
+
+    class Busy(Requests):
+        def take(self) -> None:
+            self.body()
+            asked.append(self.path)
+            clock.advance(1.5)
+            self.reply(500, b"{}")
+
+    with serving(Busy) as url:
+        slow = Wire(replace(NOWHERE, endpoint=url), "dynamodb", clock)
+        assert slow.send("POST", "/", {}, b"{}")[0] == 500
+        slow.close()
+    assert len(asked) == 2 < ATTEMPTS
+
+
+def test_ssm_pages_are_read_at_the_same_time() -> None:
+    together = threading.Barrier(3)
+
+    class Client:
+        def get_parameters(self, **asked: Any) -> Mapping[str, Any]:
+            together.wait(30)
+            return {"Parameters": [{"Name": name, "Value": "v"} for name in asked["Names"]]}
+
+    names = [f"/gofer/prod/P{number}" for number in range(27)]
+    assert SsmParameters(Client()).read(names) == dict.fromkeys(names, "v")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 from gofer.app.aws.clients import open_cloud
 from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
-from gofer.app.functions.receiver import OWN, receiver, source_receiver
+from gofer.app.functions.receiver import OWN, RESERVE, Front, receiver, source_receiver
 from gofer.app.functions.webhook import webhook_receiver
 from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
+from gofer.runtime.receive import Ingress
 from gofer.sources.receivers import PATHS
 from gofer.values.events import Event
 from gofer.workflows.published import Compiled, encode_compiled
@@ -27,6 +29,8 @@ from support.aws import moto_server
 from support.aws.function_in_process import KEY, invoke, put
 from support.aws.lambda_stage import as_event
 from support.http.threaded_server import Requests, serving
+from support.simulation.virtual_time import VirtualLoop
+from support.simulation.virtual_time import play as in_virtual_time
 from support.stand_ins import SetClock
 
 SECRET = "NOTION_WEBHOOK_SECRET"
@@ -61,6 +65,20 @@ def test_thawed_function_logs_the_refusals_counted_before(ground: Ground, caplog
     said = "to /github/webhook refused%s: the signature does not match; check GITHUB_WEBHOOK_SECRET"
     lines = [message for message in caplog.messages if "refused" in message]
     assert lines == [f"1 delivery {said % ''}", f"2 deliveries {said % ' in 2 s'}", f"1 delivery {said % ''}"]
+
+
+def test_delivery_that_aws_holds_up_is_answered_before_the_function_is_killed() -> None:
+    class Hanging:
+        async def now(self) -> Ingress:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    async def play() -> Mapping[str, object]:
+        return await Front(Hanging()).answer(as_event("POST", "/slack/events", {}, b"{}"), 10.0)
+
+    loop = VirtualLoop()
+    assert in_virtual_time(loop, play())["statusCode"] == 503
+    assert loop.time() == 10.0 - RESERVE
 
 
 class Denied(Requests):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from gofer.app.functions.parameters import Parameters
-from gofer.app.functions.worker import named_by_tools
+from gofer.app.functions.worker import named_by_tools, settings_of
 from gofer.values.errors import TemporaryError
 from support.stand_ins import SetClock
 
@@ -15,9 +15,12 @@ class Store:
     def __init__(self, values: Mapping[str, str], denied: str) -> None:
         self.values = values
         self.denied = f"/gofer/prod/{denied}"
+        self.reads: list[Sequence[str]] = []
+        self.away = False
 
     def read(self, names: Sequence[str]) -> Mapping[str, str]:
-        if self.denied in names:
+        self.reads.append(names)
+        if self.away or self.denied in names:
             raise TemporaryError("The parameters cannot be read now (AccessDeniedException).")
         return {name: self.values[name] for name in names if name in self.values}
 
@@ -42,3 +45,22 @@ def test_unreadable_tool_variable_leaves_the_other_tools_working(caplog: pytest.
     assert "WIKI_TOKEN" in line
     assert "ONCALL_TOKEN" not in line
     assert "template.yaml" in line
+
+
+def test_cold_worker_reads_its_settings_and_the_variables_of_tools_together() -> None:
+    store = Store({"/gofer/prod/ONCALL_TOKEN": "letmein", "/gofer/prod/GOFER_URL": "https://gofer"}, denied="")
+    found = settings_of(Parameters({"GOFER_PARAMETERS": "/gofer/prod/"}, store, SetClock()), ["ONCALL_TOKEN"])
+    assert (found["ONCALL_TOKEN"], found["GOFER_URL"]) == ("letmein", "https://gofer")
+    assert len(store.reads) == 1
+
+
+def test_cold_worker_does_without_a_denied_variable_of_a_tool_but_not_without_its_settings() -> None:
+    store = Store({"/gofer/prod/GOFER_URL": "https://gofer"}, denied="WIKI_TOKEN")
+    known = Parameters({"GOFER_PARAMETERS": "/gofer/prod/"}, store, SetClock())
+    assert settings_of(known, ["WIKI_TOKEN"])["GOFER_URL"] == "https://gofer"
+    away = Store({}, denied="")
+    away.away = True
+    with pytest.raises(TemporaryError):
+        settings_of(Parameters({"GOFER_PARAMETERS": "/gofer/prod/"}, away, SetClock()), ["WIKI_TOKEN"])
+    # A service that is away gets no request for each name.
+    assert len(away.reads) == 2

@@ -1,0 +1,81 @@
+"""The slots of a worker: the conversations that it works on at the same time, each for one queue message.
+
+A worker of one process fills its free slots until it stops. A worker on Lambda fills them while its time lasts and a
+conversation is in flight. Both receive one request at a time and wait for its result, because a message that arrives
+after its request was abandoned stays hidden from every worker for its whole visibility time.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gofer.engine.owned_run import Deadline
+from gofer.stores.queue import Queue, QueueMessage
+from gofer.values.errors import Corrupt, TemporaryError
+
+VISIBILITY_SECONDS = 120.0
+"""Seconds for which a received message stays hidden from other workers, unless its worker renews the time."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Slots:
+    """The conversations of one worker, and the queue that fills its free slots."""
+
+    answer: Callable[[QueueMessage, Deadline], Coroutine[Any, Any, None]]
+    """Processes one queue message. Raises nothing."""
+    queue: Queue
+    deadline: Deadline
+    concurrency: int
+    """The most conversations at once."""
+    pause: float
+    """Seconds until the next request to a queue that failed."""
+    busy: dict[asyncio.Task[None], QueueMessage] = field(default_factory=dict[asyncio.Task[None], QueueMessage])
+    """The conversations in flight, with their messages."""
+
+    @property
+    def free(self) -> int:
+        """The number of further conversations that fit."""
+        return self.concurrency - len(self.busy)
+
+    def start(self, queue_messages: Iterable[QueueMessage]) -> None:
+        """Begin to process messages, each in its own slot."""
+        for queue_message in queue_messages:
+            self.busy[asyncio.create_task(self.answer(queue_message, self.deadline))] = queue_message
+
+    async def receive(self, wait: float) -> None:
+        """Fill the free slots with messages that are due or arrive within `wait` seconds. Raises ConfigError."""
+        try:
+            self.start(await self.queue.receive(self.free, VISIBILITY_SECONDS, wait))
+        except (TemporaryError, Corrupt) as error:
+            _log.warning("the queue did not answer: %s", error)
+            await asyncio.sleep(self.pause)
+        self._clear()
+
+    async def wait_for_one(self, seconds: float | None = None) -> None:
+        """Wait until a conversation in flight ends, for at most `seconds`."""
+        await asyncio.wait(self.busy, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        self._clear()
+
+    async def wait_for_all(self, seconds: float) -> None:
+        """Wait until all conversations in flight end, for at most `seconds`."""
+        if self.busy:
+            await asyncio.wait(self.busy, timeout=seconds)
+        self._clear()
+
+    async def cut_off(self, seconds: float | None = None) -> Sequence[QueueMessage]:
+        """Cancel the conversations in flight and wait at most `seconds` for their ends; return their messages."""
+        late = dict(self.busy)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=seconds)
+        return list(late.values())
+
+    def _clear(self) -> None:
+        """Free the slots of conversations that ended."""
+        for task in [task for task in self.busy if task.done()]:
+            del self.busy[task]

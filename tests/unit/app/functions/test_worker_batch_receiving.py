@@ -1,0 +1,335 @@
+"""The worker function with free slots: it receives further messages while its time lasts and work is in flight."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gofer.app.functions.worker_batch import LEAVE, LOOK, PARKED, ROOM, WAIT, Working
+from gofer.journal.coordination import Head
+from gofer.journal.entries import RunHandedOver
+from gofer.journal.log import read_journal
+from gofer.models.language_model import Answer
+from gofer.runtime.worker import Worker, WorkerLimits
+from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.queue import QueueMessage
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.outside import Clock
+from support.engine.memory_run import ListModel, says
+from support.runtime.memory_worker import MemoryWorker
+from support.runtime.worker_parts import worker_over
+from support.simulation.virtual_time import VirtualClock, VirtualLoop
+from support.simulation.virtual_time import play as in_virtual_time
+from support.stand_ins import claimed
+
+LIFE = 900.0
+
+
+def run_id(number: int) -> str:
+    return f"{number:024x}"
+
+
+class WatchedQueue(MemoryQueue):
+    """A queue that records its requests, with their times, and may fail."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.clock = clock
+        self.receives: list[float] = []
+        self.acknowledged: list[str] = []
+        self.fails: list[Exception] = []
+        """Errors of the next requests to receive."""
+
+    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        self.receives.append(self.clock.monotonic())
+        if self.fails:
+            raise self.fails.pop(0)
+        return await super().receive(limit, visibility, wait)
+
+    async def acknowledge(self, queue_message: QueueMessage) -> None:
+        self.acknowledged.append(queue_message.run)
+        await super().acknowledge(queue_message)
+
+
+@dataclass
+class Timed:
+    """A model whose answers take given numbers of seconds, one after the other."""
+
+    seconds: list[float]
+    asked_at: list[float] = field(default_factory=list)
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        self.asked_at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(self.seconds.pop(0))
+        return says("Hello.")
+
+
+class Function:
+    """The worker function over a queue in memory, in virtual time."""
+
+    def __init__(self, clock: VirtualClock, model: Timed, *, slots: int = 10, store: MemoryStore | None = None) -> None:
+        self.clock = clock
+        self.queue = WatchedQueue(clock)
+        made = MemoryWorker(ListModel([]), clock, store or MemoryStore())  # type: ignore[arg-type]
+        self.made = made
+        services = replace(made.worker.services, model=model)
+        limits = WorkerLimits(slots, receives=5)
+        self.worker = worker_over(replace(made.worker, services=services, limits=limits), queue=self.queue)
+        self.refuses: list[Exception] = []
+        """Errors with which the settings cannot be read."""
+        self.billed: list[float] = []
+
+    async def accept(self, number: int) -> str:
+        run = run_id(number)
+        await claimed(self.made.store, run)
+        await self.made.store.create_head(Head(run, "answer-here", f"conversation {number}", number, private=False))
+        await self.queue.enqueue(run)
+        return run
+
+    async def invoke(self, seconds: float = LIFE) -> list[str]:
+        """Pass the due messages to the worker; delete those that it does not return, as Lambda does."""
+        taken = await MemoryQueue.receive(self.queue, 10, 5_400, 0)
+        records = [
+            {
+                "messageId": f"m{queue_message.receipt}",
+                "receiptHandle": queue_message.receipt,
+                "body": f'{{"run":"{queue_message.run}"}}',
+                "attributes": {"ApproximateReceiveCount": str(queue_message.receives)},
+            }
+            for queue_message in taken
+        ]
+        began = self.clock.monotonic()
+        try:
+            told = await Working(self._worker, self.queue).answer({"Records": records}, seconds)
+        finally:
+            self.billed.append(self.clock.monotonic() - began)
+        items = told["batchItemFailures"]
+        assert isinstance(items, list)
+        failed = {str(item["itemIdentifier"]) for item in items}
+        for queue_message in taken:
+            if f"m{queue_message.receipt}" not in failed:
+                await MemoryQueue.acknowledge(self.queue, queue_message)
+        return sorted(failed)
+
+    async def _worker(self) -> Worker:
+        if self.refuses:
+            raise self.refuses.pop(0)
+        return self.worker
+
+    async def status(self, run: str) -> str:
+        return await self.made.status(run)
+
+    def waiting(self) -> Mapping[str, float]:
+        """Return the seconds until each message is visible, by its run."""
+        return {queued.run: queued.visible_at - self.clock.now() for queued in self.queue._queued.values()}
+
+
+def play(story: Callable[[VirtualClock], Coroutine[None, None, None]]) -> None:
+    loop = VirtualLoop()
+    in_virtual_time(loop, story(VirtualClock(loop)))
+
+
+def test_mention_during_a_long_run_is_answered_by_the_same_worker_without_waiting() -> None:
+    async def story(clock: VirtualClock) -> None:
+        model = Timed([100.0, 2.0])
+        made = Function(clock, model)
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(30)
+        quick = await made.accept(2)
+        await asyncio.sleep(3)
+        assert await made.status(quick) == "done"
+        assert model.asked_at[1] == pytest.approx(30, abs=0.5)
+        assert await working == []
+        assert made.waiting() == {}
+        assert made.billed[0] == pytest.approx(100, abs=WAIT + 0.5)
+
+    play(story)
+
+
+def test_worker_without_work_ends_within_a_second() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([0.2, 5.0]))
+        await made.accept(1)
+        await made.invoke()
+        # Work that ends within a look is not followed by a request to the queue.
+        assert (made.queue.receives, made.billed[0] < LOOK) == ([], True)
+        await made.accept(2)
+        await made.invoke()
+        assert made.billed[1] <= 5 + WAIT + 0.5
+        assert 3 <= len(made.queue.receives) <= 6
+
+    play(story)
+
+
+def test_full_worker_receives_only_after_a_conversation_ended() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([20.0, 40.0, 1.0]), slots=2)
+        for number in (1, 2):
+            await made.accept(number)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(5)
+        third = await made.accept(3)
+        await asyncio.sleep(10)
+        assert (made.queue.receives, await made.status(third)) == ([], "queued")
+        await asyncio.sleep(10)
+        assert await made.status(third) == "done"
+        assert await working == []
+
+    play(story)
+
+
+def test_worker_near_the_end_of_its_time_leaves_messages_in_the_queue() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([100.0]))
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke(seconds=ROOM + 30))
+        await asyncio.sleep(32)
+        late = await made.accept(2)
+        assert await working == []
+        assert made.queue.receives[-1] <= 30
+        assert (await made.status(late), made.waiting()[late] <= 0) == ("queued", True)
+
+    play(story)
+
+
+def test_received_run_cut_off_at_the_deadline_is_handed_over_and_visible_soon() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([10_000.0, 10_000.0]))
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(100)
+        second = await made.accept(2)
+        assert await working == ["m1"]
+        assert made.billed[0] <= LIFE - LEAVE / 2
+        assert all(0 <= seconds <= 1 for seconds in made.waiting().values())
+        assert set(made.waiting()) == {run_id(1), second}
+        entries = [item.entry for item in await read_journal(second, made.made.store, made.made.blobs)]
+        assert entries[-1] == RunHandedOver("interrupted")
+
+    play(story)
+
+
+def test_last_message_of_the_batch_is_deleted_once_the_invocation_goes_on() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([5.5, 300.0]))
+        first = await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        # It arrives while the last request to the queue is in flight, after the first conversation ended.
+        await asyncio.sleep(5.8)
+        assert first not in made.queue.acknowledged
+        second = await made.accept(2)
+        await asyncio.sleep(150)
+        assert first in made.queue.acknowledged
+        assert set(made.waiting()) == {second}
+        assert await working == []
+        assert (await made.status(first), await made.status(second)) == ("done", "done")
+
+    play(story)
+
+
+def test_queue_that_fails_is_asked_again_and_a_refused_permission_ends_only_the_receiving() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([60.0, 1.0]))
+        made.queue.fails = [TemporaryError("busy")] * 3
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(20)
+        second = await made.accept(2)
+        await asyncio.sleep(5)
+        assert await made.status(second) == "done"
+        made.queue.fails = [ConfigError("not allowed")]
+        await asyncio.sleep(5)
+        asked = len(made.queue.receives)
+        assert await working == []
+        assert len(made.queue.receives) == asked
+        assert await made.status(run_id(1)) == "done"
+
+    play(story)
+
+
+def test_run_that_needs_more_time_than_is_left_goes_to_another_worker() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([100.0, 1.0]))
+        services = made.worker.services
+        tools = dict(services.tools)
+        made.worker = replace(made.worker, services=replace(services, tools=tools))
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(5)
+        tools |= {name: replace(tool, timeout=LIFE) for name, tool in tools.items()}
+        second = await made.accept(2)
+        await asyncio.sleep(30)
+        asked = len(made.queue.receives)
+        assert await working == []
+        # Its new message is left to the next worker, and so is everything else.
+        assert (made.waiting()[second] < 0, len(made.queue.receives)) == (True, asked)
+        assert {taken.receives for taken in await made.queue.receive(10, 1, 0)} == {1}
+
+    play(story)
+
+
+class AwayFor(MemoryStore):
+    """A store that cannot read the head of one run."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__()
+        self.run = run
+
+    async def head(self, run: str) -> Head | None:
+        if run == self.run:
+            raise TemporaryError("away")
+        return await super().head(run)
+
+
+def test_message_that_fails_keeps_its_own_pause() -> None:
+    async def story(clock: VirtualClock) -> None:
+        missing = run_id(7)
+        made = Function(clock, Timed([2.3]), store=AwayFor(missing))
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(2.2)
+        await made.queue.enqueue(missing)
+        assert await working == []
+        assert clock.monotonic() + made.waiting()[missing] == pytest.approx(4.2, abs=0.1)
+
+    play(story)
+
+
+@pytest.mark.parametrize("error", [TemporaryError("Parameter Store is busy"), ConfigError("INSTALLATION_KEY")])
+def test_settings_away_for_half_an_hour_make_no_dead_letter(error: Exception) -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([1.0]))
+        run = await made.accept(1)
+        made.refuses = [error] * 60
+        while made.refuses:
+            # The failed invocation is what the alarm hears.
+            with pytest.raises(type(error)):
+                await made.invoke()
+            assert made.waiting()[run] == pytest.approx(PARKED, abs=1)
+            await asyncio.sleep(PARKED)
+        assert clock.monotonic() >= 1_800
+        assert await made.invoke() == []
+        assert (await made.status(run), await made.queue.dead_letters(10)) == ("done", [])
+        assert made.waiting() == {}
+
+    play(story)
+
+
+def test_message_comes_back_soon_when_settings_and_queue_are_both_away() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([1.0]))
+        run = await made.accept(1)
+        made.refuses = [TemporaryError("away")]
+
+        async def refuse(run: str, delay: float = 0.0) -> None:
+            raise TemporaryError("away")
+
+        made.queue.enqueue = refuse  # type: ignore[method-assign]
+        with pytest.raises(TemporaryError):
+            await made.invoke()
+        assert made.waiting() == {run: pytest.approx(PARKED, abs=1)}
+
+    play(story)
