@@ -28,6 +28,8 @@ from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 SECONDS = 58.0
 TURNS: Sequence[Sequence[str]] = (("look",) * 3, ("look", "write"), ("write", "write"))
 """The tool calls of each turn before the answer."""
+DELETED = 99
+"""The runs besides the first whose deletion is counted together, because a purge reads the same lists for all."""
 RESULT = 1_500
 """Characters of a tool's result."""
 
@@ -108,7 +110,7 @@ def count() -> Counted:
 async def _count(clock: VirtualClock) -> Counted:
     table, blobs, queue = MemoryTable(), CountedBlobs(), CountedQueue(clock)
     answers = [says("", *((tool, {"text": f"{tool} {i}"}) for i, tool in enumerate(turn))) for turn in TURNS]
-    model = SlowModel([*answers, says("Done."), *answers, says("Done.")])
+    model = SlowModel([*answers, says("Done.")] * (1 + DELETED))
     made = MemoryWorker(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
     made.grant("look", "write")
     more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
@@ -122,12 +124,14 @@ async def _count(clock: VirtualClock) -> Counted:
     assert abs(took - SECONDS) < 2, took
     after = _counters(table, blobs, queue)
     frames = await made.store.frames("run1")
+    for n in range(2, 1 + DELETED):
+        await _one(made, f"run{n}", n + 1)
     await asyncio.sleep((DAYS + 1) * 86_400)
+    stood = _counters(table, blobs, queue)
     purged = await Purger(Stores(made.store, blobs, MemoryQueue(clock)), clock).purge()
-    assert (purged.deleted, purged.forgotten) == (2, 2)
-    run, rest = after - before, _counters(table, blobs, queue) - after
-    # Deletion covers two runs, so one run has half of it.
-    return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 2, 0))
+    assert (purged.deleted, purged.forgotten) == (1 + DELETED, 1 + DELETED)
+    run, rest = after - before, _counters(table, blobs, queue) - stood
+    return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 1 + DELETED, 0))
 
 
 async def _one(made: MemoryWorker, run: str, accepted_at: int) -> None:

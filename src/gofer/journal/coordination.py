@@ -123,6 +123,25 @@ class Usage:
     """The cost so far in US dollars."""
 
 
+SPENT_MS = 300_000
+"""The steps in which amounts are added up, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the runs of one scope cost that were accepted in one step of SPENT_MS."""
+
+    until: int
+    """The end of the step, which belongs to it, unix milliseconds."""
+    usd: float
+    """The cost so far in US dollars."""
+
+
+def spent_until(at: int) -> int:
+    """Return the end of the step that a time belongs to, both in unix milliseconds."""
+    return -(-at // SPENT_MS) * SPENT_MS
+
+
 @dataclass(frozen=True, slots=True)
 class InboxItem:
     """A sealed entry that another process sends to a run. The owner of the run journals it and removes the item."""

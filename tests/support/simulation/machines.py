@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
 from gofer.journal.store import Store
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.errors import TemporaryError
@@ -134,6 +134,9 @@ class MachineStore:
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         return await self._io(lambda: self._store.lease(conversation, owner, now, seconds))
 
+    async def leased(self, conversation: str, now: float) -> bool:
+        return await self._io(lambda: self._store.leased(conversation, now))
+
     async def release(self, conversation: str, owner: str) -> None:
         await self._io(lambda: self._store.release(conversation, owner))
 
@@ -151,6 +154,9 @@ class MachineStore:
 
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
         return await self._io(lambda: self._store.usage(scope, since))
+
+    async def spent(self, scope: str, now: int) -> Sequence[Spent]:
+        return await self._io(lambda: self._store.spent(scope, now))
 
     async def drop_usage(self, run: str) -> None:
         await self._io(lambda: self._store.drop_usage(run))

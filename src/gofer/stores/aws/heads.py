@@ -33,6 +33,7 @@ from gofer.stores.aws.items import (
     row,
     sort_key_of,
 )
+from gofer.stores.aws.sharded_index import read_lines
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
@@ -55,7 +56,7 @@ from gofer.values.errors import Corrupt, TemporaryError
 _AT_ONCE = 100
 """The most heads that are read in one request."""
 _ROWS_AT_ONCE = 25
-"""The most rows of a conversation in one page; nearly all conversations have one or two."""
+"""The most rows of a conversation, and the fewest lines of a list of new runs, in one page."""
 _ATTEMPTS = 5
 """How often a write is tried while another process writes the same head."""
 
@@ -103,14 +104,14 @@ class DynamoHeads(Store):
         for partition in (OPEN, *_ended_partitions(RETENTIONS, private=False)):
             # No head is accepted after its age in the index.
             span = Span(pk=partition, low=age_key(since), high=LAST)
-            lines: Sequence[Indexed] = await self.table.index(span, limit=_AT_ONCE)
+            lines: Sequence[Indexed] = await read_lines(self.table, span, limit=_AT_ONCE)
             while lines:
                 heads = [head for _, head in await self._current_heads(lines) if head.accepted_at >= since]
                 fresh = [head for head in heads if head.run not in known and not head.private]
                 # The index may list a head that changes meanwhile in two partitions.
                 known.update(head.run for head in fresh)
                 yield fresh
-                lines = await self.table.index(replace(span, low=_after_last(lines)), limit=_AT_ONCE)
+                lines = await read_lines(self.table, replace(span, low=_after_last(lines)), limit=_AT_ONCE)
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -143,7 +144,7 @@ class DynamoHeads(Store):
         span = Span(pk=OPEN, low=_after_head(after) if after else FIRST, high=age_key(before))
         stale: list[Head] = []
         found: list[Head] = []
-        while lines := await self.table.index(span, limit=limit):
+        while lines := await read_lines(self.table, span, limit=limit):
             for line, head in await self._current_heads(lines):
                 if head.ended or head.touched_at >= before:
                     continue
@@ -218,11 +219,12 @@ class DynamoHeads(Store):
         """
         best: list[Head] = []
         span = Span(pk=partition, low=FIRST, high=LAST)
-        while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
+        page = min(_AT_ONCE, max(limit, _ROWS_AT_ONCE))
+        while lines := await read_lines(self.table, span, limit=page, newest=True):
             shown = (head for _, head in await self._current_heads(lines) if private or not head.private)
             known = {head.run: head for head in (*best, *shown)}
             best = nsmallest(limit, known.values(), key=_by_acceptance)
-            if len(lines) < _AT_ONCE or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
+            if len(lines) < page or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
                 break
             # A span includes its end, so the last line of this page is read again with the next one.
             span = replace(span, high=lines[-1].sort)
@@ -233,7 +235,7 @@ class DynamoHeads(Store):
     ) -> Sequence[Head]:
         found: list[Head] = []
         span = Span(pk=partition, low=FIRST, high=age_key(before))
-        while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
+        while lines := await read_lines(self.table, span, limit=min(limit, _AT_ONCE)):
             shown = [head for _, head in await self._current_heads(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]
             if len(lines) < min(limit, _AT_ONCE) or len(found) >= limit:

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import (
+    DAY_MS,
+    RUNNABLE,
+    UNFINISHED,
+    Head,
+    InboxItem,
+    Retention,
+    Spent,
+    Usage,
+    spent_until,
+)
 from gofer.journal.store import PAGE, Store
 
 
@@ -120,6 +130,10 @@ class MemoryStore(Store):
             del self._leases[conversation]
 
     @override
+    async def leased(self, conversation: str, now: float) -> bool:
+        return self._leases.get(conversation, ("", now))[1] > now
+
+    @override
     async def drop_leases(self) -> None:
         self._leases.clear()
 
@@ -146,6 +160,15 @@ class MemoryStore(Store):
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
         found = (row for row in self._usage.values() if row.scope == scope and row.at >= since)
         return sorted(found, key=lambda row: (row.at, row.run))
+
+    @override
+    async def spent(self, scope: str, now: int) -> Sequence[Spent]:
+        usd: defaultdict[int, float] = defaultdict(float)
+        for row in self._usage.values():
+            until = spent_until(row.at)
+            if row.scope == scope and until > now - DAY_MS:
+                usd[until] += row.usd
+        return [Spent(until, amount) for until, amount in sorted(usd.items())]
 
     @override
     async def drop_usage(self, run: str) -> None:
