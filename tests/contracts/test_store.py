@@ -157,6 +157,20 @@ async def test_previous_run_is_the_newest_finished_one_of_the_workflow_and_conve
     assert await store.previous("c1", "answer-here", 10) is None
 
 
+async def test_open_runs_of_a_conversation_or_of_its_place_are_found(store: Store) -> None:
+    places = {"a": "here:1", "b": "here:1", "c": "here:2", "d": "elsewhere:1", "e": "her:1", "f": "here:1", "g": "here"}
+    for n, (run, conversation) in enumerate(places.items()):
+        await store.create_head(head(run, n, conversation, status="parked" if run == "b" else "queued"))
+    await store.put_head(head("f", 5, "here:1", status="done"))
+
+    async def found(conversations: str) -> list[str]:
+        return sorted([one.run async for page in store.open_runs(conversations) for one in page])
+
+    assert await found("here:1") == ["a", "b"]
+    assert await found("here:*") == ["a", "b", "c"]
+    assert await found("nowhere:1") == await found("nowhere:*") == []
+
+
 async def test_unfinished_runs_without_progress_are_listed_oldest_first(store: Store) -> None:
     await store.create_head(head("new", 900))
     await store.create_head(head("old", 100))

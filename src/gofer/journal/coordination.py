@@ -21,6 +21,17 @@ Retention = Literal["due", "kept", "unseen", "deleting", "deleted"]
 workflow has looked at bad feedback, being deleted, or deleted."""
 
 
+ANY_OF_PLACE = "*"
+"""The end of a pattern that matches all conversations of a place, after the colon."""
+
+
+def is_in(conversation: str, conversations: str) -> bool:
+    """Return whether a conversation is the one of a token, or in the place of a pattern with `:*` at its end."""
+    if conversations.endswith(f":{ANY_OF_PLACE}"):
+        return conversation.startswith(conversations.removesuffix(ANY_OF_PLACE))
+    return conversation == conversations
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The row of a run, for lists and to find the next run of a conversation."""

@@ -90,6 +90,14 @@ class Store(Protocol):
         """
         ...
 
+    def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of the runs of a conversation that have not ended, in an order of the store.
+
+        `conversations` is a token, or a pattern with `:*` at its end for all conversations of a place. For a token the
+        reads grow with the open runs of that conversation only. On AWS a pattern reads all unfinished runs.
+        """
+        ...
+
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """Return runs that ended and were last written before `before` (unix ms), oldest first.
 

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -127,6 +127,13 @@ class MachineStore:
 
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         return await self._io(lambda: self._store.ended(retention, before, limit, private=private))
+
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        async def read() -> list[Sequence[Head]]:
+            return [page async for page in self._store.open_runs(conversations)]
+
+        for page in await self._io(read):
+            yield page
 
     async def drop_leases(self) -> None:
         await self._io(self._store.drop_leases)

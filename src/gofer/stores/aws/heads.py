@@ -13,7 +13,7 @@ from heapq import nsmallest
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, Retention
+from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, Retention, is_in
 from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     ENDED,
@@ -57,8 +57,13 @@ _AT_ONCE = 100
 """The most heads that are read in one request."""
 _ROWS_AT_ONCE = 25
 """The most rows of a conversation, and the fewest lines of a list of new runs, in one page."""
+_FIRST_ROWS = 2
+"""The rows of the first page in the search for the next run of a conversation."""
 _ATTEMPTS = 5
 """How often a write is tried while another process writes the same head."""
+
+_EVER = 10**15 - 1
+"""The last time in unix milliseconds that the index can sort."""
 
 _log = logging.getLogger(__name__)
 
@@ -116,13 +121,16 @@ class DynamoHeads(Store):
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
         span = prefixed(conversation_pk(conversation), OPENED)
-        while rows := await self.table.query(span, limit=_ROWS_AT_ONCE):
+        # Nearly always the first run is runnable, however many wait behind it.
+        limit = _FIRST_ROWS
+        while rows := await self.table.query(span, limit=limit):
             heads = await self._heads_of(str(item["run"]) for item in rows)
             if runnable := [head for head in heads if head.status in RUNNABLE]:
                 return min(runnable, key=lambda head: (head.accepted_at, head.run))
-            if len(rows) < _ROWS_AT_ONCE:
+            if len(rows) < limit:
                 break
             span = replace(span, low=after(str(rows[-1]["sk"])))
+            limit = _ROWS_AT_ONCE
         return None
 
     @override
@@ -160,6 +168,22 @@ class DynamoHeads(Store):
             return stale[:limit]
         moved = stale[: limit - 1]
         return [*moved, *found[: limit - len(moved)]]
+
+    @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        if conversations.endswith(f":{ANY_OF_PLACE}"):
+            # The keys of conversations are hashes, which do not tell their place.
+            last = None
+            while page := await self.unfinished(_EVER, _AT_ONCE, after=last):
+                yield [head for head in page if is_in(head.conversation, conversations)]
+                last = page[-1]
+            return
+        span = prefixed(conversation_pk(conversations), OPENED)
+        while rows := await self.table.query(span, limit=_AT_ONCE):
+            yield [head for head in await self._heads_of(str(item["run"]) for item in rows) if not head.ended]
+            if len(rows) < _AT_ONCE:
+                return
+            span = replace(span, low=after(str(rows[-1]["sk"])))
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:

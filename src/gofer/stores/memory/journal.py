@@ -15,6 +15,7 @@ from gofer.journal.coordination import (
     Retention,
     Spent,
     Usage,
+    is_in,
     spent_until,
 )
 from gofer.journal.store import PAGE, Store
@@ -105,6 +106,11 @@ class MemoryStore(Store):
         found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
         later = (head for head in found if after is None or _by_age(head) > _by_age(after))
         return sorted(later, key=_by_age)[:limit]
+
+    @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        found = [head for head in self._heads.values() if not head.ended and is_in(head.conversation, conversations)]
+        yield sorted(found, key=lambda head: (head.accepted_at, head.run))
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, facts_left
+from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, InboxItem, Retention, facts_left
 from gofer.journal.store import PAGE
 from gofer.stores.sqlite.counts import SqliteCounts
 from gofer.stores.sqlite.database import Database
@@ -54,6 +54,7 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 """
 
+_ALL = 2**31
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
@@ -179,6 +180,17 @@ class SqliteStore(SqliteCounts):
             (before, *last),
             limit,
         )
+
+    @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        first = last = conversations
+        if conversations.endswith(f":{ANY_OF_PLACE}"):
+            first = conversations.removesuffix(ANY_OF_PLACE)
+            last = f"{first}\U0010ffff"
+        # Without statistics SQLite would rather read all unfinished runs.
+        heads = f"SELECT {HEAD} FROM heads INDEXED BY heads_of_conversation"
+        where = f"conversation BETWEEN ? AND ? AND status IN ({_UNFINISHED})"
+        yield await self._readable_heads(f"{heads} WHERE {where}", (first, last), _ALL)
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:

@@ -112,6 +112,8 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
         "oldest_runnable": lambda: store.oldest_runnable("c5"),
         "previous": lambda: store.previous("c6", "w", LATE),
         "unfinished": lambda: store.unfinished(LATE, 20),
+        "open_runs": lambda: anext(aiter(store.open_runs("c5"))),
+        "open_runs of a place": lambda: anext(aiter(store.open_runs("c5:*"))),
         "ended": lambda: store.ended("due", LATE, 20),
         "ended of private runs": lambda: store.ended("due", LATE, 20, private=True),
         "lease": lambda: store.lease("c5", "me", 2.0, 60.0),
