@@ -19,6 +19,8 @@ COUNTS = (13, 1_000, 100_000)
 EVER = 10**14
 CROWDED = "place:crowded"
 """A conversation in which every second run waits."""
+PLACE = "open runs of a quiet place"
+"""The read that has no figure for DynamoDB: it reads all unfinished runs there, 1.2 units for each."""
 
 
 class CountedDatabase:
@@ -55,7 +57,7 @@ def reads(store: Store) -> Mapping[str, Callable[[], Awaitable[object]]]:
         "next run of a conversation": lambda: store.oldest_runnable("other:c1"),
         "next run of a crowded conversation": lambda: store.oldest_runnable(CROWDED),
         "open runs of a conversation": lambda: open_runs("other:c1"),
-        "open runs of a quiet place": lambda: open_runs("quiet:*"),
+        PLACE: lambda: open_runs("quiet:*"),
         "page of the sweep": lambda: store.unfinished(EVER, 100),
         "list of the 20 newest runs": lambda: store.heads(20, private=True),
     }
@@ -82,7 +84,8 @@ async def measured(count: int) -> Mapping[str, tuple[float, float]]:
     for name, read in reads(sqlite).items():
         steps, units = database.steps, table.units["read"]
         await read()
-        await reads(aws)[name]()
+        if name != PLACE:
+            await reads(aws)[name]()
         found[name] = (database.steps - steps, table.units["read"] - units)
     return found
 
@@ -93,5 +96,7 @@ def test_costs_of_reads_beside_unfinished_runs() -> None:
     for name in few:
         for i, unit in enumerate(("steps of SQLite", "read units")):
             figures = [found[name][i] for found in (few, some, many)]
+            if not any(figures):
+                continue
             shown = "  ".join(f"{figure:9,.1f}" for figure in figures)
             print(f"  {name:35} {shown} {unit:16} {figures[2] / figures[1]:6.2f}")
