@@ -5,7 +5,7 @@ Three turns of a model and seven tool calls in 58 seconds, as the run of which o
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from aws_cost import Work
@@ -28,6 +28,10 @@ from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 SECONDS = 58.0
 TURNS: Sequence[Sequence[str]] = (("look",) * 3, ("look", "write"), ("write", "write"))
 """The tool calls of each turn before the answer."""
+DELETED = 99
+"""The runs besides the first whose deletion is counted together, because a purge reads the same lists for all."""
+REQUEST = 0.006
+"""Seconds of a request to DynamoDB or S3 in the same Region."""
 RESULT = 1_500
 """Characters of a tool's result."""
 
@@ -40,6 +44,8 @@ class Counted:
     requests: Counter[str]
     frames: int
     retention: Work
+    milliseconds_of_retention: float
+    """The time of deleting one of many runs, if each request takes REQUEST seconds."""
 
 
 class CountedBlobs(MemoryBlobs):
@@ -86,6 +92,20 @@ class CountedQueue(MemoryQueue):
         await super().acknowledge(queue_message)
 
 
+class Delayed:
+    """A table or bodies whose requests take a while."""
+
+    def __init__(self, target: object) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
+        async def call(*arguments: object, **named: object) -> object:
+            await asyncio.sleep(REQUEST)
+            return await getattr(self._target, name)(*arguments, **named)
+
+        return call
+
+
 class SlowModel(ListModel):
     """A slow model."""
 
@@ -108,7 +128,7 @@ def count() -> Counted:
 async def _count(clock: VirtualClock) -> Counted:
     table, blobs, queue = MemoryTable(), CountedBlobs(), CountedQueue(clock)
     answers = [says("", *((tool, {"text": f"{tool} {i}"}) for i, tool in enumerate(turn))) for turn in TURNS]
-    model = SlowModel([*answers, says("Done."), *answers, says("Done.")])
+    model = SlowModel([*answers, says("Done.")] * (1 + DELETED))
     made = MemoryWorker(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
     made.grant("look", "write")
     more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
@@ -122,12 +142,17 @@ async def _count(clock: VirtualClock) -> Counted:
     assert abs(took - SECONDS) < 2, took
     after = _counters(table, blobs, queue)
     frames = await made.store.frames("run1")
+    for n in range(2, 1 + DELETED):
+        await _one(made, f"run{n}", n + 1)
     await asyncio.sleep((DAYS + 1) * 86_400)
-    purged = await Purger(Stores(made.store, blobs, MemoryQueue(clock)), clock).purge()
-    assert (purged.deleted, purged.forgotten) == (2, 2)
-    run, rest = after - before, _counters(table, blobs, queue) - after
-    # Deletion covers two runs, so one run has half of it.
-    return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 2, 0))
+    stood = _counters(table, blobs, queue)
+    slow = Stores(DynamoStore(Delayed(table)), Delayed(blobs), MemoryQueue(clock))  # type: ignore[arg-type]
+    began = clock.monotonic()
+    purged = await Purger(slow, clock).purge()
+    milliseconds = (clock.monotonic() - began) * 1_000 / (1 + DELETED)
+    assert (purged.deleted, purged.forgotten) == (1 + DELETED, 1 + DELETED)
+    run, rest = after - before, _counters(table, blobs, queue) - stood
+    return Counted(_work(run, 1, sum(map(len, frames))), run, len(frames), _work(rest, 1 + DELETED, 0), milliseconds)
 
 
 async def _one(made: MemoryWorker, run: str, accepted_at: int) -> None:

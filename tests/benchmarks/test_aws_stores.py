@@ -10,10 +10,13 @@ from pathlib import Path
 from aws_cost import AIM, ONE_AT_A_TIME, Compute, Work, memory_mb, usd_of, usd_per_million
 from serverless_run import SECONDS, count
 
+from gofer.app.functions.schedule import PURGING
 from support.aws.moto_server import all_stores
 from support.stand_ins import SetClock
 
 FRAMES, SIZE, ROUNDS = 200, 2_000, 5
+PURGED_SECONDS = 1_440 * PURGING
+"""Seconds a day in which sweeps delete runs."""
 
 
 async def appended(kind: str, folder: Path) -> float:
@@ -46,7 +49,9 @@ def test_requests_and_usd_of_a_run_stay_below_the_limits() -> None:
     for name in sorted(asked):
         if not name.startswith("DynamoDB"):
             print(f"  {name:12} {asked[name]:4.0f}")
-    print(f"  deleted after 30 days: {_units(found.retention)}")
+    milliseconds = found.milliseconds_of_retention
+    print(f"  deleted after 30 days: {_units(found.retention)}, {found.retention.puts:.0f} lists of S3")
+    print(f"  {milliseconds:.1f} ms a run at 6 ms a request, so {PURGED_SECONDS / milliseconds * 1e3:,.0f} runs a day")
     retention, worker, receiver = usd_of(found.retention), memory_mb("WorkerFunction"), memory_mb("SlackFunction")
     for in_flight in (1, 5, 10):
         compute = Compute(SECONDS * 1_000 / in_flight, worker, 1 / in_flight, ingress_mb=receiver)

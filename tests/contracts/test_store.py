@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import DAY_MS, Head, InboxItem, Retention, Spent, Usage
 from gofer.journal.head_facts import HeadFacts, ToolCount, decode, encode
 from gofer.journal.store import PAGE, Store
+from gofer.stores.aws.journal import DynamoStore
 from gofer.values.errors import TemporaryError
 from support.aws.moto_server import all_stores
 from support.stand_ins import NOON, SetClock, any_store
@@ -154,6 +155,20 @@ async def test_previous_run_is_the_newest_finished_one_of_the_workflow_and_conve
     assert found is not None
     assert found.run == "second"
     assert await store.previous("c1", "answer-here", 10) is None
+
+
+async def test_open_runs_of_a_conversation_or_of_its_place_are_found(store: Store) -> None:
+    places = {"a": "here:1", "b": "here:1", "c": "here:2", "d": "elsewhere:1", "e": "her:1", "f": "here:1", "g": "here"}
+    for n, (run, conversation) in enumerate(places.items()):
+        await store.create_head(head(run, n, conversation, status="parked" if run == "b" else "queued"))
+    await store.put_head(head("f", 5, "here:1", status="done"))
+
+    async def found(conversations: str) -> list[str]:
+        return sorted([one.run async for page in store.open_runs(conversations) for one in page])
+
+    assert await found("here:1") == ["a", "b"]
+    assert await found("here:*") == ["a", "b", "c"]
+    assert await found("nowhere:1") == await found("nowhere:*") == []
 
 
 async def test_unfinished_runs_without_progress_are_listed_oldest_first(store: Store) -> None:
@@ -350,7 +365,45 @@ async def test_usage_is_listed_by_time_dropped_by_run_and_expires(store: Store) 
     await store.drop_usage("b")
     assert [row.run for row in await store.usage("ada", 0)] == ["old", "a", "c"]
     await store.expire_usage(20)
-    assert [row.run for row in await store.usage("ada", 0)] == ["a", "c"]
+    left = ["a", "c"]
+    if isinstance(store, DynamoStore):
+        # DynamoDB removes the rows, by an attribute that a test of this store reads.
+        left = ["old", "a", "c"]
+    assert [row.run for row in await store.usage("ada", 0)] == left
+
+
+async def test_amounts_are_added_up_by_five_minutes_of_a_day(store: Store) -> None:
+    step = 300_000
+    noon = 500 * step
+    rows = [("first", 1), ("second", step), ("third", step + 1), ("other", step)]
+    await store.put_usage([Usage("ada", run, noon + at, 0.25) for run, at in rows])
+    await store.put_usage([Usage("grace", "first", noon + 1, 5.0)])
+    # A repeated or late write adds nothing, and a higher amount adds the difference.
+    for usd in (0.25, 0.5, 0.125, 0.5):
+        await store.put_usage([Usage("ada", "second", noon + 99, usd)])
+    await store.put_usage([Usage("ada", "other", noon, 0.25)])
+    await store.drop_usage("other")
+    now = noon + 2 * step
+    assert list(await store.spent("ada", now)) == [Spent(noon + step, 0.75), Spent(noon + 2 * step, 0.25)]
+    assert list(await store.spent("ada", noon + step + DAY_MS - 1))[:1] == [Spent(noon + step, 0.75)]
+    assert list(await store.spent("ada", noon + step + DAY_MS)) == [Spent(noon + 2 * step, 0.25)]
+    assert list(await store.spent("nobody", now)) == []
+
+
+async def test_concurrent_writes_of_amounts_count_each_run_once(store: Store) -> None:
+    writes = [Usage("ada", f"r{n % 4}", n % 4, usd) for n in range(12) for usd in (0.0, 0.5, 0.25)]
+    await asyncio.gather(*(store.put_usage([usage]) for usage in writes))
+    assert sum(part.usd for part in await store.spent("ada", 5)) == 2.0
+    assert sum(row.usd for row in await store.usage("ada", 0)) == 2.0
+
+
+async def test_lease_is_seen_by_others_until_its_end_or_release(store: Store) -> None:
+    assert not await store.leased("c", NOON)
+    await store.lease("c", "me", NOON, 60)
+    assert await store.leased("c", NOON + 59)
+    assert not await store.leased("c", NOON + 60)
+    await store.release("c", "me")
+    assert not await store.leased("c", NOON)
 
 
 async def test_concurrent_memo_exchange_has_one_winner_returned_to_all(store: Store) -> None:
@@ -372,7 +425,9 @@ async def test_memo_holds_the_last_value_and_expires_from_the_last_write(store: 
     await store.put_memo("k", "second", 20)
     assert (await store.memo("k"), await store.memo("other")) == ("second", "theirs")
     await store.expire_memos(20)
-    assert (await store.memo("k"), await store.memo("other")) == ("second", None)
+    assert await store.memo("k") == "second"
+    if not isinstance(store, DynamoStore):
+        assert await store.memo("other") is None
 
 
 async def test_hidden_run_leaves_the_lists_and_is_otherwise_unchanged(store: Store) -> None:

@@ -20,6 +20,7 @@ from gofer.stores.aws.table import (
     Exists,
     Item,
     Key,
+    Lacks,
     OneOf,
     Put,
     Refused,
@@ -63,6 +64,8 @@ async def test_table_number_is_read_back_unchanged(table: Table, usd: float) -> 
 CONDITIONS: Sequence[tuple[Condition, bool, bool]] = [
     (Absent(), True, False),
     (Exists(), False, True),
+    (Lacks("missing"), False, True),
+    (Lacks("owner"), False, False),
     (OneOf("owner", ["me", "you"]), False, True),
     (OneOf("owner", ["nobody"]), False, False),
     (OneOf("missing", ["me"]), False, False),
@@ -92,6 +95,12 @@ async def test_conditional_write_is_done_or_returns_the_existing_item(
     assert await table.write(write) == (None if on_something else Refused(STANDING))
     if not on_something:
         assert await table.get(KEY) == STANDING
+
+
+async def test_table_update_adds_to_numbers_and_counts_a_missing_one_as_zero(table: Table) -> None:
+    for usd in (0.25, 0.5, -0.25):
+        await table.write(Update(KEY, {"at": 1}, adds={"usd": usd}))
+    assert await table.get(KEY) == {"pk": "p", "sk": "s", "at": 1, "usd": 0.5}
 
 
 async def test_table_update_sets_defaults_and_removes_attributes(table: Table) -> None:

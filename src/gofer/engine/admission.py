@@ -29,9 +29,6 @@ from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-_PAGE = 500
-_END_OF_TIME = 2**62
-"""A time after every other, in unix milliseconds."""
 _OUTSIDERS = frozenset({"guest", "external"})
 """Kinds of people who see less of a workspace than its full members."""
 _MOST_EARLIER_RUNS = 50
@@ -187,17 +184,14 @@ async def _workflows_at_work(step: OwnStep, event: Event, workflows: Collection[
     conversation = step.services.tokens.conversation(event.conversation)
     found = set[str]()
     same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
-    page: Sequence[Head] = await store.unfinished(_END_OF_TIME, _PAGE)
-    while page:
+    async for page in store.open_runs(conversation):
         found |= {
             head.workflow
             for head in page
-            if head.conversation == conversation
-            and head.workflow in workflows
+            if head.workflow in workflows
             and head.accepted_at < step.progress.accepted_at
             and head.run not in same_event
         }
-        page = await store.unfinished(_END_OF_TIME, _PAGE, after=page[-1])
     return found
 
 

@@ -3,15 +3,18 @@
 A run writes its own row before it counts the rows of others. So each of several simultaneous runs counts those accepted
 before it. The row gets the run's spending when an owner leaves the run. Rows hold numbers, and tokens in place of
 names, also for private runs.
+
+A limit of runs reads the rows of one hour, which are about as many as the limit lets begin. A limit of money reads what
+the store added up for each SPENT_MS of a day.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from gofer.engine.own_step import OwnStep
-from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
+from gofer.journal.coordination import DAY_MS, HOUR_MS, Spent, Usage, spent_until
 from gofer.values.errors import GoferError
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
@@ -89,11 +92,9 @@ async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMon
     remaining = RemainingMoney()
     try:
         for share in limits:
-            since = min(step.progress.accepted_at - HOUR_MS, step.now_ms() - DAY_MS)
-            used = [row for row in await store.usage(share.scope, since) if row.run != step.run]
-            _check_runs(step, share, used)
+            await _check_runs(step, share)
             remaining = min(
-                remaining, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd
+                remaining, await _check_usd(step, share), key=lambda one: math.inf if one.usd is None else one.usd
             )
     except NotNow:
         await store.drop_usage(step.run)
@@ -118,11 +119,14 @@ def _rows(step: OwnStep, limited: Sequence[ScopeLimit]) -> Sequence[Usage]:
     return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
 
 
-def _check_runs(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> None:
-    at = step.progress.accepted_at
+async def _check_runs(step: OwnStep, share: ScopeLimit) -> None:
     limit = share.allowance.runs_per_hour
-    earlier = [row.at for row in used if at - HOUR_MS < row.at and (row.at, row.run) < (at, step.run)]
-    if limit is not None and len(earlier) >= limit:
+    if limit is None:
+        return
+    at = step.progress.accepted_at
+    rows = await step.services.store.usage(share.scope, at - HOUR_MS + 1)
+    earlier = [row.at for row in rows if (row.at, row.run) < (at, step.run)]
+    if len(earlier) >= limit:
         raise NotNow(
             f"limit reached: {_runs(limit)} an hour {share.scope_text}",
             f"{share.runs_text.replace('{runs}', _runs(len(earlier)))} in the last hour; "
@@ -130,24 +134,36 @@ def _check_runs(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> None
         )
 
 
-def _check_usd(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> RemainingMoney:
+async def _check_usd(step: OwnStep, share: ScopeLimit) -> RemainingMoney:
     limit = share.allowance.usd_per_day
     if limit is None:
         return RemainingMoney()
-    fresh = [row for row in used if row.at > step.now_ms() - DAY_MS]
-    spent = math.fsum(row.usd for row in fresh)
+    fresh = await _spent_by_others(step, share.scope)
+    spent = math.fsum(part.usd for part in fresh)
     free_at = 0
     limit_text = f"{limit:.2f} USD a day {share.scope_text}"
     if spent < limit:
         return RemainingMoney(limit - spent, limit_text)
     sum_left = spent
-    for row in fresh:
-        sum_left = sum_left - row.usd
-        free_at = row.at + DAY_MS
+    for part in fresh:
+        sum_left = sum_left - part.usd
+        free_at = part.until + DAY_MS
         if sum_left < limit:
             break
     text = f"{share.money_text.replace('{usd}', f'{spent:.2f}')} in the last 24 hours"
     raise NotNow(f"limit reached: {limit_text}", f"{text}; I can take the next one {_moment(step, free_at)}.")
+
+
+async def _spent_by_others(step: OwnStep, scope: str) -> Sequence[Spent]:
+    """Return the amounts of a scope in the last day without what this run spent before it began."""
+    own_until = spent_until(step.progress.accepted_at)
+    found: list[Spent] = []
+    for part in await step.services.store.spent(scope, step.now_ms()):
+        usd = part.usd
+        if part.until == own_until:
+            usd = max(0.0, usd - step.progress.spent_usd)
+        found.append(replace(part, usd=usd))
+    return found
 
 
 def _runs(count: int) -> str:

@@ -21,6 +21,17 @@ Retention = Literal["due", "kept", "unseen", "deleting", "deleted"]
 workflow has looked at bad feedback, being deleted, or deleted."""
 
 
+ANY_OF_PLACE = "*"
+"""The end of a pattern that matches all conversations of a place, after the colon."""
+
+
+def is_in(conversation: str, conversations: str) -> bool:
+    """Return whether a conversation is the one of a token, or in the place of a pattern with `:*` at its end."""
+    if conversations.endswith(f":{ANY_OF_PLACE}"):
+        return conversation.startswith(conversations.removesuffix(ANY_OF_PLACE))
+    return conversation == conversations
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The row of a run, for lists and to find the next run of a conversation."""
@@ -121,6 +132,25 @@ class Usage:
     """The time at which the run was accepted, unix milliseconds."""
     usd: float
     """The cost so far in US dollars."""
+
+
+SPENT_MS = 300_000
+"""The steps in which amounts are added up, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the runs of one scope cost that were accepted in one step of SPENT_MS."""
+
+    until: int
+    """The end of the step, which belongs to it, unix milliseconds."""
+    usd: float
+    """The cost so far in US dollars."""
+
+
+def spent_until(at: int) -> int:
+    """Return the end of the step that a time belongs to, both in unix milliseconds."""
+    return -(-at // SPENT_MS) * SPENT_MS
 
 
 @dataclass(frozen=True, slots=True)

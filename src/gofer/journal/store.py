@@ -9,7 +9,7 @@ a frame. The tests of the same names hold for every store (`tests/contracts/`).
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
 
 PAGE = 1_000
 """The most runs of a page of `Store.listed`."""
@@ -90,6 +90,14 @@ class Store(Protocol):
         """
         ...
 
+    def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of the runs of a conversation that have not ended, in an order of the store.
+
+        `conversations` is a token, or a pattern with `:*` at its end for all conversations of a place. For a token the
+        reads grow with the open runs of that conversation only. On AWS a pattern reads all unfinished runs.
+        """
+        ...
+
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         """Return runs that ended and were last written before `before` (unix ms), oldest first.
 
@@ -106,6 +114,10 @@ class Store(Protocol):
 
     async def release(self, conversation: str, owner: str) -> None:
         """Release the lease of a conversation; do nothing if another owner holds it."""
+        ...
+
+    async def leased(self, conversation: str, now: float) -> bool:
+        """Return whether an owner holds the lease of a conversation at `now` (unix seconds)."""
         ...
 
     async def drop_leases(self) -> None:
@@ -132,12 +144,22 @@ class Store(Protocol):
         """Return the usage rows of a scope from `since` (unix ms) on, by time and then by run."""
         ...
 
+    async def spent(self, scope: str, now: int) -> Sequence[Spent]:
+        """Return the amounts of a scope in the day before `now` (unix ms) by the step of acceptance, oldest first.
+
+        A step counts as a whole if its end is in the day; steps without costs may be missing.
+        """
+        ...
+
     async def drop_usage(self, run: str) -> None:
-        """Remove the usage rows of a run that did not begin."""
+        """Remove the usage rows of a run that did not begin, also from the amounts of their scopes."""
         ...
 
     async def expire_usage(self, before: int) -> None:
-        """Remove all usage rows from before `before` (unix ms)."""
+        """Remove all usage rows from before `before` (unix ms).
+
+        A store does nothing if its database removes such rows by itself.
+        """
         ...
 
     async def put_memo(self, key: str, value: str, at: int) -> None:
@@ -156,7 +178,10 @@ class Store(Protocol):
         ...
 
     async def expire_memos(self, before: int) -> None:
-        """Remove the memos that were last written before `before` (unix ms)."""
+        """Remove the memos that were last written before `before` (unix ms).
+
+        A store does nothing if its database removes such memos by itself.
+        """
         ...
 
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:

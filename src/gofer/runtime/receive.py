@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field, replace
 
 from gofer.journal import inbox
-from gofer.journal.coordination import Head
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_id
 from gofer.journal.log import Pen, open_claim
@@ -41,11 +40,8 @@ from gofer.values.events import Event
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
-from gofer.workflows.routes import Routes, fits
+from gofer.workflows.routes import Routes
 
-_PAGE = 500
-_EVER = 2**62
-"""Unix milliseconds after every time."""
 _ELSEWHERE = "an unknown path"
 """Replaces every path without a receiver, so that no text of a sender is counted or logged."""
 _PROBES = frozenset({"no_receiver"})
@@ -304,13 +300,9 @@ class Ingress:
                 yield self._tokens.run(stop.source, kind, stop.identity, workflow)
         if not stop.conversation:
             return
-        sought = self._tokens.conversations(stop.conversation)
-        page: Sequence[Head] = await self.stores.journals.unfinished(_EVER, _PAGE)
-        while page:
+        async for page in self.stores.journals.open_runs(self._tokens.conversations(stop.conversation)):
             for head in page:
-                if fits(sought, head.conversation):
-                    yield head.run
-            page = await self.stores.journals.unfinished(_EVER, _PAGE, after=page[-1])
+                yield head.run
 
 
 def _not_stored(error: TemporaryError | Corrupt) -> str:

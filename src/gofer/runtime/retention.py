@@ -5,13 +5,17 @@ The head is marked first. Then the frames of the subagent runs are emptied, beca
 them, and the key is destroyed. From then on nothing can be read, and the remaining steps only clean up. Each step can
 be repeated, so a deletion that was killed, or that a reader of the log delayed, continues within seconds. Until 30 days
 after the end, the head and the positions of the frames stay without contents: they reject duplicates of the event, and
-keep frozen owners fenced.
+keep frozen owners fenced. A run that is deleted later than that is removed completely at once.
+
+Some runs are deleted at a time. What one call has no time for is still in the lists, so the next call continues there.
 """
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from gofer.journal.child_runs import named_subagents
 from gofer.journal.coordination import DAY_MS, Head, Retention
@@ -34,10 +38,14 @@ MEMO_DAYS = 366
 """Days for which memos of runs, ids and hashes, are kept."""
 BATCH = 1_000
 """The most runs that are read at a time."""
+AT_ONCE = 16
+"""The runs that are deleted at the same time."""
 AGAIN = 2.0
 """Seconds until an unfinished deletion is continued; doubles after each failed attempt."""
 LONGEST = 60.0
 """The longest such wait in seconds."""
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +62,10 @@ class Purged:
     """The number of runs with bad feedback that wait for the owners of their workflows, at most BATCH."""
     oldest_days: int = 0
     """The days since the oldest of them ended."""
+
+    def and_also(self, other: "Purged") -> "Purged":
+        """Return the result with the deleted and forgotten runs of another one."""
+        return replace(self, deleted=self.deleted + other.deleted, forgotten=self.forgotten + other.forgotten)
 
     @property
     def proposal(self) -> str:
@@ -108,29 +120,51 @@ class Purger:
 
     async def finish(self) -> int:
         """Continue unfinished deletions; return the number of runs. Raises TemporaryError, Corrupt."""
-        begun = await self.stores.journals.ended("deleting", self._ago(0), BATCH)
-        return await delete([head.run for head in begun], self.stores)
+        done = await self._delete(await self._ended("deleting", 0))
+        return done.deleted
 
-    async def purge(self, days: int = DAYS) -> Purged:
-        """Delete the contents of all runs that are due: private runs at once, other runs `days` after their end."""
-        deleted = 0
-        forgotten = 0
+    async def catch_up(self, seconds: float) -> Purged:
+        """Delete runs that became due since the last call, for about so many seconds; a later call does the rest.
+
+        This leaves to `purge` what needs a look at journals or claims. Raises TemporaryError, Corrupt.
+        """
+        until = self.clock.monotonic() + seconds
+        done = await self._delete(await self._ended("deleting", 0))
+        while self.clock.monotonic() < until:
+            batch = await self._delete(await self._ended("due", DAYS))
+            old = [head.run for head in await self._ended("deleted", DAYS)]
+            await self._forget(old)
+            done = done.and_also(batch).and_also(Purged(forgotten=len(old)))
+            if not batch.deleted and not old:
+                break
+        if done.forgotten:
+            await self.stores.journals.scrub()
+        return done
+
+    async def purge(self, days: int = DAYS, *, seconds: float = math.inf) -> Purged:
+        """Delete the contents of all runs that are due: private runs at once, other runs `days` after their end.
+
+        After `seconds` no further batch begins; `catch_up` deletes the rest.
+        """
+        until = self.clock.monotonic() + seconds
+        done = Purged()
         now_ms = int(self.clock.now() * 1000)
         await self.stores.journals.expire_usage(now_ms - USAGE_DAYS * DAY_MS)
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
         await self.stores.queue.purge_dead_letters(self.clock.now() - DAYS * 86_400)
-        while count := await self._delete_due(days):
-            deleted += count
-        while old := await self._forgettable():
-            for run in old:
-                await self.stores.blobs.drop(run)
-                await self.stores.journals.forget(run)
-            forgotten += len(old)
-        if forgotten:
+        while self.clock.monotonic() < until:
+            batch = await self._delete(await self.due(days))
+            if not batch.deleted:
+                break
+            done = done.and_also(batch)
+        while self.clock.monotonic() < until and (old := await self._forgettable()):
+            await self._forget(old)
+            done = done.and_also(Purged(forgotten=len(old)))
+        if done.forgotten:
             await self.stores.journals.scrub()
         unseen = await self._unseen()
-        return Purged(deleted, forgotten, unseen=len(unseen), oldest_days=self._days_since(unseen))
+        return replace(done, unseen=len(unseen), oldest_days=self._days_since(unseen))
 
     async def _unseen(self) -> Sequence[Head]:
         """Return runs with bad feedback that their owners have not seen, oldest first.
@@ -148,12 +182,19 @@ class Purger:
         now = int(self.clock.now() * 1000)
         return max((now - head.updated_at for head in heads), default=0) // DAY_MS
 
-    async def _delete_due(self, days: int) -> int:
-        """Delete a batch of due runs; return their number."""
-        due = await self.due(days)
+    async def _delete(self, heads: Sequence[Head]) -> Purged:
+        """Delete the contents of ended runs, and remove those completely that ended long enough ago."""
         ended_before = self._ago(DAYS)
-        outdated = {head.run for head in due if head.updated_at < ended_before}
-        return await delete([head.run for head in due], self.stores, outdated)
+        outdated = {head.run for head in heads if head.updated_at < ended_before}
+        deleted = await _delete([head.run for head in heads], self.stores, outdated)
+        return Purged(len(deleted), len(outdated.intersection(deleted)))
+
+    async def _forget(self, runs: Sequence[str]) -> None:
+        async def forget(run: str) -> None:
+            await self.stores.blobs.drop(run)
+            await self.stores.journals.forget(run)
+
+        await _each(forget, runs)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
         """Return runs with contents that are due for deletion, at most a batch of each kind."""
@@ -185,33 +226,76 @@ class Purger:
         return state.finished is not None and state.private
 
 
-async def delete(runs: Sequence[str], stores: Stores, outdated: Collection[str] = ()) -> int:
+async def delete(runs: Sequence[str], stores: Stores) -> int:
     """Delete the contents of ended runs that are not kept; return their number.
 
-    The own frames of `outdated` runs are not emptied, because these runs are removed completely next and nothing can be
-    read without their keys. Raises TemporaryError when it could not finish; the next purge continues.
+    Raises TemporaryError when it could not finish; the next purge continues.
     """
+    return len(await _delete(runs, stores, ()))
+
+
+async def _delete(runs: Sequence[str], stores: Stores, outdated: Collection[str]) -> Sequence[str]:
+    """Delete the contents of runs, remove `outdated` ones completely, and return those that were not kept."""
     store = stores.journals
-    marked = [run for run in runs if await store.retain(run, "due", "deleting") == "deleting"]
-    for run in marked:
-        await _empty_subagents(run, store)
+
+    async def destroy(run: str) -> bool:
+        if await store.retain(run, "due", "deleting") != "deleting":
+            return False
+        await _empty_subagents(run, store, outdated=run in outdated)
         await store.destroy_key(run)
         await stores.blobs.drop(run)
         if run not in outdated:
             await store.empty(run)
-    if marked:
+        return True
+
+    async def conclude(run: str) -> None:
+        if run in outdated:
+            await store.forget(run)
+        else:
+            await store.retain(run, "deleting", "deleted")
+
+    destroyed = await _each(destroy, runs)
+    deleted = [run for run, was_due in zip(runs, destroyed, strict=True) if was_due]
+    if deleted:
         await store.scrub()
-    for run in marked:
-        await store.retain(run, "deleting", "deleted")
-    return len(marked)
+        await _each(conclude, deleted)
+    return deleted
 
 
-async def _empty_subagents(run: str, store: Store) -> None:
-    """Empty the frames of the subagent runs of a run, the deepest first, because only the runs above name them."""
+async def _each(work: Callable[[str], Awaitable[T]], runs: Sequence[str]) -> Sequence[T]:
+    """Call `work` for each run, AT_ONCE at a time, and return the results in order.
+
+    After an error, which is raised, no other run is begun or continued.
+    """
+    results: dict[str, T] = {}
+    pending = iter(runs)
+
+    async def take_turns() -> None:
+        for run in pending:
+            results[run] = await work(run)
+
+    turns = [asyncio.create_task(take_turns()) for _ in range(min(AT_ONCE, len(runs)))]
+    try:
+        await asyncio.gather(*turns)
+    finally:
+        for turn in turns:
+            turn.cancel()
+        await asyncio.gather(*turns, return_exceptions=True)
+    return [results[run] for run in runs]
+
+
+async def _empty_subagents(run: str, store: Store, *, outdated: bool) -> None:
+    """Empty the frames of the subagent runs of a run, the deepest first, because only the runs above name them.
+
+    Those of an `outdated` run are removed.
+    """
     for subagent, (accepted, last) in (await named_subagents(run, store)).items():
-        await _empty_subagents(subagent, store)
-        await store.empty(subagent)
+        await _empty_subagents(subagent, store, outdated=outdated)
         await forget_frames(subagent, store)
+        if outdated:
+            await store.forget(subagent)
+            continue
+        await store.empty(subagent)
         # With this head the frames of the subagent run are removed after DAYS, like those of other runs.
         await store.create_head(
             Head(

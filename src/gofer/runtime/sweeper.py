@@ -1,13 +1,18 @@
 """The sweeper: enqueues unfinished runs that no worker has updated for a while.
 
 Queue messages may be lost, and a frozen worker may overwrite heads; journals are never lost. A superfluous message only
-costs a look at the run, so the sweeper enqueues without checking why.
+costs a look at the run, so the sweeper enqueues in case of doubt. Two kinds of runs need no message. A worker that
+holds the lease of a conversation looks for its next run after the release. And a message for any queued run of a
+conversation continues the one whose turn it is, so one message is enough for all that wait there. A parked run always
+gets its own message, because no worker looks for it.
 """
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.stores.queue import Queue
 from gofer.values.errors import Corrupt, TemporaryError
@@ -43,19 +48,34 @@ class Sweeper:
             await asyncio.sleep(self.every)
 
     async def sweep(self, still: float) -> int:
-        """Enqueue every unfinished run that was not updated for `still` seconds; return their number.
+        """Enqueue the unfinished runs that were not updated for `still` seconds and wait for no other run.
 
-        If there are more than `pages` batches, enqueue the longest abandoned ones.
+        Return their number. If there are more than `pages` batches, enqueue the longest abandoned ones.
         """
         before = int((self.clock.now() - still) * 1000)
         last = None
         count = 0
+        rung = set[str]()
         for _ in range(self.pages):
             heads = await self.store.unfinished(before, BATCH, after=last)
             if not heads:
                 break
-            for head in heads:
+            for head in await self._abandoned(heads, rung):
                 await self.queue.enqueue(head.run)
+                count = count + 1
             last = heads[-1]
-            count = count + len(heads)
         return count
+
+    async def _abandoned(self, heads: Sequence[Head], rung: set[str]) -> Sequence[Head]:
+        """Return the runs of a page that need a message; `rung` are the conversations that need no further one."""
+        waiting = {head.conversation: head for head in reversed(heads) if head.status != "parked"}
+        unknown = [conversation for conversation in waiting if conversation not in rung]
+        now = self.clock.now()
+        leased = await asyncio.gather(*(self.store.leased(conversation, now) for conversation in unknown))
+        rung.update(unknown)
+        free = {conversation for conversation, held in zip(unknown, leased, strict=True) if not held}
+        return [
+            head
+            for head in heads
+            if head.status == "parked" or (head.conversation in free and waiting[head.conversation] is head)
+        ]

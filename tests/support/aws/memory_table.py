@@ -15,6 +15,7 @@ from gofer.stores.aws.table import (
     Indexed,
     Item,
     Key,
+    Lacks,
     OneOf,
     Put,
     Refused,
@@ -38,7 +39,8 @@ class MemoryTable:
         self._now = now
         self._lag = lag
         self._items: defaultdict[str, dict[str, Item]] = defaultdict(dict)
-        self._shown: dict[Key, Line] = {}
+        self._shown: defaultdict[str, dict[Key, str]] = defaultdict(dict)
+        self._partitions: dict[Key, str] = {}
         self._coming: dict[Key, list[tuple[float, Line | None]]] = {}
         self.units: Counter[str] = Counter()
         """`requests`, and `read` and `write` units as they are billed on demand; halves are of the index."""
@@ -67,11 +69,7 @@ class MemoryTable:
     async def index(self, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
         """See Table.index."""
         self._catch_up()
-        lines = [
-            Indexed(key, sort)
-            for key, (partition, sort) in self._shown.items()
-            if partition == span.pk and span.low <= sort <= span.high
-        ]
+        lines = [Indexed(key, sort) for key, sort in self._shown[span.pk].items() if span.low <= sort <= span.high]
         found = sorted(lines, key=lambda line: line.sort, reverse=newest)[:limit]
         self._bill("read", _read_units(200 * len(found)) / 2)
         return found
@@ -136,10 +134,12 @@ class MemoryTable:
         for key, coming in list(self._coming.items()):
             while coming and coming[0][0] <= self._now():
                 _, line = coming.pop(0)
+                if key in self._partitions:
+                    del self._shown[self._partitions.pop(key)][key]
                 if line:
-                    self._shown[key] = line
-                else:
-                    self._shown.pop(key, None)
+                    partition, sort = line
+                    self._shown[partition][key] = sort
+                    self._partitions[key] = partition
             if not coming:
                 del self._coming[key]
 
@@ -156,6 +156,8 @@ def _holds(when: Condition | None, item: Item | None) -> bool:
             return item is None
         case Exists():
             return item is not None
+        case Lacks(name=name):
+            return item is not None and name not in item
         case OneOf(name=name, values=values):
             return item is not None and name in item and item[name] in values
         case AtMost(name=name, value=value):
@@ -175,8 +177,10 @@ def _written(write: Write, before: Item | None) -> Item | None:
             return dict(item)
         case Delete():
             return None
-        case Update(key=key, sets=sets, initial=initial, removes=removes):
+        case Update(key=key, sets=sets, initial=initial, removes=removes, adds=adds):
             after: dict[str, Value] = {**initial, **(before or {"pk": key.pk, "sk": key.sk}), **sets}
+            for name, number in adds.items():
+                after[name] = after.get(name, 0) + number  # type: ignore[operator]
             return {name: value for name, value in after.items() if name not in removes}
         case _:
             assert_never(write)

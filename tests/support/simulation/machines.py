@@ -3,11 +3,11 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gofer.journal.coordination import Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
 from gofer.journal.store import Store
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.errors import TemporaryError
@@ -128,11 +128,21 @@ class MachineStore:
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         return await self._io(lambda: self._store.ended(retention, before, limit, private=private))
 
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        async def read() -> list[Sequence[Head]]:
+            return [page async for page in self._store.open_runs(conversations)]
+
+        for page in await self._io(read):
+            yield page
+
     async def drop_leases(self) -> None:
         await self._io(self._store.drop_leases)
 
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
         return await self._io(lambda: self._store.lease(conversation, owner, now, seconds))
+
+    async def leased(self, conversation: str, now: float) -> bool:
+        return await self._io(lambda: self._store.leased(conversation, now))
 
     async def release(self, conversation: str, owner: str) -> None:
         await self._io(lambda: self._store.release(conversation, owner))
@@ -151,6 +161,9 @@ class MachineStore:
 
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
         return await self._io(lambda: self._store.usage(scope, since))
+
+    async def spent(self, scope: str, now: int) -> Sequence[Spent]:
+        return await self._io(lambda: self._store.spent(scope, now))
 
     async def drop_usage(self, run: str) -> None:
         await self._io(lambda: self._store.drop_usage(run))

@@ -16,7 +16,7 @@ from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, 
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.store import Store
-from gofer.runtime.retention import DAYS, Purged, Purger, end_waiting, keep
+from gofer.runtime.retention import AT_ONCE, BATCH, DAYS, Purged, Purger, end_waiting, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -327,6 +327,57 @@ async def test_purge_continues_after_a_corrupt_read(caplog: pytest.LogCaptureFix
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
     assert "the purge was not completed, and is repeated: gofer.db cannot be read" in caplog.text
+
+
+class SlowRemoval(MemoryBlobs):
+    """Bodies whose removal takes a second, and that counts the removals in progress."""
+
+    def __init__(self, clock: SetClock) -> None:
+        super().__init__()
+        self._clock = clock
+        self._running = 0
+        self.most = 0
+
+    async def drop(self, folder: str) -> None:
+        self._running += 1
+        self.most = max(self.most, self._running)
+        await asyncio.sleep(0)
+        self._clock.advance(1.0)
+        self._running -= 1
+
+
+async def due_heads(count: int, **changes: object) -> Archive:
+    """Return an archive of runs without frames that are due."""
+    clock = SetClock()
+    made = Archive(blobs=SlowRemoval(clock), clock=clock)
+    for n in range(count):
+        at = int((NOON - 31 * DAY) * 1000) + n
+        await made.store.create_head(Head(f"r{n}", "w", "c", at, "done", False, at, **changes))  # type: ignore[arg-type]
+    return made
+
+
+async def test_purge_out_of_time_is_continued_until_no_run_is_due() -> None:
+    made = await due_heads(2 * BATCH + 5)
+    purger = Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock)
+    assert await purger.purge(seconds=10.0) == Purged(BATCH, BATCH)
+    assert await purger.catch_up(10.0) == Purged(BATCH, BATCH)
+    assert await purger.catch_up(3_600.0) == Purged(5, 5)
+    assert await purger.catch_up(3_600.0) == Purged()
+    assert list(await made.store.heads(9)) == []
+
+
+async def test_runs_that_were_deleted_early_are_forgotten_by_the_next_catch_up() -> None:
+    made = await due_heads(3, retention="deleted")
+    purger = Purger(Stores(made.store, made.blobs, MemoryQueue(made.clock)), made.clock)
+    assert await purger.catch_up(60.0) == Purged(0, 3)
+    assert list(await made.store.heads(9)) == []
+
+
+async def test_runs_are_deleted_at_once_up_to_a_limit() -> None:
+    made = await due_heads(5 * AT_ONCE)
+    assert (await made.purge()).deleted == 5 * AT_ONCE
+    assert isinstance(made.blobs, SlowRemoval)
+    assert made.blobs.most == AT_ONCE
 
 
 async def test_unlisted_claim_is_forgotten_after_thirty_days() -> None:

@@ -29,6 +29,12 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
 Publishing writes all schedules before it moves the pointer, so a new schedule may fire in between.
 """
 
+PURGING = 40.0
+"""Seconds of each sweep in which runs are deleted, so that it ends before the next one; what is left then, the next
+sweep deletes. No run waits for the purge of the night."""
+RESERVED = 60.0
+"""Seconds before the end of the function's time after which no further batch of runs is deleted."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -60,11 +66,11 @@ class Ticking:
         match as_object(event):
             case {"sweep": True}:
                 enqueued = await self.sweeper.sweep(self.sweeper.still)
-                await self.purger.finish()
-                return {"enqueued": enqueued}
+                purged = await self.purger.catch_up(min(PURGING, seconds - RESERVED))
+                return {"enqueued": enqueued, "deleted": purged.deleted, "forgotten": purged.forgotten}
             case {"purge": True}:
                 (await self.timed.now()).measure_tokens(self.clock.now())
-                purged = await self.purger.purge()
+                purged = await self.purger.purge(seconds=seconds - RESERVED)
                 if purged.proposal:
                     _log.info("%s", purged.proposal)
                 return {"deleted": purged.deleted, "forgotten": purged.forgotten}

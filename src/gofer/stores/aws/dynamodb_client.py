@@ -20,6 +20,7 @@ from gofer.stores.aws.table import (
     Indexed,
     Item,
     Key,
+    Lacks,
     OneOf,
     Put,
     Refused,
@@ -248,6 +249,8 @@ class _Parameters:
                 return "attribute_not_exists(pk)"
             case Exists():
                 return "attribute_exists(pk)"
+            case Lacks(name=name):
+                return f"(attribute_exists(pk) AND attribute_not_exists({self._name(name)}))"
             case OneOf(name=name, values=values):
                 return f"{self._name(name)} IN ({', '.join(map(self._value, values))})"
             case AtMost(name=name, value=value):
@@ -269,6 +272,9 @@ class _Parameters:
         parts: list[str] = []
         if sets:
             parts.append(f"SET {', '.join(sets)}")
+        if update.adds:
+            added = [f"{self._name(name)} {self._value(value)}" for name, value in update.adds.items()]
+            parts.append(f"ADD {', '.join(added)}")
         if removes:
             parts.append(f"REMOVE {', '.join(removes)}")
         return " ".join(parts)

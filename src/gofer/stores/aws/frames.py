@@ -28,7 +28,9 @@ from gofer.stores.aws.items import (
     row,
     run_pk,
 )
+from gofer.stores.aws.sharded_index import read_lines, shard_of
 from gofer.stores.aws.table import (
+    EXPIRES,
     FIRST,
     ITEM_LIMIT,
     LAST,
@@ -69,7 +71,7 @@ class DynamoFrames(Store):
             )
         index: dict[str, str] = {}
         if at:
-            index = {"gsi_pk": CLAIMED, "gsi_sk": age_key(at, run)}
+            index = {"gsi_pk": shard_of(CLAIMED, run), "gsi_sk": age_key(at, run)}
         first = Put(row(frame_key(run, 1), frame=frame, claimed_at=at, **index), Absent())
         if refused := await self._claim(first, run, key):
             return _frame(run, 1, refused.stored)
@@ -127,7 +129,7 @@ class DynamoFrames(Store):
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         found: list[str] = []
         span = Span(pk=CLAIMED, low=FIRST, high=age_key(before))
-        while lines := await self.table.index(span, limit=_AT_ONCE):
+        while lines := await read_lines(self.table, span, limit=_AT_ONCE):
             runs = [line.sort.partition("#")[2] for line in lines]
             claims = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
             listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
@@ -146,12 +148,14 @@ class DynamoFrames(Store):
     @override
     async def destroy_key(self, run: str) -> None:
         await self.table.write(Delete(key_key(run)))
-        await self.table.write(Update(frame_key(run, 1), removes=("gsi_pk", "gsi_sk"), when=Exists()))
 
     @override
     async def empty(self, run: str) -> None:
         frames = [key_of(item) for item in await self.table.query(frame_span(run))]
-        emptied = [self.table.write(Update(key, {"frame": b""}, when=Exists())) for key in frames]
+        # The claim leaves the index in the same write.
+        emptied = [
+            self.table.write(Update(key, {"frame": b""}, removes=("gsi_pk", "gsi_sk"), when=Exists())) for key in frames
+        ]
         waiting = [key_of(item) for item in await self.table.query(prefixed(run_pk(run), ITEMS))]
         await asyncio.gather(*emptied, self.table.delete_all(waiting))
 
@@ -159,8 +163,11 @@ class DynamoFrames(Store):
     async def forget(self, run: str) -> None:
         items = await self.table.query(Span(pk=run_pk(run), low=FIRST, high=LAST))
         rows = [key for item in items if item["sk"] == "head" for key in _conversation_rows(item)]
-        rest = [key for key in map(key_of, items) if key not in (head_key(run), key_key(run))]
-        await self.table.write(Delete(key_key(run)))
+        # An item with an expiry is removed by DynamoDB for nothing.
+        rest = [key_of(item) for item in items if EXPIRES not in item and key_of(item) != head_key(run)]
+        # To look for the key costs a fifth of a delete, and nearly every key was destroyed before.
+        if await self.table.get(key_key(run)):
+            await self.table.write(Delete(key_key(run)))
         await self.table.delete_all([*rest, *rows])
         await self.table.delete_all([head_key(run)])
         self._lengths.pop(run, None)
@@ -202,4 +209,7 @@ def _conversation_rows(item: Item) -> Sequence[Key]:
     except Corrupt:
         # The keys of the rows follow from the head. No worker acts on rows that are left without a head.
         return ()
-    return open_key(head), ended_key(head)
+    # The transaction that writes an ended head removes the open row.
+    if head.ended:
+        return [ended_key(head)]
+    return [open_key(head), ended_key(head)]

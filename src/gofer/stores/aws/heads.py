@@ -13,7 +13,7 @@ from heapq import nsmallest
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, Retention
+from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, Retention, is_in
 from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     ENDED,
@@ -33,6 +33,7 @@ from gofer.stores.aws.items import (
     row,
     sort_key_of,
 )
+from gofer.stores.aws.sharded_index import read_lines
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
@@ -55,9 +56,14 @@ from gofer.values.errors import Corrupt, TemporaryError
 _AT_ONCE = 100
 """The most heads that are read in one request."""
 _ROWS_AT_ONCE = 25
-"""The most rows of a conversation in one page; nearly all conversations have one or two."""
+"""The most rows of a conversation, and the fewest lines of a list of new runs, in one page."""
+_FIRST_ROWS = 2
+"""The rows of the first page in the search for the next run of a conversation."""
 _ATTEMPTS = 5
 """How often a write is tried while another process writes the same head."""
+
+_EVER = 10**15 - 1
+"""The last time in unix milliseconds that the index can sort."""
 
 _log = logging.getLogger(__name__)
 
@@ -103,25 +109,28 @@ class DynamoHeads(Store):
         for partition in (OPEN, *_ended_partitions(RETENTIONS, private=False)):
             # No head is accepted after its age in the index.
             span = Span(pk=partition, low=age_key(since), high=LAST)
-            lines: Sequence[Indexed] = await self.table.index(span, limit=_AT_ONCE)
+            lines: Sequence[Indexed] = await read_lines(self.table, span, limit=_AT_ONCE)
             while lines:
                 heads = [head for _, head in await self._current_heads(lines) if head.accepted_at >= since]
                 fresh = [head for head in heads if head.run not in known and not head.private]
                 # The index may list a head that changes meanwhile in two partitions.
                 known.update(head.run for head in fresh)
                 yield fresh
-                lines = await self.table.index(replace(span, low=_after_last(lines)), limit=_AT_ONCE)
+                lines = await read_lines(self.table, replace(span, low=_after_last(lines)), limit=_AT_ONCE)
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
         span = prefixed(conversation_pk(conversation), OPENED)
-        while rows := await self.table.query(span, limit=_ROWS_AT_ONCE):
+        # Nearly always the first run is runnable, however many wait behind it.
+        limit = _FIRST_ROWS
+        while rows := await self.table.query(span, limit=limit):
             heads = await self._heads_of(str(item["run"]) for item in rows)
             if runnable := [head for head in heads if head.status in RUNNABLE]:
                 return min(runnable, key=lambda head: (head.accepted_at, head.run))
-            if len(rows) < _ROWS_AT_ONCE:
+            if len(rows) < limit:
                 break
             span = replace(span, low=after(str(rows[-1]["sk"])))
+            limit = _ROWS_AT_ONCE
         return None
 
     @override
@@ -143,7 +152,7 @@ class DynamoHeads(Store):
         span = Span(pk=OPEN, low=_after_head(after) if after else FIRST, high=age_key(before))
         stale: list[Head] = []
         found: list[Head] = []
-        while lines := await self.table.index(span, limit=limit):
+        while lines := await read_lines(self.table, span, limit=limit):
             for line, head in await self._current_heads(lines):
                 if head.ended or head.touched_at >= before:
                     continue
@@ -159,6 +168,22 @@ class DynamoHeads(Store):
             return stale[:limit]
         moved = stale[: limit - 1]
         return [*moved, *found[: limit - len(moved)]]
+
+    @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        if conversations.endswith(f":{ANY_OF_PLACE}"):
+            # The keys of conversations are hashes, which do not tell their place.
+            last = None
+            while page := await self.unfinished(_EVER, _AT_ONCE, after=last):
+                yield [head for head in page if is_in(head.conversation, conversations)]
+                last = page[-1]
+            return
+        span = prefixed(conversation_pk(conversations), OPENED)
+        while rows := await self.table.query(span, limit=_AT_ONCE):
+            yield [head for head in await self._heads_of(str(item["run"]) for item in rows) if not head.ended]
+            if len(rows) < _AT_ONCE:
+                return
+            span = replace(span, low=after(str(rows[-1]["sk"])))
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
@@ -218,11 +243,12 @@ class DynamoHeads(Store):
         """
         best: list[Head] = []
         span = Span(pk=partition, low=FIRST, high=LAST)
-        while lines := await self.table.index(span, limit=_AT_ONCE, newest=True):
+        page = min(_AT_ONCE, max(limit, _ROWS_AT_ONCE))
+        while lines := await read_lines(self.table, span, limit=page, newest=True):
             shown = (head for _, head in await self._current_heads(lines) if private or not head.private)
             known = {head.run: head for head in (*best, *shown)}
             best = nsmallest(limit, known.values(), key=_by_acceptance)
-            if len(lines) < _AT_ONCE or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
+            if len(lines) < page or (len(best) == limit and _age(lines[-1]) < best[-1].accepted_at):
                 break
             # A span includes its end, so the last line of this page is read again with the next one.
             span = replace(span, high=lines[-1].sort)
@@ -233,7 +259,7 @@ class DynamoHeads(Store):
     ) -> Sequence[Head]:
         found: list[Head] = []
         span = Span(pk=partition, low=FIRST, high=age_key(before))
-        while lines := await self.table.index(span, limit=min(limit, _AT_ONCE)):
+        while lines := await read_lines(self.table, span, limit=min(limit, _AT_ONCE)):
             shown = [head for _, head in await self._current_heads(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]
             if len(lines) < min(limit, _AT_ONCE) or len(found) >= limit:

@@ -9,22 +9,24 @@
     conversation#<hash>  ended#<workflow>#<accepted>#<run>
     conversation#<hash>  lease                      the owner of the conversation
     usage#<scope>        <at>#<run>                 the usage row of a run
+    spent#<scope>        <until>#<shard>            the amounts of the runs of five minutes
+    spent                since                      when these counters were read for the first time
     memo#<hash>          memo                       a memo for later runs
 
-The index has a line for each claim, head, usage row and memo, sorted by age.
+The index has a line for each claim and head, sorted by age. Most of its partitions are spread over shards
+(`sharded_index.py`).
 """
 
 import hashlib
 
 from gofer.journal.coordination import Head, Retention
+from gofer.stores.aws.sharded_index import shard_of
 from gofer.stores.aws.table import KEY, Item, Key, Span, Value, prefixed
 from gofer.values.errors import Corrupt
 
 CLAIMED = "claimed"
-USED = "usage"
-REMEMBERED = "memo"
 OPEN = "unfinished"
-"""The partitions of the index, besides the partitions of ended heads."""
+"""The partitions of the index, besides the partitions of ended heads. Each is spread over shards."""
 FRAMES = "frame#"
 ITEMS = "item#"
 SCOPES = "usage#"
@@ -113,14 +115,14 @@ def sort_key_of(head: Head) -> str:
 
 
 def partition_of(head: Head) -> str:
-    """Return the partition of the index that a head belongs to."""
-    if not head.ended:
-        return OPEN
-    return ended_partition(head.retention, private=head.private)
+    """Return the shard of the index that a head belongs to."""
+    if head.ended:
+        return shard_of(ended_partition(head.retention, private=head.private), head.run)
+    return shard_of(OPEN, head.run)
 
 
 def ended_partition(retention: Retention, *, private: bool) -> str:
-    """Return the partition of the index for ended heads."""
+    """Return the partition of the index for ended heads, which is spread over shards."""
     return f"ended#{retention}#{'private' if private else 'public'}"
 
 

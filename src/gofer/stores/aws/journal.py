@@ -11,6 +11,7 @@ from gofer.stores.aws.counts import DynamoCounts
 from gofer.stores.aws.frames import DynamoFrames
 from gofer.stores.aws.heads import DynamoHeads
 from gofer.stores.aws.table import INDEX, Table
+from gofer.stores.aws.usage import DynamoUsage
 
 TABLE: Mapping[str, object] = {
     "AttributeDefinitions": [
@@ -40,8 +41,9 @@ KEYS_TABLE: Mapping[str, object] = {
 """The table of keys, as arguments of CreateTable."""
 
 
-class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts):
+class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts, DynamoUsage):
     """The whole store on a Table."""
 
     def __init__(self, table: Table) -> None:
-        super().__init__(table)
+        DynamoFrames.__init__(self, table)
+        DynamoUsage.__init__(self, table)

@@ -70,6 +70,13 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Lacks:
+    """The condition that an item exists and has no such attribute."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class AtMost:
     """The condition that an attribute exists and is at most a number."""
 
@@ -91,7 +98,7 @@ class Both:
     conditions: Sequence["Condition"]
 
 
-Condition: TypeAlias = Absent | Exists | OneOf | AtMost | Either | Both
+Condition: TypeAlias = Absent | Exists | Lacks | OneOf | AtMost | Either | Both
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,8 @@ class Update:
     """Attributes that are set only if they are missing."""
     removes: Sequence[str] = ()
     when: Condition | None = None
+    adds: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Numbers that are added to attributes; a missing attribute counts as 0."""
 
 
 @dataclass(frozen=True, slots=True)

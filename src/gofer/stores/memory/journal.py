@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage
+from gofer.journal.coordination import (
+    DAY_MS,
+    RUNNABLE,
+    UNFINISHED,
+    Head,
+    InboxItem,
+    Retention,
+    Spent,
+    Usage,
+    is_in,
+    spent_until,
+)
 from gofer.journal.store import PAGE, Store
 
 
@@ -97,6 +108,11 @@ class MemoryStore(Store):
         return sorted(later, key=_by_age)[:limit]
 
     @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        found = [head for head in self._heads.values() if not head.ended and is_in(head.conversation, conversations)]
+        yield sorted(found, key=lambda head: (head.accepted_at, head.run))
+
+    @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         found = (
             head
@@ -118,6 +134,10 @@ class MemoryStore(Store):
     async def release(self, conversation: str, owner: str) -> None:
         if self._leases.get(conversation, ("", 0.0))[0] == owner:
             del self._leases[conversation]
+
+    @override
+    async def leased(self, conversation: str, now: float) -> bool:
+        return self._leases.get(conversation, ("", now))[1] > now
 
     @override
     async def drop_leases(self) -> None:
@@ -146,6 +166,15 @@ class MemoryStore(Store):
     async def usage(self, scope: str, since: int) -> Sequence[Usage]:
         found = (row for row in self._usage.values() if row.scope == scope and row.at >= since)
         return sorted(found, key=lambda row: (row.at, row.run))
+
+    @override
+    async def spent(self, scope: str, now: int) -> Sequence[Spent]:
+        usd: defaultdict[int, float] = defaultdict(float)
+        for row in self._usage.values():
+            until = spent_until(row.at)
+            if row.scope == scope and until > now - DAY_MS:
+                usd[until] += row.usd
+        return [Spent(until, amount) for until, amount in sorted(usd.items())]
 
     @override
     async def drop_usage(self, run: str) -> None:

@@ -11,10 +11,11 @@ from itertools import islice
 
 from typing_extensions import override
 
-from gofer.journal.coordination import RUNNABLE, UNFINISHED, Head, InboxItem, Retention, Usage, facts_left
-from gofer.journal.store import PAGE, Store
+from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, InboxItem, Retention, facts_left
+from gofer.journal.store import PAGE
+from gofer.stores.sqlite.counts import SqliteCounts
 from gofer.stores.sqlite.database import Database
-from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of, usage_of
+from gofer.stores.sqlite.head_rows import HEAD, MARKS, REPLACED, Row, head_of, readable, row_of, text_of
 from gofer.stores.sqlite.key_file import Keys
 from gofer.values.errors import Corrupt
 
@@ -53,15 +54,16 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 """
 
+_ALL = 2**31
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
 
 
-class SqliteStore(Store):
+class SqliteStore(SqliteCounts):
     """The store in a Database with the tables of SCHEMA. A key is durable before its claim."""
 
     def __init__(self, database: Database, keys: Keys) -> None:
-        self._database = database
+        super().__init__(database)
         self._keys = keys
         database.sync_first(keys.sync)
 
@@ -180,6 +182,17 @@ class SqliteStore(Store):
         )
 
     @override
+    async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
+        first = last = conversations
+        if conversations.endswith(f":{ANY_OF_PLACE}"):
+            first = conversations.removesuffix(ANY_OF_PLACE)
+            last = f"{first}\U0010ffff"
+        # Without statistics SQLite would rather read all unfinished runs.
+        heads = f"SELECT {HEAD} FROM heads INDEXED BY heads_of_conversation"
+        where = f"conversation BETWEEN ? AND ? AND status IN ({_UNFINISHED})"
+        yield await self._readable_heads(f"{heads} WHERE {where}", (first, last), _ALL)
+
+    @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
         only = "private = 1 AND " if private else ""
         return await self._readable_heads(
@@ -188,23 +201,6 @@ class SqliteStore(Store):
             (retention, before),
             limit,
         )
-
-    @override
-    async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:
-        rows = await self._rows(
-            "INSERT INTO leases VALUES (?1, ?2, ?3 + ?4) ON CONFLICT DO UPDATE SET owner = ?2, until = ?3 + ?4"
-            " WHERE owner = ?2 OR until <= ?3 RETURNING owner",
-            (conversation, owner, now, seconds),
-        )
-        return bool(rows)
-
-    @override
-    async def release(self, conversation: str, owner: str) -> None:
-        await self._rows("DELETE FROM leases WHERE conversation = ? AND owner = ?", (conversation, owner))
-
-    @override
-    async def drop_leases(self) -> None:
-        await self._rows("DELETE FROM leases", ())
 
     async def bring_back(self, now: int) -> int:
         """Set the times of unfinished heads that are later than `now` (unix ms) to just before it; return their number.
@@ -235,61 +231,6 @@ class SqliteStore(Store):
                 "DELETE FROM inbox WHERE run = ? AND id = ?", [(run, item_id) for item_id in ids]
             )
         )
-
-    @override
-    async def put_usage(self, rows: Sequence[Usage]) -> None:
-        if rows:
-            await self._database.run(
-                lambda connection: connection.executemany(
-                    "INSERT INTO usage VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET usd = max(usd, excluded.usd)",
-                    [(row.scope, row.run, row.at, row.usd) for row in rows],
-                )
-            )
-
-    @override
-    async def usage(self, scope: str, since: int) -> Sequence[Usage]:
-        rows = await self._rows(
-            "SELECT scope, run, at, usd FROM usage WHERE scope = ? AND at >= ? ORDER BY at, run", (scope, since)
-        )
-        return [usage_of(row) for row in rows]
-
-    @override
-    async def drop_usage(self, run: str) -> None:
-        await self._rows("DELETE FROM usage WHERE run = ?", (run,))
-
-    @override
-    async def expire_usage(self, before: int) -> None:
-        await self._rows("DELETE FROM usage WHERE at < ?", (before,))
-
-    @override
-    async def put_memo(self, key: str, value: str, at: int) -> None:
-        statement = (
-            "INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at = excluded.at"
-        )
-        await self._rows(statement, (key, value, at))
-
-    @override
-    async def exchange_memo(self, key: str, was: str | None, value: str, at: int) -> str:
-
-        def work(connection: sqlite3.Connection) -> str:
-            if was is None:
-                connection.execute("INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (key, value, at))
-            else:
-                changed = "UPDATE memos SET value = ?, at = ? WHERE key = ? AND value = ?"
-                connection.execute(changed, (value, at, key, was))
-            row = connection.execute("SELECT value FROM memos WHERE key = ?", (key,)).fetchone()
-            return str(row[0]) if row else ""
-
-        return await self._database.run(work)
-
-    @override
-    async def memo(self, key: str) -> str | None:
-        rows = await self._rows("SELECT value FROM memos WHERE key = ?", (key,))
-        return rows[0][0] if rows else None
-
-    @override
-    async def expire_memos(self, before: int) -> None:
-        await self._rows("DELETE FROM memos WHERE at < ?", (before,))
 
     @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
@@ -374,9 +315,6 @@ class SqliteStore(Store):
                 connection.text_factory = str
 
         return await self._database.run(work)
-
-    async def _rows(self, statement: str, values: Row) -> list[Row]:
-        return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
 
 
 def _exists(connection: sqlite3.Connection, statement: str, run: str) -> bool:

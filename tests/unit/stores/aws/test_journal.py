@@ -91,15 +91,6 @@ async def test_deleted_run_is_in_no_list_despite_a_lagging_index() -> None:
     assert list(await made.store.unlisted(EVER, 9)) == []
 
 
-async def test_rewritten_memo_does_not_expire_despite_a_lagging_index() -> None:
-    made = Lagging()
-    await made.store.put_memo("k", "old", 10)
-    made.catch_up()
-    await made.store.put_memo("k", "new", 500)
-    await made.store.expire_memos(100)
-    assert await made.store.memo("k") == "new"
-
-
 async def test_long_run_lists_are_complete_and_in_order() -> None:
     store = DynamoStore(MemoryTable())
     for n in range(260):

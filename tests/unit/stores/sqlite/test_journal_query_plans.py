@@ -15,6 +15,7 @@ from gofer.journal.coordination import Head, InboxItem, Usage
 from gofer.stores.queue import QueueMessage
 from gofer.stores.sqlite import journal as journal
 from gofer.stores.sqlite import queue as queue
+from gofer.stores.sqlite.counts import SqliteCounts
 from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.queue import SqliteQueue
 from support.journal.memory_keys import MemoryKeys
@@ -111,9 +112,12 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
         "oldest_runnable": lambda: store.oldest_runnable("c5"),
         "previous": lambda: store.previous("c6", "w", LATE),
         "unfinished": lambda: store.unfinished(LATE, 20),
+        "open_runs": lambda: anext(aiter(store.open_runs("c5"))),
+        "open_runs of a place": lambda: anext(aiter(store.open_runs("c5:*"))),
         "ended": lambda: store.ended("due", LATE, 20),
         "ended of private runs": lambda: store.ended("due", LATE, 20, private=True),
         "lease": lambda: store.lease("c5", "me", 2.0, 60.0),
+        "leased": lambda: store.leased("c5", 0.5),
         "release": lambda: store.release("c5", "me"),
         "put_item": lambda: store.put_item("r5", InboxItem("b", b"item")),
         "items": lambda: store.items("r5"),
@@ -129,6 +133,7 @@ def questions(store: SqliteStore, queue_messages: SqliteQueue) -> Mapping[str, C
         "purge_dead_letters": lambda: queue_messages.purge_dead_letters(5.0),
         "put_usage": lambda: store.put_usage([Usage("s5", "new", 7, 0.5)]),
         "usage": lambda: store.usage("s5", 1),
+        "spent": lambda: store.spent("s5", 7),
         "drop_usage": lambda: store.drop_usage("r5"),
         "expire_usage": lambda: store.expire_usage(5),
         "put_memo": lambda: store.put_memo("k5", "new", 9),
@@ -163,7 +168,8 @@ def asked(watched: Watched) -> dict[str, int]:
 
 
 def test_every_store_and_queue_method_has_a_measured_query() -> None:
-    names = {name for made in (SqliteStore, SqliteQueue) for name in vars(made) if not name.startswith("_")}
+    made = (SqliteStore, SqliteCounts, SqliteQueue)
+    names = {name for one in made for name in vars(one) if not name.startswith("_")}
     assert {name.partition(" ")[0] for name in asked(Watched(FEW, 0, "done"))} == names
 
 

@@ -1,0 +1,45 @@
+"""Partitions of the index that are spread over shards, and read as if each were one.
+
+DynamoDB writes at most 1,000 units a second into one partition of an index, and each run passes several times through
+the lists of unfinished and ended runs. A line is written into the shard of its run. A reader asks every shard at once
+and merges the lines by age. The name without a number is one more shard: earlier versions wrote all lines there.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from heapq import nlargest, nsmallest
+from zlib import crc32
+
+from gofer.stores.aws.table import Indexed, Span, Table
+
+SHARDS = 8
+"""The number of shards of a spread partition. It may grow, and never fall while lines are in the last shards."""
+
+
+def shard_of(partition: str, run: str) -> str:
+    """Return the name of the shard of a partition that has the line of a run."""
+    return f"{partition}#{crc32(run.encode()) % SHARDS}"
+
+
+def shards_of(partition: str) -> Sequence[str]:
+    """Return the names of all shards of a partition."""
+    return [partition, *(f"{partition}#{number}" for number in range(SHARDS))]
+
+
+async def read_lines(table: Table, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
+    """Return up to `limit` lines of all shards of the partition `span.pk` by `gsi_sk`, as `Table.index` does.
+
+    Fewer lines than `limit` mean that no shard has more.
+    """
+    names = shards_of(span.pk)
+    spans = [Span(pk=name, low=span.low, high=span.high) for name in names]
+    parts = await asyncio.gather(*(table.index(one, limit=limit, newest=newest) for one in spans))
+    # While a line moves to another shard, the index may list it in both.
+    lines = dict.fromkeys(line for part in parts for line in part)
+    if newest:
+        return nlargest(limit, lines, key=_sort)
+    return nsmallest(limit, lines, key=_sort)
+
+
+def _sort(line: Indexed) -> str:
+    return line.sort
