@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from gofer.engine.own_step import OwnStep
 from gofer.journal.coordination import DAY_MS, HOUR_MS, Usage
+from gofer.journal.store import Store
 from gofer.values.errors import GoferError
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
@@ -31,7 +32,8 @@ class NotNow(GoferError):
 class ScopeLimit:
     """The allowance of one scope, and the texts about it."""
 
-    scope: str
+    scopes: Sequence[str]
+    """The tokens of the scope: the one for new rows, then those under the other recognised keys."""
     allowance: Allowance
     scope_text: str
     """The scope for lists, without the name of a person."""
@@ -57,21 +59,21 @@ def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Scope
     workflow = loaded.workflow
     every = [
         ScopeLimit(
-            tokens.usage(*person),
+            _scopes(tokens, *person),
             loaded.limits_per_person,
             scope_text="for one person",
             runs_text="You have started {runs}",
             money_text="Your runs have used {usd} USD",
         ),
         ScopeLimit(
-            tokens.usage(*person, name),
+            _scopes(tokens, *person, name),
             workflow.limits_per_person,
             scope_text="for one person in this workflow",
             runs_text=f"You have started {{runs}} of {name}",
             money_text=f"Your runs of {name} have used {{usd}} USD",
         ),
         ScopeLimit(
-            tokens.usage("workflow", name),
+            _scopes(tokens, "workflow", name),
             workflow.limits_per_workflow,
             scope_text="for this workflow",
             runs_text=f"People have started {{runs}} of {name}",
@@ -79,6 +81,10 @@ def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Scope
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
+
+
+def _scopes(tokens: Tokens, *names: str) -> Sequence[str]:
+    return [one.usage(*names) for one in tokens.every]
 
 
 async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMoney:
@@ -90,7 +96,7 @@ async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMon
     try:
         for share in limits:
             since = min(step.progress.accepted_at - HOUR_MS, step.now_ms() - DAY_MS)
-            used = [row for row in await store.usage(share.scope, since) if row.run != step.run]
+            used = [row for row in await _used(store, share.scopes, since) if row.run != step.run]
             _check_runs(step, share, used)
             remaining = min(
                 remaining, _check_usd(step, share, used), key=lambda one: math.inf if one.usd is None else one.usd
@@ -115,7 +121,23 @@ async def record(step: OwnStep, loaded: Loaded | None) -> None:
 
 def _rows(step: OwnStep, limited: Sequence[ScopeLimit]) -> Sequence[Usage]:
     at = step.progress.accepted_at
-    return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
+    return [Usage(share.scopes[0], step.run, at, step.progress.spent_usd) for share in limited]
+
+
+async def _used(store: Store, scopes: Sequence[str], since: int) -> Sequence[Usage]:
+    """Return the usage rows of a scope from `since` (unix ms) on, one for each run, by time and then by run."""
+    first, *others = scopes
+    rows = await store.usage(first, since)
+    if not others:
+        return rows
+    for scope in others:
+        rows = [*rows, *await store.usage(scope, since)]
+    # A run that lasted through a rotation of the key has a row under both tokens; the larger amount is the later one.
+    by_run: dict[str, Usage] = {}
+    for row in rows:
+        if row.run not in by_run or by_run[row.run].usd < row.usd:
+            by_run[row.run] = row
+    return sorted(by_run.values(), key=lambda row: (row.at, row.run))
 
 
 def _check_runs(step: OwnStep, share: ScopeLimit, used: Sequence[Usage]) -> None:
