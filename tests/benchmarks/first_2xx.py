@@ -13,6 +13,7 @@ from gofer.app.embedded.state import open_state
 from gofer.app.ingress import build_ingress
 from gofer.app.settings import read_settings
 from gofer.sources.receiver import RawRequest
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, HttpRequest, HttpResponse, Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
 
@@ -33,7 +34,7 @@ def main(folder: Path) -> None:
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     with open_state(folder, clock) as state:
         routes = {"slack.mention": [("answer-here", {})]}
-        front = build_ingress(settings, routes, state.stores, Secret("k" * 64), outside)
+        front = build_ingress(settings, routes, state.stores, InstallationKey(Secret("k" * 64)), outside)
         reply = asyncio.run(front.receive(request))
     print(reply.status, reply.body.decode())
 

@@ -18,6 +18,7 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.stores.queue import Queue
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
 from support.stand_ins import AnsweringHttp, make_outside, unreachable
@@ -69,7 +70,9 @@ def front_without_match(workflows: int, where: Callable[[int], Mapping[str, Sequ
 def _front(routes: Routes, store: Store, queue: Queue) -> Ingress:
     compiled: object = json.loads(json.dumps({"slack.mention": routes}))
     settings = read_settings({"SLACK_SIGNING_SECRET": SECRET})
-    return build_ingress(settings, compiled, Stores(store, MemoryBlobs(), queue), Secret("k" * 64), system())
+    return build_ingress(
+        settings, compiled, Stores(store, MemoryBlobs(), queue), InstallationKey(Secret("k" * 64)), system()
+    )
 
 
 @dataclass

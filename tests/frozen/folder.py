@@ -57,7 +57,7 @@ def build(texts: Mapping[str, str], length: int, folder: Path) -> None:
     connection.close()
     used = map(json.loads, texts[SLOTS].splitlines())
     (folder / KEYS).write_bytes(b"".join(bytes.fromhex(slot["hex"]).ljust(SLOT, b"\0") for slot in used))
-    (folder / KEY).write_text(INSTALLATION.reveal())
+    (folder / KEY).write_text(INSTALLATION.current.reveal())
     for key, body in stored(texts):
         path = folder / BLOBS / key
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

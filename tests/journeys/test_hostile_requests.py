@@ -21,6 +21,7 @@ from gofer.sources.receivers import receivers
 from gofer.sources.webhook.hook import read_hooks
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.sources.webhook.receiver import webhook_receivers
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import SystemClock
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -56,7 +57,7 @@ async def every_receiver(folder: Path, memory: int = MEMORY) -> AsyncIterator[tu
             before,
             receivers=found,
             routes=read_routes({kind: [("answer-here", {})] for kind in KINDS}),
-            installation_key=Secret("k"),
+            installation_key=InstallationKey(Secret("k")),
             outside=replace(before.outside, clock=NoonClock()),
         )
         pages = Pages(state.stores, made.embedded.catalog, SystemClock())

@@ -24,13 +24,14 @@ from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.values.canonical_json import encode
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Actor, Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, HttpRequest, HttpResponse, Outside
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 
 NOON = 1_795_262_400.0
 """2026-11-21 12:00 UTC."""
-KEY = Secret("0" * 64)
+KEY = InstallationKey(Secret("0" * 64))
 """The key of the installation."""
 TOKENS = Tokens(KEY)
 

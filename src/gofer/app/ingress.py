@@ -13,8 +13,8 @@ from gofer.sources.receivers import receivers, secret_settings
 from gofer.sources.webhook.hook import read_hooks
 from gofer.sources.webhook.receiver import JwtProofs, webhook_receivers
 from gofer.stores.one_place import FrontStores
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
-from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 
 
@@ -22,7 +22,7 @@ def build_ingress(
     settings: Settings,
     routes: object,
     stores: FrontStores,
-    key: Secret,
+    key: InstallationKey,
     outside: Outside,
     *,
     hooks: object = None,

@@ -23,6 +23,7 @@ from gofer.replay.replay import replay as replay_run
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
@@ -84,7 +85,7 @@ def replayer_of(catalog: Catalog, company: Sequence[CompanyTool], http: httpx2.A
         prices=stand_in_prices(),
         links=Links(""),
         outside=outside,
-        installation_key=Secret(random_key().hex()),
+        installation_key=InstallationKey(Secret(random_key().hex())),
     )
     return Replayer(services, catalog)
 

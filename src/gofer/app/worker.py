@@ -19,8 +19,8 @@ from gofer.runtime.weekly.stored_statistics import StoredStatistics
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
 from gofer.stores.one_place import Stores
 from gofer.tools.company import CompanyTool
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, Outside
-from gofer.values.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Installation:
     """One installation of Gofer: its state, key and address, and its access to the outside world."""
 
     stores: Stores
-    key: Secret
+    key: InstallationKey
     """The key from which the ids and tokens of this installation are derived."""
     links: Links
     outside: Outside

@@ -14,7 +14,7 @@ from gofer.engine.usage_limits import count_run
 from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived, Route, RunStarted
-from gofer.journal.lineage import run_id
+from gofer.journal.lineage import run_ids
 from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
@@ -158,15 +158,21 @@ class Recall:
 
 async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None:
     """Return the newest ended run of a workflow in the conversation that was admitted before this event."""
-    conversation = step.services.tokens.conversation(event.conversation)
     before = step.progress.accepted_at
-    same_event = run_id(step.services.installation_key, event, workflow)
+    same_event = run_ids(step.services.installation_key, event, workflow)
     for _ in range(_MOST_EARLIER_RUNS):
-        head = await step.services.store.previous(conversation, workflow, before)
-        if head is None or (head.status != "ignored" and head.run != same_event):
+        head = await _previous(step, event, workflow, before)
+        if head is None or (head.status != "ignored" and head.run not in same_event):
             return head
         before = head.accepted_at
     return None
+
+
+async def _previous(step: OwnStep, event: Event, workflow: str, before: int) -> Head | None:
+    """Return the newest ended run of a workflow in the conversation accepted before `before` (unix ms), or None."""
+    names = [tokens.conversation(event.conversation) for tokens in step.services.tokens.every]
+    found = [await step.services.store.previous(name, workflow, before) for name in names]
+    return max(filter(None, found), key=lambda head: (head.accepted_at, head.run), default=None)
 
 
 async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
@@ -181,17 +187,19 @@ async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) 
 async def _workflows_at_work(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
-    conversation = step.services.tokens.conversation(event.conversation)
+    conversations = [tokens.conversation(event.conversation) for tokens in step.services.tokens.every]
     found = set[str]()
-    same_event = {run_id(step.services.installation_key, event, workflow) for workflow in workflows}
-    async for page in store.open_runs(conversation):
-        found |= {
-            head.workflow
-            for head in page
-            if head.workflow in workflows
-            and head.accepted_at < step.progress.accepted_at
-            and head.run not in same_event
-        }
+    key = step.services.installation_key
+    same_event = {run for workflow in workflows for run in run_ids(key, event, workflow)}
+    for conversation in conversations:
+        async for page in store.open_runs(conversation):
+            found |= {
+                head.workflow
+                for head in page
+                if head.workflow in workflows
+                and head.accepted_at < step.progress.accepted_at
+                and head.run not in same_event
+            }
     return found
 
 

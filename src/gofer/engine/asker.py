@@ -94,12 +94,14 @@ def private_words(event: Event) -> PrivateWords | None:
 
 
 async def _first_of_the_day(step: OwnStep, event: Event, workflow: str) -> bool:
-    scope = step.services.tokens.usage("turned away", event.source, event.actor.id, workflow)
+    names = ("turned away", event.source, event.actor.id, workflow)
+    scopes = [tokens.usage(*names) for tokens in step.services.tokens.every]
     store = step.services.store
     now = step.now_ms()
-    if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
-        return False
-    await store.put_usage([Usage(scope, step.run, now, 0.0)])
+    for scope in scopes:
+        if any(row.run != step.run for row in await store.usage(scope, now - DAY_MS)):
+            return False
+    await store.put_usage([Usage(scopes[0], step.run, now, 0.0)])
     return True
 
 

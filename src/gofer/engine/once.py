@@ -26,6 +26,7 @@ from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
+from gofer.journal.agreed_names import agreed_name
 from gofer.journal.entries import RunParked, ToolResult, ToolUnknown
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
@@ -64,12 +65,13 @@ class _Claim:
 
 async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
     """Return the known outcome of an earlier call of any run; None when there is none. Raises Parked."""
-    stored = await step.services.store.memo(_key(step, item))
-    if not stored:
-        return None
-    found = await _look(step, item, _parse(stored))
-    if isinstance(found, ToolResult | ToolUnknown):
-        return found
+    for key in _keys(step, item):
+        stored = await step.services.store.memo(key)
+        if not stored:
+            continue
+        found = await _look(step, item, _parse(stored))
+        if isinstance(found, ToolResult | ToolUnknown):
+            return found
     return None
 
 
@@ -79,7 +81,7 @@ async def claim(step: OwnStep, item: Permitted) -> Permitted | Outcome:
     Raises Parked, Fenced, TemporaryError.
     """
     store = step.services.store
-    key = _key(step, item)
+    key = await _agreed_key(step, item)
     step.claims.add(f"{step.run}/{item.call}")
     stored = await store.memo(key)
     mine: _Claim | None = None
@@ -201,9 +203,21 @@ def _earlier_outcome(
             return "gone" if call in earlier.in_doubt else "free"
 
 
-def _key(step: OwnStep, item: Permitted) -> str:
-    """Return the key of the memo for one effect; it does not reveal the message."""
-    return step.services.tokens.once(step.progress.workflow, item.tool.name, *_message(step.progress.event))
+async def _agreed_key(step: OwnStep, item: Permitted) -> str:
+    """Return the key of the memo that all runs claim, also those that began under another installation key."""
+    store = step.services.store
+
+    async def exists(key: str) -> bool:
+        return await store.memo(key) is not None
+
+    return await agreed_name(_keys(step, item), exists, store, step.now_ms)
+
+
+def _keys(step: OwnStep, item: Permitted) -> Sequence[str]:
+    """Return the keys that the memo for one effect may have; they do not reveal the message."""
+    workflow = step.progress.workflow
+    message = _message(step.progress.event)
+    return [tokens.once(workflow, item.tool.name, *message) for tokens in step.services.tokens.every]
 
 
 def _message(event: Event | None) -> Sequence[str]:

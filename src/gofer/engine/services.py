@@ -7,16 +7,17 @@ from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.files.document import Fitted
 from gofer.journal.blob_store import Blobs
+from gofer.journal.conversations import Conversation, conversation_of
 from gofer.journal.store import Store
 from gofer.models.abilities import Abilities, Ability, common, load_abilities
 from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint, Prices, ServedModel
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import AnyTool, Provenance
+from gofer.values.installation_key import InstallationKey
 from gofer.values.messages import ProviderError
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
-from gofer.values.secret import Secret
 from gofer.workflows.allowed_skills import skills_are_searched, tools_are_searched
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Workflow
@@ -75,7 +76,7 @@ class Services:
     patience: Patience = field(default_factory=Patience)
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The coordinator scripts, by file. Unlike bundles they are not pinned: a resumed run uses the deployed version."""
-    installation_key: Secret = field(kw_only=True)
+    installation_key: InstallationKey = field(kw_only=True)
     """The key that stamps approval buttons and hides names in rows."""
     abilities: Abilities = field(default_factory=load_abilities)
     """The kinds of content that models take beside text, for models that the files of a run do not describe."""
@@ -105,6 +106,10 @@ class Services:
     def tokens(self) -> Tokens:
         """The tokens that rows hold in place of conversations, people and messages."""
         return Tokens(self.installation_key)
+
+    async def conversation(self, token: str) -> Conversation:
+        """Return the conversation of a head's token, for its lease. Raises TemporaryError."""
+        return await conversation_of(token, self.installation_key, self.store)
 
     def ability(self, models: Iterable[ServedModel]) -> Ability:
         """Return the ability that all of these models have in common."""

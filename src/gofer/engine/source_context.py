@@ -9,6 +9,7 @@ from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
 from gofer.engine.results import DisplayLimits
+from gofer.journal.agreed_names import agreed_name
 from gofer.journal.entries import ToolResult, ToolUnknown
 from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
@@ -72,10 +73,15 @@ class RunMemory:
         """The name of the run's workflow."""
         return self.step.progress.workflow
 
-    @property
-    def tokens(self) -> Tokens:
-        """The maker of keys for memos."""
-        return self.step.services.tokens
+    async def tokens_of(self, use: str, *names: str) -> Tokens:
+        """Return the maker of the key and the values of the memo for one use. Raises TemporaryError."""
+        store = self.step.services.store
+        by_key = {tokens.memory(use, *names): tokens for tokens in self.step.services.tokens.every}
+
+        async def exists(key: str) -> bool:
+            return await store.memo(key) is not None
+
+        return by_key[await agreed_name([*by_key], exists, store, self.step.now_ms)]
 
     async def memo(self, key: str) -> str | None:
         """Return the memo with a key; None when there is none."""

@@ -10,7 +10,7 @@ the store added up for each SPENT_MS of a day.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gofer.engine.own_step import OwnStep
@@ -34,7 +34,8 @@ class NotNow(GoferError):
 class ScopeLimit:
     """The allowance of one scope, and the texts about it."""
 
-    scope: str
+    scopes: Sequence[str]
+    """The tokens of the scope: the one for new rows, then those under the other recognised keys."""
     allowance: Allowance
     scope_text: str
     """The scope for lists, without the name of a person."""
@@ -60,21 +61,21 @@ def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Scope
     workflow = loaded.workflow
     every = [
         ScopeLimit(
-            tokens.usage(*person),
+            _scopes(tokens, *person),
             loaded.limits_per_person,
             scope_text="for one person",
             runs_text="You have started {runs}",
             money_text="Your runs have used {usd} USD",
         ),
         ScopeLimit(
-            tokens.usage(*person, name),
+            _scopes(tokens, *person, name),
             workflow.limits_per_person,
             scope_text="for one person in this workflow",
             runs_text=f"You have started {{runs}} of {name}",
             money_text=f"Your runs of {name} have used {{usd}} USD",
         ),
         ScopeLimit(
-            tokens.usage("workflow", name),
+            _scopes(tokens, "workflow", name),
             workflow.limits_per_workflow,
             scope_text="for this workflow",
             runs_text=f"People have started {{runs}} of {name}",
@@ -82,6 +83,10 @@ def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Scope
         ),
     ]
     return [share for share in every if share.allowance != Allowance()]
+
+
+def _scopes(tokens: Tokens, *names: str) -> Sequence[str]:
+    return [one.usage(*names) for one in tokens.every]
 
 
 async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMoney:
@@ -116,7 +121,7 @@ async def record(step: OwnStep, loaded: Loaded | None) -> None:
 
 def _rows(step: OwnStep, limited: Sequence[ScopeLimit]) -> Sequence[Usage]:
     at = step.progress.accepted_at
-    return [Usage(share.scope, step.run, at, step.progress.spent_usd) for share in limited]
+    return [Usage(share.scopes[0], step.run, at, step.progress.spent_usd) for share in limited]
 
 
 async def _check_runs(step: OwnStep, share: ScopeLimit) -> None:
@@ -124,8 +129,10 @@ async def _check_runs(step: OwnStep, share: ScopeLimit) -> None:
     if limit is None:
         return
     at = step.progress.accepted_at
-    rows = await step.services.store.usage(share.scope, at - HOUR_MS + 1)
-    earlier = [row.at for row in rows if (row.at, row.run) < (at, step.run)]
+    rows = [row for scope in share.scopes for row in await step.services.store.usage(scope, at - HOUR_MS + 1)]
+    # A run that lasted through a rotation of the key has a row under both tokens.
+    accepted = {row.run: row.at for row in rows if (row.at, row.run) < (at, step.run)}
+    earlier = sorted(accepted.values())
     if len(earlier) >= limit:
         raise NotNow(
             f"limit reached: {_runs(limit)} an hour {share.scope_text}",
@@ -138,7 +145,7 @@ async def _check_usd(step: OwnStep, share: ScopeLimit) -> RemainingMoney:
     limit = share.allowance.usd_per_day
     if limit is None:
         return RemainingMoney()
-    fresh = await _spent_by_others(step, share.scope)
+    fresh = await _spent_by_others(step, share.scopes)
     spent = math.fsum(part.usd for part in fresh)
     free_at = 0
     limit_text = f"{limit:.2f} USD a day {share.scope_text}"
@@ -154,16 +161,19 @@ async def _check_usd(step: OwnStep, share: ScopeLimit) -> RemainingMoney:
     raise NotNow(f"limit reached: {limit_text}", f"{text}; I can take the next one {_moment(step, free_at)}.")
 
 
-async def _spent_by_others(step: OwnStep, scope: str) -> Sequence[Spent]:
-    """Return the amounts of a scope in the last day without what this run spent before it began."""
+async def _spent_by_others(step: OwnStep, scopes: Sequence[str]) -> Sequence[Spent]:
+    """Return the amounts of a scope in the last day without what this run spent before it began, oldest first.
+
+    Two tokens of a scope are added up, so a run that lasted through a rotation of the key counts under both.
+    """
+    amounts: dict[int, float] = {}
+    for scope in scopes:
+        for part in await step.services.store.spent(scope, step.now_ms()):
+            amounts[part.until] = amounts.get(part.until, 0.0) + part.usd
     own_until = spent_until(step.progress.accepted_at)
-    found: list[Spent] = []
-    for part in await step.services.store.spent(scope, step.now_ms()):
-        usd = part.usd
-        if part.until == own_until:
-            usd = max(0.0, usd - step.progress.spent_usd)
-        found.append(replace(part, usd=usd))
-    return found
+    if own_until in amounts:
+        amounts[own_until] = max(0.0, amounts[own_until] - step.progress.spent_usd)
+    return [Spent(until, usd) for until, usd in sorted(amounts.items())]
 
 
 def _runs(count: int) -> str:

@@ -6,15 +6,12 @@ other memos stay longer.
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from gofer.journal.coordination import DAY_MS
+from gofer.journal.coordination import AGED_MS
 from gofer.journal.store import Store
 from gofer.values.row_tokens import Tokens
 
-AGED_MS = 336 * DAY_MS
-"""How much older than now a row is written, in milliseconds. So it goes after 30 days with the contents of its run, and
-not after the 366 days of a memo (`runtime/retention.py`)."""
 Identity = tuple[str, ...]
 """The identity of a message or a thread: its source, and the names that the source gives it."""
 
@@ -26,18 +23,27 @@ async def note_answer(
 
     Never call this for a private run. Raises TemporaryError.
     """
-    keys = {_message_key(message, tokens) for message in messages} | {_thread_key(thread, tokens) for thread in threads}
+    # A thread has a row under each recognised key, so that the run that answered last replaces every earlier row.
+    keys = {_message_key(message, tokens) for message in messages}
+    keys |= {_thread_key(thread, one) for thread in threads for one in tokens.every}
     await asyncio.gather(*(store.put_memo(key, run, at - AGED_MS) for key in sorted(keys)))
 
 
 async def run_of_message(message: Identity, store: Store, tokens: Tokens) -> str:
     """Return the run that a message answers; empty if it is no answer. Raises TemporaryError."""
-    return await store.memo(_message_key(message, tokens)) or ""
+    return await _first_memo([_message_key(message, one) for one in tokens.every], store)
 
 
 async def last_run_of_thread(thread: Identity, store: Store, tokens: Tokens) -> str:
     """Return the run that answered in a thread last; empty if none did. Raises TemporaryError."""
-    return await store.memo(_thread_key(thread, tokens)) or ""
+    return await _first_memo([_thread_key(thread, one) for one in tokens.every], store)
+
+
+async def _first_memo(keys: Sequence[str], store: Store) -> str:
+    for key in keys:
+        if found := await store.memo(key):
+            return found
+    return ""
 
 
 def _message_key(message: Identity, tokens: Tokens) -> str:

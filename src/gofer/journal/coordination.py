@@ -119,6 +119,9 @@ def facts_left(facts: str, retention: Retention) -> str:
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 """The windows in which usage is counted, in milliseconds."""
+AGED_MS = 336 * DAY_MS
+"""How much older than now a memo is written, in milliseconds, that goes after 30 days, and not after the 366 days of
+other memos (`runtime/retention.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,24 @@ that run finds it again. It has no head, no key and no bodies of its own, but us
 """
 
 import hashlib
+from collections.abc import Sequence
 
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.row_tokens import Tokens
-from gofer.values.secret import Secret
 
 _DOT = "."
 """The separator between the id of the root and the hash of a subagent run; the id of a root contains none."""
 
 
-def run_id(installation_key: Secret, event: Event, workflow: str) -> str:
+def run_id(installation_key: InstallationKey, event: Event, workflow: str) -> str:
     """Return 24 hexadecimal digits, the same for every delivery of an event; outsiders cannot guess them."""
     return Tokens(installation_key).run(event.source, event.kind, event.identity, workflow)
+
+
+def run_ids(installation_key: InstallationKey, event: Event, workflow: str) -> Sequence[str]:
+    """Return the ids that the run may have: one for each recognised key, that of the current key first."""
+    return [tokens.run(event.source, event.kind, event.identity, workflow) for tokens in Tokens(installation_key).every]
 
 
 def root_of(run: str) -> str:

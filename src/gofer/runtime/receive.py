@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from gofer.journal import inbox
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
-from gofer.journal.lineage import root_of, run_id
+from gofer.journal.lineage import root_of, run_ids
 from gofer.journal.log import Pen, open_claim
 from gofer.runtime.cancel import cancel
 from gofer.runtime.claimed_start import start_run
@@ -37,9 +37,9 @@ from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
 from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
-from gofer.values.secret import Secret
 from gofer.workflows.routes import Routes
 
 _ELSEWHERE = "an unknown path"
@@ -66,7 +66,7 @@ class Ingress:
     """The receivers by their paths."""
     routes: Routes
     stores: FrontStores
-    installation_key: Secret
+    installation_key: InstallationKey
     outside: Outside
     register: Callable[[Registration], Awaitable[None]] = _refuse_registration
     """Keep the secret that a vendor offers if a person waits for it. Raises TemporaryError."""
@@ -207,7 +207,7 @@ class Ingress:
         if len(workflows) < 2 or event.window:
             return matched
         for workflow in workflows:
-            claimed = await self._claimed(run_id(self.installation_key, event, workflow))
+            claimed = await self._claimed_under_any_key(event, workflow)
             if claimed is None:
                 continue
             match claimed.entry:
@@ -261,11 +261,18 @@ class Ingress:
         now = self.outside.clock.now()
         current = int(now // event.window)
         earlier = _in_slice(event, current - 1)
-        run = run_id(self.installation_key, earlier, workflow)
-        claimed_at = await self._claimed_at(run)
+        runs = run_ids(self.installation_key, earlier, workflow)
+        claimed_at = max([await self._claimed_at(run) for run in runs])
         if now * 1000 - claimed_at < event.window * 1000:
             return earlier
         return _in_slice(event, current)
+
+    async def _claimed_under_any_key(self, event: Event, workflow: str) -> Recorded | None:
+        """Return the claim of an earlier delivery of an event, or None."""
+        for run in run_ids(self.installation_key, event, workflow):
+            if claimed := await self._claimed(run):
+                return claimed
+        return None
 
     async def _claimed_at(self, run: str) -> int:
         """Return the time of the claim of a run in unix milliseconds; 0 if there is none."""
@@ -297,12 +304,14 @@ class Ingress:
         """Yield the runs that a cancellation may concern; the owner of each run decides."""
         for kind in stop.kinds:
             for workflow in self.routes.workflows(kind):
-                yield self._tokens.run(stop.source, kind, stop.identity, workflow)
+                for tokens in self._tokens.every:
+                    yield tokens.run(stop.source, kind, stop.identity, workflow)
         if not stop.conversation:
             return
-        async for page in self.stores.journals.open_runs(self._tokens.conversations(stop.conversation)):
-            for head in page:
-                yield head.run
+        for tokens in self._tokens.every:
+            async for page in self.stores.journals.open_runs(tokens.conversations(stop.conversation)):
+                for head in page:
+                    yield head.run
 
 
 def _not_stored(error: TemporaryError | Corrupt) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from gofer.journal.conversations import note_conversation
 from gofer.journal.coordination import Head, Retention
 from gofer.journal.entries import RunAccepted
 from gofer.journal.hidden_runs import is_hidden
@@ -57,7 +58,7 @@ async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_a
     store = stores.journals
     times = RestoreTimes(backup_at, int(clock.now() * 1000))
     keyless = await _mark_deleted(store, times.now)
-    await _list_claims(stores, tokens)
+    await _list_claims(stores, tokens, times.now)
     held: list[Head] = []
     while page := await store.unfinished(_EVER, _BATCH):
         restored = [await _restored_head(head, stores, times) for head in page]
@@ -92,7 +93,7 @@ async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
     return keyless
 
 
-async def _list_claims(stores: Stores, tokens: Tokens) -> None:
+async def _list_claims(stores: Stores, tokens: Tokens, now: int) -> None:
     """Create the head of every claim that lacks one, because a second delivery of its event would begin the run."""
     store = stores.journals
     for run in await store.unlisted(_EVER, _ALL):
@@ -104,7 +105,7 @@ async def _list_claims(stores: Stores, tokens: Tokens) -> None:
             match recorded.entry:
                 case RunAccepted(event=event, workflow=workflow):
                     private = event.private is not False
-                    conversation = tokens.conversation(event.conversation)
+                    conversation = await note_conversation(event.conversation, tokens, store, lambda: now)
                     head = Head(
                         run=run,
                         workflow=workflow,

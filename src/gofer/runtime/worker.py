@@ -12,6 +12,7 @@ from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import MARGIN, Deadline
 from gofer.engine.services import Services
+from gofer.journal.conversations import Conversation
 from gofer.journal.coordination import Head, HeadStatus
 from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import write_head
@@ -154,26 +155,26 @@ class Worker:
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue the oldest runnable run of a conversation; return False while another worker has the lease."""
-        store = self.services.store
         owner = self.services.outside.new_id()
-        if not await store.lease(conversation, owner, self._clock.now(), self.limits.lease):
+        leased = await self.services.conversation(conversation)
+        if not await leased.lease(owner, self._clock.now(), self.limits.lease):
             return False
         run = ""
         progress = None
         try:
             await self._prepare(queue_message.run, owner, deadline)
-            if head := await store.oldest_runnable(conversation):
+            if head := await leased.oldest_runnable():
                 # The receipts of a message count for the run that it names only.
                 receives = 1
                 if head.run == queue_message.run:
                     receives = queue_message.receives
                 work = self.continue_run(head, owner, deadline, receives=receives)
                 run = head.run
-                progress = await self._while_leased(work, conversation, owner, queue_message)
+                progress = await self._while_leased(work, leased, owner, queue_message)
         finally:
-            await store.release(conversation, owner)
+            await leased.release(owner)
         # After the release, so that the worker that receives this message can lease the conversation.
-        if head := await store.oldest_runnable(conversation):
+        if head := await (await self.services.conversation(conversation)).oldest_runnable():
             await self.queue.enqueue(head.run)
         await self.export(run, progress, deadline)
         if self.reviewer is not None:
@@ -191,11 +192,11 @@ class Worker:
         await self.observers.export(run, progress, self.services.stores, patience)
 
     async def _while_leased(
-        self, work: Coroutine[None, None, Progress | None], conversation: str, owner: str, queue_message: QueueMessage
+        self, work: Coroutine[None, None, Progress | None], leased: Conversation, owner: str, message: QueueMessage
     ) -> Progress | None:
         """Run `work` while the lease is renewed; stop it when another worker has the lease."""
         working = asyncio.create_task(work)
-        renewing = asyncio.create_task(self._renew(conversation, owner, queue_message))
+        renewing = asyncio.create_task(self._renew(leased, owner, message))
         try:
             await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
@@ -206,14 +207,13 @@ class Worker:
                 task.cancel()
             await asyncio.gather(working, renewing, return_exceptions=True)
 
-    async def _renew(self, conversation: str, owner: str, queue_message: QueueMessage) -> None:
+    async def _renew(self, leased: Conversation, owner: str, queue_message: QueueMessage) -> None:
         """Renew the lease until another worker has it."""
         held = True
         while held:
             await asyncio.sleep(self.limits.lease / 3)
             with contextlib.suppress(TemporaryError, Corrupt):
-                now = self._clock.now()
-                held = await self.services.store.lease(conversation, owner, now, self.limits.lease)
+                held = await leased.lease(owner, self._clock.now(), self.limits.lease)
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
 
     async def _prepare(self, run: str, owner: str, deadline: Deadline) -> None:

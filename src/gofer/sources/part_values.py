@@ -103,9 +103,11 @@ class Memory(Protocol):
         """Return the name of the run's workflow."""
         ...
 
-    @property
-    def tokens(self) -> Tokens:
-        """Return the maker of memo keys."""
+    async def tokens_of(self, use: str, *names: str) -> Tokens:
+        """Return the maker of the key and the values of the memo for one use.
+
+        A memo keeps the installation key under which it was first written, as long as that key is recognised.
+        """
         ...
 
     async def memo(self, key: str) -> str | None:

@@ -14,6 +14,7 @@ from typing import Literal, cast
 from gofer.journal.approval_entries import About
 from gofer.values.canonical_json import as_text, decode, encode
 from gofer.values.errors import BadRequest
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 
 _DOMAIN = b"gofer approval\x00"
@@ -33,19 +34,19 @@ class Stamp:
     decision: Literal["approved", "denied"]
 
 
-def token(key: Secret, stamp: Stamp) -> str:
-    """Return the value of a button. Raises ValueError without a key, because then everyone could forge tokens."""
-    if not key:
-        raise ValueError("the installation has no key to sign buttons with")
+def token(key: InstallationKey, stamp: Stamp) -> str:
+    """Return the value of a button, signed with the current key."""
     fields = [stamp.run, stamp.call, stamp.about, stamp.arguments_sha256, stamp.decision]
     said = base64.urlsafe_b64encode(encode(fields)).decode().rstrip("=")
-    return f"{said}.{_mac(key, said)}"
+    return f"{said}.{_mac(key.current, said)}"
 
 
-def read_token(key: Secret, text: str) -> Stamp | None:
-    """Return the decision of a token that this installation made; None for any other text."""
+def read_token(key: InstallationKey, text: str) -> Stamp | None:
+    """Return the decision of a token that this installation made under a recognised key; None for any other text."""
     said, _, mac = text.partition(".")
-    if not key or len(text) > _LONGEST or not text.isascii() or not hmac.compare_digest(_mac(key, said), mac):
+    if len(text) > _LONGEST or not text.isascii():
+        return None
+    if not any(hmac.compare_digest(_mac(one, said), mac) for one in key.every):
         return None
     try:
         fields = decode(base64.urlsafe_b64decode(said + "=" * (-len(said) % 4)))

@@ -7,23 +7,27 @@ installation key. It includes a word for its use, so that equal names have diffe
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gofer.values.canonical_json import encode
-from gofer.values.secret import Secret
+from gofer.values.installation_key import InstallationKey
 
 _DIGITS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one installation. Raises ValueError without a key, because anyone could compute them."""
+    """The tokens of one installation, made under its current key."""
 
-    installation_key: Secret
+    installation_key: InstallationKey
 
-    def __post_init__(self) -> None:
-        if not self.installation_key:
-            raise ValueError("no installation key to make tokens with")
+    @property
+    def every(self) -> "Sequence[Tokens]":
+        """The tokens under each recognised key, those under the current one first."""
+        if not self.installation_key.others:
+            return (self,)
+        return [Tokens(InstallationKey(key)) for key in self.installation_key.every]
 
     def run(self, source: str, kind: str, identity: tuple[str, ...], workflow: str) -> str:
         """Return the id of the run that a workflow starts for an event."""
@@ -95,4 +99,4 @@ class Tokens:
         return self._mac("place", name.rpartition(":")[0])[:_DIGITS]
 
     def _mac(self, *parts: object) -> str:
-        return hmac.new(self.installation_key.reveal().encode(), encode(parts), hashlib.sha256).hexdigest()
+        return hmac.new(self.installation_key.current.reveal().encode(), encode(parts), hashlib.sha256).hexdigest()

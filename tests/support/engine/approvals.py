@@ -15,6 +15,7 @@ from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.routes import Routes
@@ -23,7 +24,7 @@ from support.engine.memory_run import Said, says
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import FixedCatalog
 
-KEY = Secret("0" * 64)
+KEY = InstallationKey(Secret("0" * 64))
 LEADS = {"U0LEAD000"}
 FILE = ("file_ticket", {"text": "Checkout fails"})
 

@@ -125,7 +125,7 @@ MUTANTS = (
     Mutant(
         "the claim",
         "runtime/claimed_start.py",
-        "run = run_id(key, event, workflow)",
+        "run = await _agreed_run(run_ids(key, event, workflow), stores.journals, pen)",
         "run = pen.outside.new_id()",
         f"{DISPATCH}duplicate_delivery_claims_no_run_and_enqueues_again",
     ),
@@ -209,7 +209,7 @@ MUTANTS = (
     Mutant(
         "rows name no conversation",
         "runtime/claimed_start.py",
-        "conversation = Tokens(key).conversation(event.conversation)",
+        "conversation = await note_conversation(event.conversation, Tokens(key), stores.journals, pen.at)",
         "conversation = event.conversation",
         f"{DISPATCH}rows_of_a_run_and_of_a_stop_request_identify_no_person",
     ),

@@ -28,6 +28,7 @@ from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.values.events import Actor, Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
@@ -41,7 +42,7 @@ from support.simulation.vendor_network import ISSUE, PAGE, PULL, REPOSITORY, Net
 from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 
 SECONDS = (5, 60, 2_400)
-KEY = Secret("0" * 64)
+KEY = InstallationKey(Secret("0" * 64))
 LONG = 30 * 3_600.0
 """Virtual seconds after which a run that has not ended never will."""
 CHANNEL, CAPTAIN, DIRECT = "C0DEPLOY0", "U0CAPTN0", "D0CAPTN0"

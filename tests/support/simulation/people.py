@@ -10,13 +10,14 @@ from gofer.sources.receiver import Click
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.slack.question import Question
 from gofer.values.events import Actor
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Clock
 from gofer.values.secret import Secret
 
 LEAD, REQUESTER, STRANGER = "U0LEAD000", "U0NEWCO0", "U0NOBODY0"
 PATIENCE = 3
 """The number of presses on a button that gives no response."""
-FORGER = Secret("not the key")
+FORGER = InstallationKey(Secret("not the key"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from gofer.stores.sqlite.journal import SCHEMA, SqliteStore
 from gofer.tools.definition import Tool
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
@@ -54,7 +55,7 @@ from support.simulation.visible_outcomes import unseen
 from support.simulation.world import INFLIGHT, RestlessModel, World, WorldHttp, make_tools
 
 T = TypeVar("T")
-KEY = Secret("key")
+KEY = InstallationKey(Secret("key"))
 FAULTS_UNTIL, PATIENCE_UNTIL = 2_500.0, 12_000.0
 """Virtual seconds until nothing goes wrong any more, and until every run has to have ended or to wait for longer."""
 

@@ -28,6 +28,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from support.stand_ins import NOON, SetClock, make_outside
 
@@ -97,7 +98,7 @@ class AllReceivers:
             SETTINGS,
             routes,
             Stores(self.store, MemoryBlobs(), queue),
-            Secret("installation key"),
+            InstallationKey(Secret("installation key")),
             make_outside(self.clock),
             hooks=HOOKS,
             jwt=JwtProof,

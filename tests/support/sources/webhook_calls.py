@@ -15,6 +15,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.stand_ins import NOON, SetClock, make_outside
@@ -62,7 +63,11 @@ class Reception:
             read_routes({kind: [(name, {}) for name in names] for kind, names in self.workflows.items()}),
         )
         self.ingress = Ingress(
-            receivers, routes, Stores(self.store, MemoryBlobs(), queue), Secret("key"), make_outside(self.clock)
+            receivers,
+            routes,
+            Stores(self.store, MemoryBlobs(), queue),
+            InstallationKey(Secret("key")),
+            make_outside(self.clock),
         )
 
     async def send(self, body: bytes, headers: Headers = (), name: str = "new-hire") -> int:

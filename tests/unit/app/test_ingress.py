@@ -12,6 +12,7 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from support.sources.webhook_calls import SECRET
 from support.stand_ins import SetClock, make_outside
@@ -23,7 +24,13 @@ def built(hooks: object, jwt: JwtProofs | None = None, **environment: str) -> In
     queue, outside = MemoryQueue(SetClock()), make_outside()
     settings = read_settings(environment)
     return build_ingress(
-        settings, {}, Stores(MemoryStore(), MemoryBlobs(), queue), Secret("key"), outside, hooks=hooks, jwt=jwt
+        settings,
+        {},
+        Stores(MemoryStore(), MemoryBlobs(), queue),
+        InstallationKey(Secret("key")),
+        outside,
+        hooks=hooks,
+        jwt=jwt,
     )
 
 

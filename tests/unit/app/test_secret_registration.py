@@ -19,6 +19,7 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from support.stand_ins import SetClock, make_outside
 
@@ -38,7 +39,7 @@ class Room:
             read_settings({}),
             {},
             Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(self.clock)),
-            Secret("key"),
+            InstallationKey(Secret("key")),
             make_outside(self.clock),
             window=self.window,
         )

@@ -21,6 +21,7 @@ from gofer.sources.slack.approvals import MayDecide
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.canonical_json import encode
 from gofer.values.events import Actor
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status, waiting_for_approval
 from support.engine.memory_run import PROVENANCE, says
@@ -179,10 +180,10 @@ async def test_forged_approval_button_is_refused_and_not_stored(data: st.DataObj
 
 async def test_approval_button_of_another_installation_is_refused() -> None:
     made = await waiting_for_approval()
-    elsewhere = replace(made.ingress, installation_key=Secret("1" * 64))
+    elsewhere = replace(made.ingress, installation_key=InstallationKey(Secret("1" * 64)))
     refused = await elsewhere.press(Click(made.asked[0].approve, Actor("U0LEAD000"), 1))
     assert isinstance(refused, Ignored)
-    refused = await replace(made.ingress, installation_key=Secret("")).press(Click("x.y", Actor("U"), 1))
+    refused = await made.ingress.press(Click("x.y", Actor("U"), 1))
     assert isinstance(refused, Ignored)
 
 

@@ -11,6 +11,7 @@ from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -20,7 +21,7 @@ from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import TOKENS, mention
 
 pytestmark = pytest.mark.anyio
-KEY = Secret("0" * 64)
+KEY = InstallationKey(Secret("0" * 64))
 CHANNEL = "C0DEPLOY0"
 EVERYWHERE: Mapping[str, object] = {"slack.mention": {"follow_ups": True}}
 THERE: Mapping[str, object] = {"slack.mention": {"follow_ups": True, "channels": CHANNEL}}

@@ -21,6 +21,7 @@ from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Call, InDoubt, Tool, ToolResult
 from gofer.values.errors import Fenced, ToolError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -80,7 +81,7 @@ def shop(tickets: Tickets, times: int = 1) -> MemoryWorker:
     services = replace(
         made.worker.services,
         tools={**made.worker.services.tools, "file_ticket": tool},
-        installation_key=Secret("0" * 64),
+        installation_key=InstallationKey(Secret("0" * 64)),
         model=FilesThenSaysSo(times),
     )
     loaded = replace(CATALOG.workflows["answer-here"], workflow=workflow)

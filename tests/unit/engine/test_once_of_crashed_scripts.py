@@ -6,6 +6,7 @@ import pytest
 
 from gofer.models.language_model import Answer
 from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults, Subagent
@@ -56,7 +57,7 @@ def lost_with_a_claim(code: str) -> tuple[MemoryWorker, list[str]]:
         made.worker.services,
         tools={**made.worker.services.tools, **BASE, "file_ticket": tool},
         scripts=scripts,
-        installation_key=Secret("0" * 64),
+        installation_key=InstallationKey(Secret("0" * 64)),
         model=ModelOfMany(think),
     )
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)

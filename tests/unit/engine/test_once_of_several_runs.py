@@ -14,6 +14,7 @@ from gofer.models.language_model import Answer
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.journal import MemoryStore
 from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -96,7 +97,7 @@ async def played(
     services = replace(
         before,
         tools={**before.tools, **{name: tool(name) for name in NAMES}},
-        installation_key=Secret("0" * 64),
+        installation_key=InstallationKey(Secret("0" * 64)),
     )
     scripts = {"coordinators/s.py": Script("coordinators/s.py", {"s": SCRIPT})}
     catalog = Catalog({"answer-here": loaded}, Defaults(), scripts=scripts)

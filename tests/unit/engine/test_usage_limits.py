@@ -12,11 +12,14 @@ from gofer.journal.coordination import Usage
 from gofer.journal.log import Pen, claim
 from gofer.models.language_model import Answer
 from gofer.values.canonical_json import encode
+from gofer.values.installation_key import InstallationKey
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Allowance, Defaults
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker
-from support.stand_ins import TOKENS, claimed, make_outside, mention
+from support.stand_ins import KEY, TOKENS, claimed, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +50,7 @@ async def work_until_idle(made: MemoryWorker) -> None:
 
 async def used(made: MemoryWorker) -> list[Usage]:
     limited = scope_limits(mention(), made.catalog.workflows["answer-here"], TOKENS)
-    rows = [await made.store.usage(share.scope, 0) for share in limited]
+    rows = [await made.store.usage(share.scopes[0], 0) for share in limited]
     return [row for scope in rows for row in scope]
 
 
@@ -158,3 +161,17 @@ async def test_usage_is_not_recorded_without_limits() -> None:
     await begin(made, "a")
     assert await used(made) == []
     assert made.store._usage == {}
+
+
+async def test_money_used_before_a_rotation_counts_and_a_longer_run_counts_once() -> None:
+    made = limited(says("one", tokens=TENTH), says("two", tokens=TENTH), person=Allowance(usd_per_day=0.2))
+    await begin(made, "a")
+    rotated = InstallationKey(Secret("2" * 64), (KEY.current,))
+    made.worker = replace(made.worker, services=replace(made.worker.services, installation_key=rotated))
+    # The run recorded its money under both tokens, as if its worker had changed with the key.
+    (row,) = await used(made)
+    (share,) = scope_limits(mention(), made.catalog.workflows["answer-here"], Tokens(rotated))
+    assert list(share.scopes[1:]) == [row.scope]
+    await made.store.put_usage([replace(row, scope=share.scopes[0])])
+    assert await begin(made, "b") == "two"
+    assert "Your runs have used 0.20 USD in the last 24 hours" in await begin(made, "c")

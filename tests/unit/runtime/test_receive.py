@@ -23,13 +23,14 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import TemporaryError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.stand_ins import NOON, SetClock, make_outside, mention
 
 pytestmark = pytest.mark.anyio
 
-KEY = Secret("installation key")
+KEY = InstallationKey(Secret("installation key"))
 SIGNING = Secret("signing secret")
 MENTION = (Path(__file__).parents[2] / "events" / "slack_app_mention.json").read_bytes()
 
@@ -289,7 +290,7 @@ def test_run_id_depends_on_event_workflow_and_installation_key() -> None:
         run_id(KEY, mention(ts="2.0"), "w"),
         run_id(KEY, mention(channel="C2"), "w"),
         run_id(KEY, mention(), "v"),
-        run_id(Secret("other"), mention(), "w"),
+        run_id(InstallationKey(Secret("other")), mention(), "w"),
     }
     assert len(others | {one}) == 5
     assert len(one) == 24

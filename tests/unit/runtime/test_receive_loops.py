@@ -18,6 +18,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
@@ -39,7 +40,9 @@ def ingress(file: str) -> tuple[Ingress, MemoryStore]:
     catalog = Catalog({"w": Loaded("w", workflow, "Be brief.", "agents/w.md", served("m"))}, Defaults())
     store, clock = MemoryStore(), SetClock()
     routes = read_routes(catalog.routes())
-    receiver = Ingress({}, routes, Stores(store, MemoryBlobs(), MemoryQueue(clock)), Secret("k"), make_outside(clock))
+    receiver = Ingress(
+        {}, routes, Stores(store, MemoryBlobs(), MemoryQueue(clock)), InstallationKey(Secret("k")), make_outside(clock)
+    )
     return receiver, store
 
 

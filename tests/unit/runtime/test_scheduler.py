@@ -21,6 +21,7 @@ from gofer.stores.sqlite.database import Database
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.schedules.nominal_times import parse
 from gofer.values.schedules.planned import Planned
 from gofer.values.secret import Secret
@@ -66,7 +67,9 @@ class Host:
 
     def __post_init__(self) -> None:
         outside, queue = make_outside(self.clock), MemoryQueue(self.clock)
-        self.ingress = Ingress({}, read_routes({}), Stores(self.store, MemoryBlobs(), queue), Secret("key"), outside)
+        self.ingress = Ingress(
+            {}, read_routes({}), Stores(self.store, MemoryBlobs(), queue), InstallationKey(Secret("key")), outside
+        )
 
     async def start(self, event: Event, workflow: str) -> str:
         if self.full:

@@ -3,20 +3,19 @@
 import hashlib
 import hmac
 
-import pytest
-
 from gofer.values.canonical_json import encode
+from gofer.values.installation_key import InstallationKey
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
 from gofer.workflows.routes import fits
 
-TOKENS = Tokens(Secret("k" * 64))
+TOKENS = Tokens(InstallationKey(Secret("k" * 64)))
 THREAD = "slack:T0ACME00:C0DEPLOY0:1795262400.000100"
 
 
 def test_row_token_depends_on_name_and_installation_key() -> None:
-    assert TOKENS.conversation(THREAD) == Tokens(Secret("k" * 64)).conversation(THREAD)
-    assert TOKENS.conversation(THREAD) != Tokens(Secret("l" * 64)).conversation(THREAD)
+    assert TOKENS.conversation(THREAD) == Tokens(InstallationKey(Secret("k" * 64))).conversation(THREAD)
+    assert TOKENS.conversation(THREAD) != Tokens(InstallationKey(Secret("l" * 64))).conversation(THREAD)
 
 
 def test_row_token_holds_neither_the_name_nor_an_unkeyed_hash() -> None:
@@ -61,8 +60,3 @@ def test_row_tokens_of_runs_and_memos_stay_stable_across_versions() -> None:
     assert TOKENS.once("w", "jira_create_issue", "slack", "T") == before("once", "w", "jira_create_issue", "slack", "T")
     assert TOKENS.memory("notion status", "p", "s", "w") == before("notion status", "p", "s", "w")
     assert TOKENS.value("p", "s", None) == before("value", "p", "s", None)
-
-
-def test_row_tokens_need_an_installation_key() -> None:
-    with pytest.raises(ValueError, match="no installation key"):
-        Tokens(Secret(""))

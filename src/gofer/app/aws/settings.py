@@ -3,13 +3,12 @@
 This module is separate from the clients, because a receiver reads it during its cold start and never loads boto3.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gofer.app.settings import Settings, read_settings
 from gofer.values.errors import ConfigError
-from gofer.values.secret import Secret
+from gofer.values.installation_key import InstallationKey, read_installation_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class AwsSettings:
 
     settings: Settings
     cloud: CloudSettings
-    installation_key: Secret
+    installation_key: InstallationKey
 
 
 def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
@@ -48,13 +47,15 @@ def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
 
     Raises ConfigError, which names the wrong setting.
     """
-    key = environment.get("INSTALLATION_KEY", "").strip()
-    if not re.fullmatch("[0-9a-f]{64}", key):
+    try:
+        key = read_installation_key(environment.get("INSTALLATION_KEY", ""))
+    except ValueError as error:
         # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
         raise ConfigError(
-            "INSTALLATION_KEY is missing or damaged; set it to the 64 hex digits that were made for this stage."
-        )
-    return AwsSettings(read_settings(environment), cloud_settings(environment), Secret(key))
+            "INSTALLATION_KEY is missing or damaged; set it to the 64 hex digits that were made for this stage, or to "
+            "several such keys with commas between them, each listed once."
+        ) from error
+    return AwsSettings(read_settings(environment), cloud_settings(environment), key)
 
 
 def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:

@@ -8,13 +8,15 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gofer.app.doctor.finding import Finding, works, wrong
-from gofer.app.embedded.integrity import DATABASE, check_intact
+from gofer.app.embedded.integrity import DATABASE, KEY, check_intact
 from gofer.app.new_repository.shipped import gofer_version
 from gofer.app.settings import read_dotenv
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import RECOGNISED_DAYS, read_installation_key
 from gofer.values.parts import PARTS, is_installed
 
 LEAST_FREE = 1 << 30
@@ -69,6 +71,22 @@ def _state(data: Path) -> Iterator[Finding]:
         return
     if (data / DATABASE).exists():
         yield _database(data / DATABASE)
+    if (data / KEY).exists():
+        yield from _keys(data / KEY)
+
+
+def _keys(path: Path) -> Iterator[Finding]:
+    """Yield since when several installation keys are listed, and when the replaced ones may go."""
+    try:
+        listed = read_installation_key(path.read_bytes().decode("ascii", "replace")).every
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError):
+        yield wrong("keys", f"{path} is damaged or cannot be read", "Restore it from a backup, or change its owner.")
+        return
+    if len(listed) > 1:
+        free = changed + timedelta(days=RECOGNISED_DAYS + 1)
+        text = f"{len(listed)} installation keys since {changed:%Y-%m-%d}; all but the first may go on {free:%Y-%m-%d}"
+        yield works("keys", text)
 
 
 def _database(path: Path) -> Finding:

@@ -16,8 +16,8 @@ from gofer.journal.store import Store
 from gofer.sources.sign_ins import SIGN_IN
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
-from gofer.values.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Entrance:
     """Whether people sign in. Without a sign-in only browsers on this machine open the pages."""
 
 
-def entrance(settings: Settings, key: Secret, outside: Outside, store: Store, host: str) -> Entrance:
+def entrance(settings: Settings, key: InstallationKey, outside: Outside, store: Store, host: str) -> Entrance:
     """Return the entrance that the settings describe, for a server that listens on `host`.
 
     With the settings of a sign-in, members of the workspace open the pages from any machine. Without them, only

@@ -44,6 +44,7 @@ from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
@@ -55,13 +56,13 @@ class RunStores:
     """The stores of one place, and the installation key from which run ids are derived."""
 
     stores: Stores
-    key: Secret
+    key: InstallationKey
 
 
 def memory_stores(clock: Clock) -> RunStores:
     """Return stores that exist only in this process."""
     stores = Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
-    return RunStores(stores, Secret(random_key().hex()))
+    return RunStores(stores, InstallationKey(Secret(random_key().hex())))
 
 
 @contextlib.asynccontextmanager

@@ -39,10 +39,10 @@ from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.events import Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.model_script import Script
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.values.schedules.planned import Planned, planned
-from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
 
@@ -178,7 +178,7 @@ def _with_registered_secrets(settings: Settings) -> Settings:
 def _make(
     settings: Settings,
     state: State,
-    key: Secret,
+    key: InstallationKey,
     outside: Outside,
     window: Window | None,
     log: DeliveryLog,

@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import logging
 import os
-import re
 import secrets
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
@@ -37,8 +36,8 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey, read_installation_key
 from gofer.values.outside import Clock, SystemClock
-from gofer.values.secret import Secret
 
 _log = logging.getLogger(__name__)
 
@@ -133,7 +132,7 @@ def _take(handle: int, data: Path) -> None:
         raise refused(data / LOCK, error) from error
 
 
-def installation_key(data: Path) -> Secret:
+def installation_key(data: Path) -> InstallationKey:
     """Return the installation key, from which run ids are derived. The first use creates its file.
 
     This call also binds the folder to its present database. Raises ConfigError, TemporaryError.
@@ -142,14 +141,16 @@ def installation_key(data: Path) -> Secret:
     try:
         if not path.exists():
             _create_key(data)
-        text = path.read_bytes().decode("ascii", "replace").strip()
+        key = read_installation_key(path.read_bytes().decode("ascii", "replace"))
     except OSError as error:
         raise refused(path, error) from error
-    if not re.fullmatch("[0-9a-f]{64}", text):
+    except ValueError as error:
         # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
-        raise ConfigError(f"{path} is damaged; restore it from a backup, or delete the whole folder to start again.")
+        raise ConfigError(
+            f"{path} is damaged; restore it from a backup, or delete the whole folder to start again."
+        ) from error
     mark_used(data)
-    return Secret(text)
+    return key
 
 
 def _create_key(data: Path) -> None:

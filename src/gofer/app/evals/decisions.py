@@ -10,14 +10,14 @@ from gofer.projections.progress import Progress
 from gofer.sources.receiver import Click
 from gofer.sources.signed_decision import Stamp, token
 from gofer.values.events import Actor
-from gofer.values.secret import Secret
+from gofer.values.installation_key import InstallationKey
 
 _ANY_PERSON = "U0APPROVE"
 """The person who decides in a world without people."""
 
 
 def decision(
-    run: str, progress: Progress, approve: Mapping[str, bool], simulated: Simulated, key: Secret, at: float
+    run: str, progress: Progress, approve: Mapping[str, bool], simulated: Simulated, key: InstallationKey, at: float
 ) -> Click | None:
     """Return the press of a button that decides the first open request of a run; None without a decision in the file.
 

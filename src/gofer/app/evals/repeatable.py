@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Clock, Http, Outside, SystemClock
 from gofer.values.secret import Secret
 
@@ -89,9 +90,9 @@ class Seed:
         """Return the next key, 64 bytes."""
         return self._keys.randbytes(64)
 
-    def installation_key(self) -> Secret:
+    def installation_key(self) -> InstallationKey:
         """Return the key from which the ids of runs follow."""
-        return Secret(self._digest("installation").hex())
+        return InstallationKey(Secret(self._digest("installation").hex()))
 
     def outside(self, http: Http, clock: Clock) -> Outside:
         """Return the outside world of the runs of a play."""

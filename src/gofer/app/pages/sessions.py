@@ -21,6 +21,7 @@ from gofer.journal.store import Store
 from gofer.sources.serving import Members
 from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.errors import BadRequest
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 from gofer.values.secret import Secret
@@ -176,4 +177,4 @@ class Sessions:
 
     def _row(self, user: str) -> str:
         """Return the key of the memo with a person's round. The key does not reveal the person."""
-        return f"session:{Tokens(self.cookie.key).session(user)}"
+        return f"session:{Tokens(InstallationKey(self.cookie.key)).session(user)}"

@@ -8,8 +8,8 @@ from gofer.journal.store import Store
 from gofer.sources.serving import PageRefused
 from gofer.sources.sign_ins import SIGN_IN
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Outside
-from gofer.values.secret import Secret
 
 
 def wants_sign_in(settings: Settings) -> bool:
@@ -19,7 +19,7 @@ def wants_sign_in(settings: Settings) -> bool:
 
 def sign_in_of(
     settings: Settings,
-    key: Secret,
+    key: InstallationKey,
     outside: Outside,
     store: Store,
     *,
@@ -37,5 +37,5 @@ def sign_in_of(
         raise ConfigError(f"Sign-in needs {' and '.join(missing)}; {how}.")
     identities = SIGN_IN.make(settings.sources, outside.http, settings.public_url)
     if count is None:
-        return sign_in(identities, outside, store, key)
-    return sign_in(identities, outside, store, key, count)
+        return sign_in(identities, outside, store, key.current)
+    return sign_in(identities, outside, store, key.current, count)

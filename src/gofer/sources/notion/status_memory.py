@@ -16,6 +16,7 @@ from gofer.sources.part_values import Changes, Memory
 from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
+from gofer.values.row_tokens import Tokens
 from gofer.workflows.load import Loaded
 from gofer.workflows.routes import fits, passes
 
@@ -88,6 +89,7 @@ def _first(now: Seen, from_: Collection[str]) -> Verdict:
 
 _KIND = "notion.properties_updated"
 _UNKNOWN = "-"
+_USE = "notion status"
 
 
 async def compare(
@@ -123,7 +125,8 @@ async def _judged(
     value = _text(found.get("value"))
     if not id_:
         return [Verdict(False, None, "the page has no such property") for _ in conditions]
-    last = _LastLook(memory, event.conversation, id_)
+    tokens = await memory.tokens_of(_USE, event.conversation, id_, memory.workflow)
+    last = _LastLook(memory, tokens, event.conversation, id_)
     stored = await memory.memo(last.key)
     before = last.before(stored)
     listed = [as_text(one) for one in as_list(event.facts.get("properties"))]
@@ -150,18 +153,19 @@ class _LastLook:
     """The memo of one property of one page for one workflow: `<run> <look> <look before>`."""
 
     memory: Memory
+    tokens: Tokens
     page: str
     property_id: str
 
     @property
     def key(self) -> str:
         """Return the key of the memo, which does not reveal the page."""
-        return self.memory.tokens.memory("notion status", self.page, self.property_id, self.memory.workflow)
+        return self.tokens.memory(_USE, self.page, self.property_id, self.memory.workflow)
 
     def fingerprint(self, value: str | None) -> str:
         """Return the hash of a value. It ignores case, as conditions do."""
         folded = value if value is None else value.casefold()
-        return self.memory.tokens.value(self.page, self.property_id, folded)
+        return self.tokens.value(self.page, self.property_id, folded)
 
     def before(self, stored: str | None) -> Seen | None:
         """Return the last look that this run did not write itself."""

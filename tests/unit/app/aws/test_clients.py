@@ -62,7 +62,7 @@ async def test_missing_cloud_setting_is_named(environment: Mapping[str, str], mi
         cloud_settings({**environment, missing: ""})
 
 
-@pytest.mark.parametrize("key", ["", "a" * 63, "A" * 64, "g" * 64])
+@pytest.mark.parametrize("key", ["", "a" * 63, "A" * 64, "g" * 64, ",".join(["a" * 64] * 2), f"{'a' * 64},"])
 async def test_missing_or_damaged_installation_key_is_refused_on_aws(environment: Mapping[str, str], key: str) -> None:
     with pytest.raises(ConfigError, match="INSTALLATION_KEY is missing or damaged"):
         aws_settings({**environment, "INSTALLATION_KEY": key})

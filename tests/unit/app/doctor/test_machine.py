@@ -1,14 +1,15 @@
 """Findings about this machine: the settings file, the folder of the state, its database and the disk."""
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
 from gofer.app.doctor.finding import Finding
 from gofer.app.doctor.machine import LEAST_FREE, machine
-from gofer.app.embedded.integrity import DATABASE
+from gofer.app.embedded.integrity import DATABASE, KEY
 from gofer.app.embedded.state import open_state
-from support.stand_ins import SetClock
+from support.stand_ins import NOON, SetClock
 
 
 def found(root: Path) -> Mapping[str, Finding]:
@@ -54,3 +55,17 @@ def test_damaged_database_is_wrong(tmp_path: Path) -> None:
 def test_full_disk_is_wrong(tmp_path: Path) -> None:
     (disk,) = [one for one in machine(tmp_path, tmp_path, lambda _: LEAST_FREE - 1) if one.subject == "disk"]
     assert disk.state == "wrong"
+
+
+def test_replaced_installation_key_is_named_with_the_date_of_its_removal(tmp_path: Path) -> None:
+    with open_state(tmp_path / "state", SetClock()):
+        pass
+    path = tmp_path / "state" / KEY
+    path.write_text(f"{'1' * 64}\n")
+    assert "keys" not in found(tmp_path)
+    path.write_text(f"{'2' * 64},{'1' * 64}\n")
+    os.utime(path, (NOON, NOON))
+    text = "2 installation keys since 2026-11-21; all but the first may go on 2026-12-22"
+    assert (found(tmp_path)["keys"].state, found(tmp_path)["keys"].text) == ("works", text)
+    path.write_text("2222")
+    assert found(tmp_path)["keys"].state == "wrong"

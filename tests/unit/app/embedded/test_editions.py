@@ -13,6 +13,7 @@ from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog, Loaded
@@ -39,7 +40,11 @@ class Repository:
         self.write("answer", "hello")
         store, blobs = memory_stores()
         ingress = Ingress(
-            {}, read_routes({}), Stores(store, blobs, MemoryQueue(self.clock)), Secret("k"), make_outside(self.clock)
+            {},
+            read_routes({}),
+            Stores(store, blobs, MemoryQueue(self.clock)),
+            InstallationKey(Secret("k")),
+            make_outside(self.clock),
         )
         self.notices: list[str] = []
 

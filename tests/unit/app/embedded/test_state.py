@@ -11,14 +11,14 @@ pytestmark = pytest.mark.anyio
 
 
 def test_installation_key_is_created_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
-    key = installation_key(tmp_path).reveal()
+    key = installation_key(tmp_path).current.reveal()
     assert len(key) == 64
-    assert installation_key(tmp_path).reveal() == key
+    assert installation_key(tmp_path).current.reveal() == key
     assert (tmp_path / "installation.key").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["installation.key"]
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 64, b"Z" * 64])
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 64, b"Z" * 64, b",".join([b"a" * 64] * 2)])
 def test_damaged_installation_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "installation.key").write_bytes(content)
     with pytest.raises(ConfigError, match="is damaged"):

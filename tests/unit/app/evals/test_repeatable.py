@@ -23,7 +23,7 @@ def test_duration_of_an_answer_changes_no_time_of_day() -> None:
 
 def test_seed_draws_the_same_values_for_a_case_and_others_for_other_cases() -> None:
     seeds = [Seed("a", "one"), Seed("a", "one"), Seed("a", "two"), Seed("b", "one")]
-    drawn = [(seed.new_id(), seed.new_key(), seed.installation_key().reveal()) for seed in seeds]
+    drawn = [(seed.new_id(), seed.new_key(), seed.installation_key().current.reveal()) for seed in seeds]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) == 3
     assert seeds[0].new_id() != drawn[0][0]

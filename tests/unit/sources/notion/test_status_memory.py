@@ -16,6 +16,7 @@ from gofer.sources.notion.get_page import GetPage
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.events import Actor, Event
+from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -74,7 +75,7 @@ def notion_office(notion: Notion, *conditions: dict[str, Any]) -> MemoryWorker:
         made.worker.services,
         tools={**made.worker.services.tools, **tools},
         model=Talker(),
-        installation_key=Secret("0" * 64),
+        installation_key=InstallationKey(Secret("0" * 64)),
     )
     loaded = {name: replace(CATALOG.workflows["answer-here"], name=name, workflow=workflow) for name in ("w", "v")}
     made.worker = replace(
@@ -277,3 +278,21 @@ def _lose(made: MemoryWorker, crashes: list[tuple[str, bool, int]]) -> None:
         return stands
 
     made.store.create, made.store.exchange_memo = mortal, forgetful  # type: ignore[method-assign]
+
+
+async def test_last_look_at_a_status_is_remembered_after_a_rotation_of_the_installation_key() -> None:
+    notion = Notion()
+    made = notion_office(notion, ANY | {"from": "Ready"})
+    notion.status = "Ready"
+    await happens(made, "run1")
+    await work(made)
+    for number, others in enumerate([("2" * 64, "0" * 64), ("0" * 64, "2" * 64), ("2" * 64, "0" * 64)], 2):
+        rotated = InstallationKey(Secret(others[0]), (Secret(others[1]),))
+        made.worker = replace(made.worker, services=replace(made.worker.services, installation_key=rotated))
+        await happens(made, f"run{number}", at=number)
+        await work(made)
+        assert await reason(made, f"run{number}") == NOTHING_NEW
+    notion.status = "Done"
+    await happens(made, "run5", at=5)
+    await work(made)
+    assert notion.said == ["run5"]
