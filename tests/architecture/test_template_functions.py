@@ -368,4 +368,4 @@ def test_stack_parameters_are_described_and_not_named_like_secrets() -> None:
         words = set(re.findall("[A-Z][a-z]*", name))
         assert not {"Token", "Secret", "Password"} & words, name
         assert "Key" not in words or parameter["Type"] == "Number", name
-    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 4
+    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 5
