@@ -101,7 +101,13 @@ bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this
 cost: .venv/.dev ## print what Gofer costs on AWS, and make its table in docs/scale.md anew; ARGS="--runs-a-day 5000" prints your own
 	@PYTHONPATH=tests:tests/benchmarks $(BIN)/python -m cost_table $(ARGS)
 
-package: .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
+# The first prerequisite of `package`, so that what is missing is said before anything is installed.
+needs-%:
+	@case " $(ARGS) " in *" --here "*|*" --without-bytecode "*) exit 0 ;; esac; \
+	{ python$* -c "" || uv python find $* || $(BIN)/uv python find $*; } >/dev/null 2>&1 || { \
+	echo "Python $* is not here, which makes the bytecode for Lambda: install it, such as with 'uv python install $*', or add ARGS=--without-bytecode."; exit 1; }
+
+package: needs-3.13 .venv/.runtime ## package the functions of template.yaml for Lambda; ARGS=--here for this machine
 	$(BIN)/gofer package build/functions --uv $(UV) $(ARGS)
 
 wheel: .venv/.dev ## build the wheel of Gofer into dist/
@@ -115,7 +121,7 @@ sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
 runtime: .venv/.runtime
 
 # `sam build` calls this target, such as make build-SlackFunction, with the output folder in ARTIFACTS_DIR.
-build-%: .venv/.runtime
+build-%: needs-3.13 .venv/.runtime
 	$(BIN)/gofer package "$(ARTIFACTS_DIR)" $* --uv $(UV)
 
 lock: .venv/.dev ## resolve all dependencies again and write the lock files

@@ -8,6 +8,7 @@ from pathlib import Path
 import botocore.session
 import pytest
 from botocore import xform_name
+from samtranslator.yaml_helper import yaml_parse
 
 from gofer.cli.main import COMMANDS, main
 from support.aws.template import ROOT, listed, transformed, written
@@ -130,7 +131,9 @@ def test_aws_command_in_a_document_exists_with_the_shown_options(document: Path)
 
 @pytest.mark.parametrize("document", ON_AWS, ids=name_of)
 def test_stack_output_named_in_a_document_exists(document: Path) -> None:
-    text, outputs = document.read_text(), set(written()["Outputs"])
+    text = document.read_text()
+    deploy = yaml_parse((ROOT / "deploy" / "github.yaml").read_text())
+    outputs = {*written()["Outputs"], *deploy["Outputs"]}
     named = {*re.findall(r"\$\(output (\w+)\)", text), *re.findall(r"OutputKey=='(\w+)'", text)}
     named |= set(re.findall(r"[Oo]utputs? `(\w+)`", text)) | set(re.findall(r"`(\w+(?:Url|Arn))`", text))
     assert named - outputs - {"PublicUrl"} == set()

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -255,3 +256,17 @@ def test_own_module_that_does_not_compile_ends_the_packaging(tmp_path: Path) -> 
     module.write_text("print 1\n")
     with pytest.raises(ConfigError, match=r"tools/tracker\.py could not be compiled: correct the file"):
         compile_all(tmp_path, sys.executable, OWN)
+
+
+@pytest.mark.parametrize("words", [["package"], ["build-SlackFunction"]])
+def test_make_names_the_missing_python_before_anything_is_installed(tmp_path: Path, words: list[str]) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("make", "sh"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    (programs / "python3").symlink_to(sys.executable)
+    told = [str(programs / "make"), *words]
+    done = subprocess.run(told, cwd=tmp_path, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Python 3.13 is not here" in done.stdout) == (2, True), done
+    assert not (tmp_path / ".venv").exists()

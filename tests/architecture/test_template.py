@@ -10,6 +10,7 @@ from cfnlint.api import ManualArgs, lint_file
 from support.aws.template import (
     TEMPLATE,
     Json,
+    mentions,
     transformed,
     written,
 )
@@ -29,6 +30,33 @@ def test_template_as_written_passes_the_linter() -> None:
 def test_transformed_template_passes_the_linter(tmp_path: Path) -> None:
     (tmp_path / "template.json").write_text(json.dumps(CLOUD))
     assert lint(tmp_path / "template.json") == []
+
+
+RESTORED = {
+    "ExistingTable": "gofer-test-table-restored",
+    "ExistingKeysTable": "gofer-test-keys-restored",
+    "ExistingBucket": "gofer-test-bucket-restored",
+}
+
+
+def test_template_with_restored_state_passes_the_linter(tmp_path: Path) -> None:
+    template = transformed(None, "test", **RESTORED)
+    for name, value in RESTORED.items():
+        template["Parameters"][name]["Default"] = value
+    (tmp_path / "template.json").write_text(json.dumps(template))
+    assert lint(tmp_path / "template.json") == []
+
+
+@pytest.mark.parametrize("name", ["Table", "KeysTable", "Bucket"])
+def test_only_the_setting_of_restored_state_depends_on_a_condition(name: str) -> None:
+    condition = f"HasOwn{name}"
+    assert CLOUD["Resources"][name]["Condition"] == condition
+    assert CLOUD["Conditions"][condition] == {"Fn::Equals": [{"Ref": f"Existing{name}"}, ""]}
+    value = CLOUD["Resources"][f"{name}Setting"]["Properties"]["Value"]
+    assert value == {"Fn::If": [condition, {"Ref": name}, {"Ref": f"Existing{name}"}]}
+    # A direct reference would fail to deploy without the stack's own, or would name it beside the restored one.
+    others = {key: one for key, one in CLOUD["Resources"].items() if key != f"{name}Setting"}
+    assert name not in mentions([others, CLOUD["Outputs"]])
 
 
 def test_mistake_visible_only_after_the_transform_is_found(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 from gofer.app.functions import dashboard, schedule, worker
 from gofer.app.functions.dashboard import count_refusal
 from gofer.app.functions.parameters import KEY, SYSTEMS
+from gofer.app.functions.refused_deliveries import count_refused
 from gofer.app.functions.schedule import measuring_tokens
-from gofer.app.functions.worker import measure, measure_drift
+from gofer.app.functions.worker import measure, measure_drift, measure_start
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
@@ -29,7 +30,18 @@ from gofer.sources.slack import interactivity
 from gofer.sources.slack.page_requests import SlackRefused
 from gofer.stores.aws.journal import KEYS_TABLE, TABLE
 from support.aws import moto_server
-from support.aws.template import ROOT, for_moto, listed, mentions, of_type, permissions, spelled, transformed, written
+from support.aws.template import (
+    ROOT,
+    Json,
+    for_moto,
+    listed,
+    mentions,
+    of_type,
+    permissions,
+    spelled,
+    transformed,
+    written,
+)
 from support.aws.template_rules import functions, role
 
 CLOUD = transformed()
@@ -273,6 +285,19 @@ def test_deployed_functions_name_the_deployed_tables_and_bucket() -> None:
         assert moto_server.client("s3").head_bucket(Bucket=told["GOFER_BUCKET"])
 
 
+def watched_by(alarm: Json) -> list[Json]:
+    """Return the metrics that an alarm is paid for."""
+    if "Metrics" not in alarm:
+        return [alarm]
+    return [one["MetricStat"]["Metric"] for one in alarm["Metrics"] if "MetricStat" in one]
+
+
+def test_document_names_the_number_of_paid_metrics_of_alarms() -> None:
+    alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
+    number = sum(len(watched_by(alarm)) for alarm in alarms)
+    assert f"the {number} metrics that alarms watch" in (ROOT / "docs" / "deploy.md").read_text()
+
+
 def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -286,6 +311,9 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
         )
         unlisted = Ends(0, "begin", "outage", "Slack", 1)
         measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, is_private=False))
+    measure(Ended("done", 1.0, Progress(cost_usd=None)))
+    measure_start(1.0)
+    count_refused(1)
     measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
     count_refusal(SlackRefused("users.info", "invalid_auth"))
@@ -296,10 +324,12 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
         said |= {one["Name"]: {name: line[name] for name in dimensions} for one in told["Metrics"]}
         assert told["Namespace"] == "Gofer"
     alarms = of_type(CLOUD, "AWS::CloudWatch::Alarm").values()
-    heard = {alarm["MetricName"]: alarm["Dimensions"] for alarm in alarms if alarm.get("Namespace") == "Gofer"}
+    watched = [metric for alarm in alarms for metric in watched_by(alarm)]
+    heard = {metric["MetricName"]: metric["Dimensions"] for metric in watched if metric["Namespace"] == "Gofer"}
     assert set(heard) == {
         *("PoisonRuns", "CorruptRuns", "CheckErrors", "TokenExpiresInDays", "UnlistedEnds"),
         *("ContextDrift", "CostUsd", "SignInRefused"),
+        *("RunFailed", "RefusedDeliveries", "SecondsToBegin", "TokensWithoutCost"),
     }
     for name, dimensions in heard.items():
         assert {one["Name"]: spelled(one["Value"]) for one in dimensions} == said[name] == {"service": service}
@@ -341,4 +371,4 @@ def test_stack_parameters_are_described_and_not_named_like_secrets() -> None:
         words = set(re.findall("[A-Z][a-z]*", name))
         assert not {"Token", "Secret", "Password"} & words, name
         assert "Key" not in words or parameter["Type"] == "Number", name
-    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 4
+    assert len(listed(written()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"])) == 5

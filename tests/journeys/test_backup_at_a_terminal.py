@@ -79,13 +79,16 @@ def test_restore_without_a_backup_and_backup_without_runs_are_refused(
     assert (code, "There are no runs" in err) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["backup", "restore"])
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [("backup", "GOFER_TABLE names an installation on AWS"), ("restore", "This installation is on AWS: restore its")],
+)
 def test_backup_and_restore_refuse_a_gofer_on_aws(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, told: str
 ) -> None:
     monkeypatch.setenv("GOFER_TABLE", "gofer-prod")
     code, _, err = gofer(capsys, command, "monday")
-    assert (code, err.startswith("gofer: GOFER_TABLE names an installation on AWS")) == (2, True)
+    assert (code, err.startswith(f"gofer: {told}")) == (2, True)
 
 
 def test_backup_without_a_passphrase_writes_no_file(

@@ -1,7 +1,7 @@
 """The construction of a worker from models, tools, prices and stores."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.app.model_endpoints import ModelAccess
 from gofer.app.settings import Settings
@@ -13,7 +13,7 @@ from gofer.files.child import Children
 from gofer.files.document import BYTES, Fitted, fitted, pages_of
 from gofer.models.served_model import stand_in_prices
 from gofer.runtime.reviews.reviewer import Reviewer
-from gofer.runtime.run_reports import Ended, Observers, ignore_end
+from gofer.runtime.run_reports import Observers
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.weekly.stored_statistics import StoredStatistics
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
@@ -21,6 +21,9 @@ from gofer.stores.one_place import Stores
 from gofer.tools.company import CompanyTool
 from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, Outside
+
+UNOBSERVED = Observers()
+"""The observers of a worker whose process measures nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +58,15 @@ def build_worker(
     children: ChildProcesses,
     *,
     limits: WorkerLimits | None = None,
-    notify: Callable[[Ended], None] = ignore_end,
+    observers: Observers = UNOBSERVED,
     report_drift: Callable[[Drift], None] = log_drift,
     company: Sequence[CompanyTool] = (),
     reviewer: Reviewer | None = None,
 ) -> Worker:
     """Return the worker of an installation.
 
-    The worker calls `notify` for each run that ended, and `report_drift` for each drift of a run's context. `company`
-    holds the tools of `tools/`.
-    `reviewer` reviews ended runs.
+    The worker notifies `observers` of runs that begin and end, and calls `report_drift` for each drift of a run's
+    context. `company` holds the tools of `tools/`. `reviewer` reviews ended runs.
     """
     fit, pages = _image_functions(children.documents)
     statistics = StoredStatistics(installation.stores.journals, workflows.holding)
@@ -91,7 +93,7 @@ def build_worker(
         workflows,
         alone=installation.alone,
         limits=limits or WorkerLimits(),
-        observers=Observers(notify, exporter),
+        observers=replace(observers, exporter=exporter),
         reviewer=reviewer,
     )
 

@@ -199,14 +199,25 @@ def ignore_end(ended: Ended) -> None:
     """Do nothing: the end of a run is not measured in this process."""
 
 
+def ignore_start(seconds: float) -> None:
+    """Do nothing: the start of a run is not measured in this process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """The observers of ended runs."""
+    """The observers of runs that begin and end."""
 
     notify: Callable[[Ended], None] = ignore_end
     """Called with each end, including private runs."""
+    notify_start: Callable[[float], None] = ignore_start
+    """Called when the first owner of a run begins, with the seconds since it was accepted; including private runs."""
     exporter: Exporter | None = None
     """Sends the spans of runs that are not private; None without a collector."""
+
+    def note_owner(self, head: Head, *, frames: int, seconds: float) -> None:
+        """Report the start of a run if its owner is the first: then its journal is frame 1, the claim."""
+        if head.status == "queued" and frames == 1:
+            self.notify_start(max(0.0, seconds))
 
     async def export(self, run: str, progress: Progress, stores: Stores, patience: float) -> None:
         """Send the spans of an ended run within `patience` seconds. Raises nothing."""

@@ -266,6 +266,7 @@ class Worker:
                 catalog = await self.workflows.holding(head.workflow)
                 step = await self._open(head.run, owner, deadline or Deadline(self._clock), catalog)
                 await self._reset_attempts(head, attempts)
+                self.observers.note_owner(head, frames=step.frames, seconds=self._seconds(head))
                 if step.progress.attempts.suspect and not attempts.suspect:
                     await turn.enter_async_context(self.suspects)
                 left = await Owner(step.services, catalog, self.alone).work(step, again=attempts.may_have_acted)

@@ -7,7 +7,7 @@ receiver's path, a code of a closed set and a reason. At most KINDS kinds are co
 import asyncio
 import logging
 import math
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -32,7 +32,7 @@ class Outcome:
     """The description of a delivery that starts nothing, for the log."""
 
     verb: str
-    """What Gofer did with the delivery: `refused` or `ignored`."""
+    """What Gofer did with the delivery: `refused`, `ignored` or `turned away`."""
     code: str
     """A code of a closed set."""
     reason: str
@@ -50,10 +50,16 @@ class _Tally:
     count: int = 0
 
 
+def ignore_count(count: int) -> None:
+    """Do nothing: refused deliveries are not measured in this process."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryLog:
     """A counter of deliveries by kind. All times are seconds of one monotonic clock."""
 
+    measure: Callable[[int], None] = ignore_count
+    """Called with the number of refused and not stored deliveries of each line, without ignored ones and probes."""
     _tallies: dict[_Kind, _Tally] = field(default_factory=dict[_Kind, _Tally])
 
     def note(self, path: str, outcome: Outcome, now: float) -> None:
@@ -66,7 +72,7 @@ class DeliveryLog:
         known = self._tallies.get(kind)
         if known is None:
             self._tallies[kind] = _Tally(now, now, outcome)
-            _write(path, outcome, 1, 0.0)
+            self._write(path, outcome, 1, 0.0)
             return
         known.count += 1
         known.last = now
@@ -77,7 +83,7 @@ class DeliveryLog:
             if now - tally.since < WINDOW:
                 continue
             if tally.count:
-                _write(kind[0], tally.outcome, tally.count, tally.last - tally.since)
+                self._write(kind[0], tally.outcome, tally.count, tally.last - tally.since)
             if now - tally.last >= WINDOW:
                 del self._tallies[kind]
             else:
@@ -87,7 +93,7 @@ class DeliveryLog:
         """Write a line for each kind that has counted deliveries, and forget all kinds."""
         for (path, _, _), tally in self._tallies.items():
             if tally.count:
-                _write(path, tally.outcome, tally.count, tally.last - tally.since)
+                self._write(path, tally.outcome, tally.count, tally.last - tally.since)
         self._tallies.clear()
 
     @asynccontextmanager
@@ -105,6 +111,12 @@ class DeliveryLog:
         while True:
             await asyncio.sleep(WINDOW / 4)
             self.write_due(clock.monotonic())
+
+    def _write(self, path: str, outcome: Outcome, count: int, seconds: float) -> None:
+        _write(path, outcome, count, seconds)
+        # A probe of a public address is logged as information.
+        if outcome.verb != "ignored" and outcome.level >= logging.WARNING:
+            self.measure(count)
 
 
 def _write(path: str, outcome: Outcome, count: int, seconds: float) -> None:

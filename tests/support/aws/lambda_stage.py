@@ -28,6 +28,7 @@ from gofer.journal.entries import Entry
 from gofer.journal.log import read_journal
 from gofer.sources.receivers import PATHS
 from gofer.sources.workflow_files import load_catalog
+from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.values.outside import SystemClock
 from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
@@ -181,6 +182,8 @@ class Stage:
     code: Code
     batches: list[tuple[int, Outcome | None]] = field(default_factory=list)
     """The number of queue messages of each batch, and its outcome; None when it was throttled."""
+    earlier: list[DynamoTable] = field(default_factory=list)
+    """The tables that the stack had before."""
 
     def set(self, **parameters: str) -> None:
         """Write parameters of the stage."""
@@ -211,6 +214,8 @@ class Stage:
             f"sqs:{self.cloud.dead}": "DeadLetters.Arn",
             f"ssm:{self.path}": "ssm:parameter/gofer/Stage/",
         }
+        for table in self.earlier:
+            names |= {f"dynamodb:{table._name}": "Table.Arn", f"dynamodb:{table._keys}": "KeysTable.Arn"}
         asked = [one for one in moto_server.ASKED if one.key == self.key(name)]
         return [f"{one.action} {one.resource}" for one in asked if refused(one, allowed, names)]
 

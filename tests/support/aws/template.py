@@ -28,7 +28,7 @@ def written() -> Json:
     return copy.deepcopy(_written())
 
 
-def transformed(template: Json | None = None, stage: str = "test") -> Json:
+def transformed(template: Json | None = None, stage: str = "test", **parameters: str) -> Json:
     """Return a template as CloudFormation gets it; by default template.yaml of this repository."""
     source = template or written()
     source.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
@@ -36,6 +36,7 @@ def transformed(template: Json | None = None, stage: str = "test") -> Json:
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"]["CodeUri"] = "s3://artifacts/code.zip"
     values = {name: str(given.get("Default", "x")) for name, given in source["Parameters"].items()} | {"Stage": stage}
+    values |= parameters
     session = boto3.Session(region_name="eu-west-1")
     made = Translator({}, Parser(), boto_session=session).translate(source, values)
     return json.loads(json.dumps(made))
@@ -69,14 +70,21 @@ def mentions(value: object) -> set[str]:
 
 
 def spelled(value: object) -> str:
-    """Return a value as one word: `Table.Arn` for `{"Fn::GetAtt": ["Table", "Arn"]}`."""
+    """Return a value as one word: `Queue.Arn` for `{"Fn::GetAtt": ["Queue", "Arn"]}`.
+
+    The table, the table of keys and the bucket have their logical ids, wherever the stack takes their names from.
+    """
     match value:
         case {"Ref": str(name)}:
             return name
+        case {"Fn::GetAtt": ["TableSetting" | "KeysTableSetting" | "BucketSetting" as setting, "Value"]}:
+            return setting.removesuffix("Setting")
         case {"Fn::GetAtt": [*parts]}:
             return ".".join(map(str, parts))
         case {"Fn::Sub": str(text)}:
             text = re.sub(r"arn:\$\{AWS::Partition\}:(\w+):\$\{AWS::Region\}:\$\{AWS::AccountId\}:", r"\1:", text)
+            text = re.sub(r"^dynamodb:table/\$\{(\w+)Setting\.Value\}", r"\1.Arn", text)
+            text = re.sub(r"^arn:\$\{AWS::Partition\}:s3:::\$\{BucketSetting\.Value\}", "Bucket.Arn", text)
             return re.sub(r"\$\{([^}]+)\}", r"\1", text)
         case _:
             return str(value)
@@ -136,4 +144,7 @@ def for_moto(template: Json) -> Json:
     while also := {name for name, resource in resources.items() if mentions(resource) & left_out} - left_out:
         left_out |= also
     kept = {name: resource for name, resource in resources.items() if name not in left_out}
+    # moto knows no attributes of parameters.
+    text = re.sub(r'\{"Fn::GetAtt": \["(\w*(?:Table|Bucket))Setting", "Value"\]\}', r'{"Ref": "\1"}', json.dumps(kept))
+    kept = json.loads(re.sub(r"\$\{(\w*(?:Table|Bucket))Setting\.Value\}", r"${\1}", text))
     return {**{key: value for key, value in template.items() if key != "Outputs"}, "Resources": kept}

@@ -142,7 +142,7 @@ def state_is_encrypted_and_closed(template: Json) -> list[str]:
     for name, bucket in of_type(template, "AWS::S3::Bucket").items():
         if list(bucket.get("PublicAccessBlockConfiguration", {}).values()) != [True] * 4:
             found.append(f"{name} is not closed to the public")
-        statements = [one for policy in policies if mentions(policy["Bucket"]) == {name} for one in _statements(policy)]
+        statements = [one for policy in policies if spelled(policy["Bucket"]) == name for one in _statements(policy)]
         if not any(_denies_plain_http(statement, name) for statement in statements):
             found.append(f"{name} can be read without TLS")
     return found

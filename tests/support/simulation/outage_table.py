@@ -20,7 +20,7 @@ from gofer.journal.unlisted_ends import recent
 from gofer.models.language_model import Answer
 from gofer.projections.waits import ATTEMPTS
 from gofer.runtime.receive import Ingress
-from gofer.runtime.run_reports import Ended
+from gofer.runtime.run_reports import Ended, Observers
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
@@ -236,7 +236,7 @@ class Run:
             FixedCatalog(self._catalog()),
             ModelAccess(Colleague()),
             ChildProcesses(InThisProcess()),  # type: ignore[arg-type]
-            notify=self._note_end,
+            observers=Observers(self._note_end),
         )
         self.tools = {name: self._watched(tool) for name, tool in worker.services.tools.items()}
         services = replace(worker.services, tools=self.tools)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.engine.drift import Drift
+from gofer.engine.owned_run import Deadline
 from gofer.models.language_model import Answer
 from gofer.runtime.run_reports import Ended, Observers
 from gofer.values.errors import Corrupt
@@ -34,6 +35,23 @@ async def test_ended_run_is_reported_once_to_observers_with_usage(private: bool)
     assert (ended.status, ended.seconds, ended.trouble) == ("done", 5.0, "")
     assert ended.progress is not None
     assert ended.progress.largest == {"m": 101}
+
+
+async def test_wait_until_the_first_owner_is_reported_once_for_each_run() -> None:
+    made = memory_worker(says("Hello."))
+    waits: list[float] = []
+    made.worker = replace(made.worker, observers=Observers(notify_start=waits.append))
+    await made.accept("run1", int((made.clock.now() - 7) * 1000))
+    # The first worker hands the run over at once, and the second one answers it.
+    deadline = Deadline(made.clock)
+    deadline.end()
+    head = await made.store.head("run1")
+    assert head is not None
+    await made.worker.continue_run(head, "first", deadline)
+    made.clock.advance(30)
+    while await made.work_once():
+        pass
+    assert waits == [7.0]
 
 
 async def test_run_that_crashed_every_worker_is_reported_as_poison() -> None:

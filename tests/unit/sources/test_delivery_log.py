@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gofer.sources.delivery_log import WINDOW, DeliveryLog, Outcome
 from support.stand_ins import SetClock
 
-REFUSED = Outcome("refused", "signature_mismatch", "the signature does not match; check SLACK_SIGNING_SECRET")
+MISMATCH = "the signature does not match; check SLACK_SIGNING_SECRET"
+REFUSED = Outcome("refused", "signature_mismatch", MISMATCH, logging.WARNING)
 PATH = "/slack/events"
 
 
@@ -77,6 +78,18 @@ def test_delivery_log_writes_a_due_line_with_the_next_other_delivery() -> None:
         f"1 delivery to {PATH} refused in 1 s: {REFUSED.reason}",
         "1 delivery to /jira/webhook ignored: Gofer wrote it",
     ]
+
+
+def test_delivery_log_measures_refused_deliveries_without_ignored_ones_and_probes() -> None:
+    measured: list[int] = []
+    log = DeliveryLog(measured.append)
+    for number in range(40):
+        log.note(PATH, REFUSED, number * 1.0)
+        log.note("an unknown path", Outcome("refused", "no_receiver", "no receiver listens"), number * 1.0)
+        log.note(PATH, Outcome("ignored", "uninstalled", "install it again", logging.ERROR), number * 1.0)
+    log.note(PATH, Outcome("turned away", "not_stored", "it could not be stored", logging.ERROR), 70.0)
+    log.flush()
+    assert measured == [1, 39, 1]
 
 
 @pytest.mark.anyio

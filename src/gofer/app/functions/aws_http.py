@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import EndpointConnectionError  # pyright: ignore[reportMissingTypeStubs]
 
+from gofer.app.functions.dns_suffixes import dns_suffix
 from gofer.values.outside import Clock
 from gofer.values.secret import Secret
 
@@ -97,11 +98,9 @@ class Account:
         """Return the base URL of a service, or of a bucket, which has its own host name."""
         if self.endpoint:
             return self.endpoint.rstrip("/")
-        host = f"{service}.{self.region}.amazonaws.com"
+        host = f"{service}.{self.region}.{dns_suffix(self.region)}"
         if bucket:
             host = f"{bucket}.{host}"
-        if self.region.startswith("cn-"):
-            host += ".cn"
         return f"https://{host}"
 
 

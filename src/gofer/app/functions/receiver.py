@@ -15,6 +15,7 @@ from gofer.app.functions.foundation import Ground
 from gofer.app.functions.invocation import Handler
 from gofer.app.functions.parameters import KEY, Current, Inputs
 from gofer.app.functions.payload import Response, read_request, response
+from gofer.app.functions.refused_deliveries import count_refused
 from gofer.app.functions.secret_registration import SecretParameter
 from gofer.app.ingress import build_ingress
 from gofer.runtime.receive import Ingress
@@ -143,7 +144,7 @@ def receiver(
     stores = FrontStores(store, blobs, queue)
     parameters = ground.parameters(_parameters(ground))
     # The log belongs to the process, so an ingress that is made again continues its counts.
-    log = DeliveryLog()
+    log = DeliveryLog(count_refused)
 
     def build(inputs: Inputs) -> Ingress:
         compiled, environment = inputs

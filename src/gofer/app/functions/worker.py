@@ -27,10 +27,11 @@ from gofer.engine.effects import Patience
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
+from gofer.journal.coordination import HeadStatus
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Utilisation
 from gofer.runtime.reviews.reviewer import Reviewer
-from gofer.runtime.run_reports import Ended, checks_to_report
+from gofer.runtime.run_reports import Ended, Observers, checks_to_report
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.workflow_files import WorkflowForm, load_catalog
 from gofer.tools.company import load_company
@@ -43,6 +44,8 @@ from gofer.workflows.publication import AGENTS, LiveCatalog, read_catalog
 from gofer.workflows.published import BundleStore, Live, bundle_key
 
 NAMESPACE = "Gofer"
+FAILED: frozenset[HeadStatus] = frozenset({"failed", "needs_attention"})
+"""The statuses of runs that ended because something is broken."""
 
 
 def measure(ended: Ended) -> None:
@@ -51,6 +54,9 @@ def measure(ended: Ended) -> None:
         metric.add_dimension("status", ended.status)
     metrics = Metrics(namespace=NAMESPACE)
     metrics.add_metric("RunSeconds", MetricUnit.Seconds, ended.seconds)
+    if ended.status != "ignored":
+        # The sum is the number of failed runs, and the number of values that of all runs: two alarms for one metric.
+        metrics.add_metric("RunFailed", MetricUnit.Count, int(ended.status in FAILED))
     if progress := ended.progress:
         _measure_cost(metrics, progress)
         if not ended.is_private:
@@ -79,11 +85,16 @@ def _measure_context(metrics: Metrics, utilisation: Utilisation | None) -> None:
 
 
 def _measure_cost(metrics: Metrics, progress: Progress) -> None:
-    if progress.cost_usd is None:
-        # Without this count, a day of models without prices would look like a day without models.
-        metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
-    else:
+    if progress.cost_usd is not None:
         metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.cost_usd)
+        return
+    # Without these counts, a day of models without prices would look like a day without models.
+    metrics.add_metric("RunsWithoutCost", MetricUnit.Count, 1)
+    tokens = progress.usage.input_tokens + progress.usage.output_tokens
+    metrics.add_metric("TokensWithoutCost", MetricUnit.Count, tokens)
+    # The calls of other models have a price.
+    if progress.spent_usd:
+        metrics.add_metric("CostUsd", MetricUnit.NoUnit, progress.spent_usd)
 
 
 def _measure_checks(metrics: Metrics, progress: Progress) -> None:
@@ -94,6 +105,13 @@ def _measure_checks(metrics: Metrics, progress: Progress) -> None:
     # The alarm counts this metric, because CloudWatch does not add up the values of a dimension.
     if errors := sum(verdict.severity == "error" for verdict in failed):
         metrics.add_metric("CheckErrors", MetricUnit.Count, errors)
+
+
+def measure_start(seconds: float) -> None:
+    """Write how many seconds a run waited from its acceptance to its first owner."""
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("SecondsToBegin", MetricUnit.Seconds, seconds)
+    metrics.flush_metrics()
 
 
 def measure_drift(drift: Drift) -> None:
@@ -197,7 +215,7 @@ def worker_function(
             models_of(known.settings, http, key_in),
             ChildProcesses(reading, python),
             limits=WorkerLimits(known.settings.concurrency or SLOTS, lease=lease, receives=RECEIVES),
-            notify=measure,
+            observers=Observers(measure, notify_start=measure_start),
             report_drift=measure_drift,
             company=company,
             reviewer=Reviewer(),

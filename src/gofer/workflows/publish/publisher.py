@@ -88,6 +88,18 @@ class Overtaken(TemporaryError):
     """Another publisher moved the pointer first, so this bundle is not live."""
 
 
+class NotLive(TemporaryError):
+    """The pointer was not written, so the earlier bundle is live."""
+
+
+class UnknownWhetherLive(TemporaryError):
+    """Neither the write of the pointer nor the look at it afterwards was answered."""
+
+
+class LiveWithoutSchedules(TemporaryError):
+    """The bundle is live, and its schedules could not be set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """The result of a publication, or of a dry run."""
@@ -177,7 +189,15 @@ class Publisher:
         overtaken = ""
         if done.moved:
             overtaken = await self._overtaken(compiled.name, live)
-        await self._settle(compiled)
+        try:
+            await self._settle(compiled)
+        except TemporaryError as error:
+            if overtaken:
+                raise
+            remedy = "run `gofer publish` again to remove old schedules"
+            raise LiveWithoutSchedules(
+                f"{compiled.name} is live, but its schedules may be wrong; {remedy}. {error}"
+            ) from error
         if overtaken:
             remedy = "see with `gofer publish --dry-run` what changed, then publish again"
             raise Overtaken(
@@ -188,8 +208,13 @@ class Publisher:
     async def _overtaken(self, name: str, live: _LiveBundle) -> str:
         """Move the pointer. Return the bundle that is live instead if another publisher was first, and "" otherwise."""
         pointer = encode_pointer(Current(name, self._now().strftime("%Y-%m-%dT%H:%M:%SZ")))
-        if await self.bundles.swap(POINTER, pointer, live.tag):
-            return ""
+        try:
+            if await self.bundles.swap(POINTER, pointer, live.tag):
+                return ""
+        except TemporaryError as error:
+            if await self._is_live_after(error, name):
+                return ""
+            raise NotLive(f"{name} is not live; {live.name or 'no bundle'} still is. Publish again. {error}") from error
         # The store may have written the pointer and lost its answer.
         current = await self._current()
         if current is not None and current.name == name:
@@ -197,6 +222,15 @@ class Publisher:
         if current:
             return current.name
         return "another bundle"
+
+    async def _is_live_after(self, error: TemporaryError, name: str) -> bool:
+        """Return whether a bundle is live after a write of the pointer without an answer. Raises UnknownWhetherLive."""
+        try:
+            current = await self._current()
+        except TemporaryError:
+            remedy = "`gofer publish --list` marks the live one with *; publish again if it is another"
+            raise UnknownWhetherLive(f"Whether {name} is live could not be looked up; {remedy}. {error}") from error
+        return current is not None and current.name == name
 
     async def _settle(self, mine: Compiled) -> None:
         """Set the schedules to exactly those of the live bundle.

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 import pytest
 
 from gofer.app.functions.foundation import start_lines
+from gofer.app.functions.refused_deliveries import count_refused
 from gofer.app.functions.schedule import measuring_tokens
-from gofer.app.functions.worker import measure, measure_drift
+from gofer.app.functions.worker import measure, measure_drift, measure_start
 from gofer.app.settings import LogLevel, read_settings
 from gofer.engine.drift import Drift
+from gofer.journal.coordination import HeadStatus
 from gofer.journal.entries import RunStarted
 from gofer.journal.unlisted_ends import Ends
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Utilisation
 from gofer.runtime.run_reports import Ended
 from gofer.values.errors import ConfigError
+from gofer.values.messages import Usage
 
 NUMBERS = itertools.count(1)
 SECRET = "the text of a message"
@@ -102,6 +105,7 @@ def test_finished_run_is_measured_by_service_and_status_only(capsys: pytest.Capt
     assert metrics(said(capsys)) == {
         "RunsEnded": ([1.0], [["status", "service"]]),
         "RunSeconds": ([12.5], [["service"]]),
+        "RunFailed": ([0.0], [["service"]]),
         "PeakContextUtilisation": ([50.0], [["service"]]),
         "CostUsd": ([0.25], [["service"]]),
     }
@@ -113,7 +117,7 @@ def test_unknown_cost_and_the_context_of_a_private_run_are_not_measured(
 ) -> None:
     progress = Progress(started=RunStarted("b", private=private), cost_usd=None)
     measure(Ended("done", 1.0, progress, utilisation=Utilisation([0.5]), is_private=private))
-    expected = {"RunsEnded", "RunSeconds", "RunsWithoutCost"}
+    expected = {"RunsEnded", "RunSeconds", "RunFailed", "RunsWithoutCost", "TokensWithoutCost"}
     if not private:
         expected.add("PeakContextUtilisation")
     assert metrics(said(capsys)).keys() == expected
@@ -124,6 +128,37 @@ def test_drift_of_a_context_is_measured_by_service_and_cause_only(capsys: pytest
     assert metrics(said(capsys)) == {
         "ContextDrift": ([1.0], [["service"]]),
         "ContextDriftByCause": ([1.0], [["cause", "service"]]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [("done", [0.0]), ("limited", [0.0]), ("cancelled", [0.0]), ("failed", [1.0]), ("needs_attention", [1.0])],
+)
+def test_failed_run_is_measured_as_one_and_any_other_as_zero(
+    status: HeadStatus, expected: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(Ended(status, 1.0))
+    assert metrics(said(capsys))["RunFailed"] == (expected, [["service"]])
+
+
+def test_ignored_run_is_no_part_of_the_share_of_failed_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    measure(Ended("ignored", 1.0))
+    assert metrics(said(capsys)).keys() == {"RunsEnded", "RunSeconds"}
+
+
+def test_known_part_of_an_unknown_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    measure(Ended("done", 1.0, Progress(cost_usd=None, spent_usd=0.5, usage=Usage(10, 5))))
+    found = metrics(said(capsys))
+    assert (found["CostUsd"][0], found["TokensWithoutCost"]) == ([0.5], ([15.0], [["service"]]))
+
+
+def test_start_and_refused_deliveries_are_measured_by_service_only(capsys: pytest.CaptureFixture[str]) -> None:
+    measure_start(1.5)
+    count_refused(12)
+    assert metrics(said(capsys)) == {
+        "SecondsToBegin": ([1.5], [["service"]]),
+        "RefusedDeliveries": ([12.0], [["service"]]),
     }
 
 

@@ -8,7 +8,13 @@ from urllib.parse import parse_qs
 import pytest
 
 from gofer.sources.slack.post_file import PostFile, slack_post_file
-from gofer.sources.slack.write import CLOCKS_APART, PostMessage, slack_post_message
+from gofer.sources.slack.write import (
+    CLOCKS_APART,
+    PostMessage,
+    UpdateMessage,
+    slack_post_message,
+    slack_update_message,
+)
 from gofer.tools.definition import Call
 from gofer.values.errors import ToolError
 from gofer_simulators.slack.simulator import SlackSimulator
@@ -39,6 +45,23 @@ def test_slack_lookup_finds_a_message_and_a_file_before_250_later_messages(threa
         other = replace(call, key="run2/answer/1")
         assert await look_for(slack_post_message, API, other, message) is None
         assert await look_for(slack_post_file, API, other, file) is None
+
+    play(story)
+
+
+@pytest.mark.parametrize("purpose", ["status/2", "answer/1"])
+def test_status_message_is_found_after_its_answer_replaced_the_text(purpose: str) -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        status = replace(call, since=NOW, key="run1/status/1")
+        message = PostMessage(text="On it.", thread_ts=ROOT)
+        posted = await slack_post_message.act(API, status, message)
+        ts = str((posted.details or {})["ts"])
+        await slack_update_message.act(
+            API, replace(status, key=f"run1/{purpose}"), UpdateMessage(channel=CHANNEL, ts=ts, text="Here you are.")
+        )
+        assert await look_for(slack_post_message, API, status, message) == posted
+        for other in ("run2/status/1", "run1/answer-part/2"):
+            assert await look_for(slack_post_message, API, replace(status, key=other), message) is None
 
     play(story)
 

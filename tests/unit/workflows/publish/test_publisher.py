@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.values.errors import ConfigError, TemporaryError
-from gofer.workflows.publish.publisher import Overtaken, Published
+from gofer.workflows.publish.publisher import (
+    LiveWithoutSchedules,
+    NotLive,
+    Overtaken,
+    Published,
+    UnknownWhetherLive,
+)
 from gofer.workflows.publish.timetable import Entry
 from gofer.workflows.published import POINTER, Current, Found, bundle_key, encode_pointer, routes_key
 from support.property_examples import examples
@@ -95,6 +101,61 @@ async def test_pointer_write_with_a_lost_answer_counts_as_published(setup: Publi
 
     lossy = PublisherSetup(setup.code, setup.clock, Lossy(), setup.timetable)
     assert (await lossy.publisher.publish(files(a="Do it."))).name == live(lossy)
+
+
+class LosesAnswers(MemoryBundleStore):
+    """Writes the pointer and then loses the answer; or, with `writes` false, loses the request."""
+
+    writes = True
+    blind = False
+
+    async def swap(self, key: str, body: bytes, tag: str) -> bool:
+        if self.writes:
+            await super().swap(key, body, tag)
+        if self.blind:
+            self.trouble = _silent
+        raise TemporaryError("AWS did not answer put_object")
+
+
+def _silent(call: str, key: str) -> None:
+    raise TemporaryError("AWS did not answer get_object")
+
+
+async def test_pointer_that_was_written_without_an_answer_is_read_back_as_live(setup: PublisherSetup) -> None:
+    setup.bundles = LosesAnswers()
+    done = await setup.publisher.publish(files(a="Do it.", b="Report."))
+    assert (done.moved, live(setup)) == (True, done.name)
+    assert len(setup.timetable.entries) == 1
+
+
+async def test_failed_pointer_write_names_the_bundle_still_live(setup: PublisherSetup) -> None:
+    first = await setup.publisher.publish(files(a="Do it."))
+    setup.bundles = LosesAnswers(setup.bundles.objects)
+    setup.bundles.writes = False
+    setup.clock.advance(60)
+    with pytest.raises(NotLive, match=f"is not live; {first.name} still is"):
+        await setup.publisher.publish(files(a="Do it well."))
+    assert live(setup) == first.name
+
+
+async def test_pointer_that_can_neither_be_written_nor_read_is_reported_as_unknown(setup: PublisherSetup) -> None:
+    setup.bundles = LosesAnswers()
+    setup.bundles.blind = True
+    with pytest.raises(UnknownWhetherLive, match="gofer publish --list"):
+        await setup.publisher.publish(files(a="Do it."))
+
+
+async def test_schedule_that_cannot_be_removed_is_reported_together_with_the_live_bundle(setup: PublisherSetup) -> None:
+    class KeepsSchedules(MemoryTimetable):
+        async def delete(self, name: str) -> None:
+            raise TemporaryError("AWS did not answer delete_schedule")
+
+    setup.timetable = KeepsSchedules()
+    await setup.publisher.publish(files(a="Do it.", b="Report."))
+    setup.clock.advance(60)
+    with pytest.raises(LiveWithoutSchedules, match=r"is live, but its schedules may be wrong.*delete_schedule"):
+        await setup.publisher.publish(files(a="Do it."))
+    assert json.loads(setup.bundles.objects[bundle_key(live(setup))].body)["files"] == files(a="Do it.")
 
 
 async def test_failed_schedule_write_keeps_the_previous_version_live(setup: PublisherSetup) -> None:
