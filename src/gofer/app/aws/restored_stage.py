@@ -12,14 +12,15 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError  # pyright: ignore[reportMissingTypeStubs]
 
 from gofer.app.aws.operations import open_operations, open_stage
+from gofer.app.aws.settings import stage_key
 from gofer.app.operations import Operations, Place
 from gofer.journal.store import Store
 from gofer.runtime.restored_runs import Held, hold_unfinished
 from gofer.runtime.retention import delete
 from gofer.stores.aws.calls import trouble
 from gofer.values.errors import ConfigError
+from gofer.values.installation_key import InstallationKey
 from gofer.values.row_tokens import Tokens
-from gofer.values.secret import Secret
 
 _SAMPLE = 200
 """Runs that are looked at before any is marked for deletion."""
@@ -73,7 +74,7 @@ async def _check_keys(store: Store) -> None:
         )
 
 
-def _installation_key(place: Place) -> Secret:
+def _installation_key(place: Place) -> InstallationKey:
     """Return the installation key of a stage. Raises ConfigError, TemporaryError."""
     if not place.stage:
         raise ConfigError("Name the stage whose tables were restored with --stage.")
@@ -84,4 +85,4 @@ def _installation_key(place: Place) -> Secret:
         cause = trouble("get_parameter", error)
         remedy = "Only an administrator may read it, and it must be the one that was made for this stage."
         raise type(cause)(f"{KEY} of stage {place.stage} cannot be read. {remedy} {cause}") from error
-    return Secret(str(found["Parameter"]["Value"]).strip())
+    return stage_key(str(found["Parameter"]["Value"]).strip())

@@ -47,15 +47,20 @@ def aws_settings(environment: Mapping[str, str]) -> AwsSettings:
 
     Raises ConfigError, which names the wrong setting.
     """
+    key = stage_key(environment.get("INSTALLATION_KEY", ""))
+    return AwsSettings(read_settings(environment), cloud_settings(environment), key)
+
+
+def stage_key(text: str) -> InstallationKey:
+    """Return the installation key in the parameter of a stage. Raises ConfigError."""
     try:
-        key = read_installation_key(environment.get("INSTALLATION_KEY", ""))
+        return read_installation_key(text)
     except ValueError as error:
         # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
         raise ConfigError(
             "INSTALLATION_KEY is missing or damaged; set it to the 64 hex digits that were made for this stage, or to "
             "several such keys with commas between them, each listed once."
         ) from error
-    return AwsSettings(read_settings(environment), cloud_settings(environment), key)
 
 
 def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
