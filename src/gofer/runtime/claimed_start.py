@@ -21,7 +21,7 @@ from gofer.values.installation_key import InstallationKey
 from gofer.values.row_tokens import Tokens
 
 PROMPT = 3.0
-"""Seconds after its acceptance in which another delivery may still be about to enqueue a run. Slack waits as long."""
+"""Seconds after its acceptance in which another delivery may still be about to enqueue a run."""
 
 
 async def start_run(

@@ -1,6 +1,6 @@
 """Signed requests to a service of AWS, over kept connections and with up to three attempts.
 
-A sender waits meanwhile, Slack for three seconds. So all attempts of a request together have less than that.
+A sender waits meanwhile, often only three seconds. So all attempts of a request together have less than that.
 """
 
 import hashlib
