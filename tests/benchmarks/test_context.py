@@ -110,7 +110,7 @@ def kept_by_prompt(bodies: Sequence[bytes]) -> float:
     ("name", "results", "most", "most_weighted"),
     [
         ("a tool returns 2 MB of JSON, ten further turns", [json.dumps([ROW] * 18_000), *SHORT], 100_000, 22_000),
-        ("a tool returns 2 MB of text, ten further turns", ["what was found.\n" * 125_000, *SHORT], 120_000, 26_000),
+        ("a tool returns 2 MB of text, ten further turns", ["what was found.\n" * 125_000, *SHORT], 140_000, 29_000),
         (
             "200 turns with 4 kB each",
             [f"{n} " + "what was found, in words. " * 155 for n in range(200)],

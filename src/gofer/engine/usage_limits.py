@@ -35,7 +35,7 @@ class ScopeLimit:
     """The allowance of one scope, and the texts about it."""
 
     scopes: Sequence[str]
-    """The tokens of the scope: the one for new rows, then those under the other recognised keys."""
+    """The tokens of the scope: the one for the rows of the run, then those under the other recognised keys."""
     allowance: Allowance
     scope_text: str
     """The scope for lists, without the name of a person."""
@@ -54,28 +54,33 @@ class RemainingMoney:
     """The limit, without the name of a person."""
 
 
-def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[ScopeLimit]:
-    """Return the limits of person and workflow that apply to a run."""
+def scope_limits(event: Event, loaded: Loaded, tokens: Tokens, run: str) -> Sequence[ScopeLimit]:
+    """Return the limits of person and workflow that apply to a run.
+
+    A run always counts under the key that made its id, so one that lasts through a rotation of the key counts once.
+    """
+    kind = (event.source, event.kind, event.identity, loaded.name)
+    keys = sorted(tokens.every, key=lambda one: one.run(*kind) != run)
     person = ("person", event.source, event.actor.id)
     name = loaded.name
     workflow = loaded.workflow
     every = [
         ScopeLimit(
-            _scopes(tokens, *person),
+            _scopes(keys, *person),
             loaded.limits_per_person,
             scope_text="for one person",
             runs_text="You have started {runs}",
             money_text="Your runs have used {usd} USD",
         ),
         ScopeLimit(
-            _scopes(tokens, *person, name),
+            _scopes(keys, *person, name),
             workflow.limits_per_person,
             scope_text="for one person in this workflow",
             runs_text=f"You have started {{runs}} of {name}",
             money_text=f"Your runs of {name} have used {{usd}} USD",
         ),
         ScopeLimit(
-            _scopes(tokens, "workflow", name),
+            _scopes(keys, "workflow", name),
             workflow.limits_per_workflow,
             scope_text="for this workflow",
             runs_text=f"People have started {{runs}} of {name}",
@@ -85,14 +90,14 @@ def scope_limits(event: Event, loaded: Loaded, tokens: Tokens) -> Sequence[Scope
     return [share for share in every if share.allowance != Allowance()]
 
 
-def _scopes(tokens: Tokens, *names: str) -> Sequence[str]:
-    return [one.usage(*names) for one in tokens.every]
+def _scopes(keys: Sequence[Tokens], *names: str) -> Sequence[str]:
+    return [one.usage(*names) for one in keys]
 
 
 async def count_run(step: OwnStep, event: Event, loaded: Loaded) -> RemainingMoney:
     """Count a run that is about to begin; return the money that it may spend. Raises NotNow and does not count it."""
     store = step.services.store
-    limits = scope_limits(event, loaded, step.services.tokens)
+    limits = scope_limits(event, loaded, step.services.tokens, step.run)
     await store.put_usage(_rows(step, limits))
     remaining = RemainingMoney()
     try:
@@ -112,7 +117,7 @@ async def record(step: OwnStep, loaded: Loaded | None) -> None:
     event = step.progress.event
     if loaded is None or event is None or step.progress.started is None:
         return
-    limited = scope_limits(event, loaded, step.services.tokens)
+    limited = scope_limits(event, loaded, step.services.tokens, step.run)
     if limited:
         # The run's results become durable first, so that a failure to count does not repeat them.
         await step.commit()
@@ -130,9 +135,7 @@ async def _check_runs(step: OwnStep, share: ScopeLimit) -> None:
         return
     at = step.progress.accepted_at
     rows = [row for scope in share.scopes for row in await step.services.store.usage(scope, at - HOUR_MS + 1)]
-    # A run that lasted through a rotation of the key has a row under both tokens.
-    accepted = {row.run: row.at for row in rows if (row.at, row.run) < (at, step.run)}
-    earlier = sorted(accepted.values())
+    earlier = sorted(row.at for row in rows if (row.at, row.run) < (at, step.run))
     if len(earlier) >= limit:
         raise NotNow(
             f"limit reached: {_runs(limit)} an hour {share.scope_text}",
@@ -162,10 +165,7 @@ async def _check_usd(step: OwnStep, share: ScopeLimit) -> RemainingMoney:
 
 
 async def _spent_by_others(step: OwnStep, scopes: Sequence[str]) -> Sequence[Spent]:
-    """Return the amounts of a scope in the last day without what this run spent before it began, oldest first.
-
-    Two tokens of a scope are added up, so a run that lasted through a rotation of the key counts under both.
-    """
+    """Return the amounts of a scope in the last day without what this run spent before it began, oldest first."""
     amounts: dict[int, float] = {}
     for scope in scopes:
         for part in await step.services.store.spent(scope, step.now_ms()):

@@ -24,7 +24,7 @@ LINE = 300
 CHARACTERS = 10_000
 """The most characters of all shown lines."""
 
-SYNTAX = "RE2, line by line; \\w is ASCII, \\pL any letter."
+SYNTAX = "RE2, line by line: no look-around, no back-references; \\w is ASCII, \\pL is any letter."
 """The note on patterns in tool descriptions."""
 
 _LONGEST_PATTERN = 1_000

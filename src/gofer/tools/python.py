@@ -57,8 +57,8 @@ class PythonClient:
 )
 async def python(client: PythonClient, call: Call, arguments: RunPython) -> ToolResult:
     """Run Python for 5 seconds. Gives what is printed and the last line's value. Has json, re, csv, math, datetime,
-    decimal and the like; no yield, del, inheritance, network or folders; random needs a seed."""
-    # The clock of the code stands at the time of the call, in UTC.
+    decimal and the like; no yield, del, inheritance, network or folders; random needs a seed; the clock (UTC) stands at
+    the time of the call."""
     texts = {file: await held_text(call, file) for file in dict.fromkeys(arguments.files)}
     output = await run(client.children, _program(call, arguments, texts, client.scripts))
     notes = "".join(found.said for found in texts.values())

@@ -9,6 +9,7 @@ from gofer.engine.usage_limits import scope_limits
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.journal.coordination import Usage
+from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
 from gofer.models.language_model import Answer
 from gofer.values.canonical_json import encode
@@ -49,7 +50,7 @@ async def work_until_idle(made: MemoryWorker) -> None:
 
 
 async def used(made: MemoryWorker) -> list[Usage]:
-    limited = scope_limits(mention(), made.catalog.workflows["answer-here"], TOKENS)
+    limited = scope_limits(mention(), made.catalog.workflows["answer-here"], TOKENS, "")
     rows = [await made.store.usage(share.scopes[0], 0) for share in limited]
     return [row for scope in rows for row in scope]
 
@@ -165,13 +166,16 @@ async def test_usage_is_not_recorded_without_limits() -> None:
 
 async def test_money_used_before_a_rotation_counts_and_a_longer_run_counts_once() -> None:
     made = limited(says("one", tokens=TENTH), says("two", tokens=TENTH), person=Allowance(usd_per_day=0.2))
-    await begin(made, "a")
+    loaded = made.catalog.workflows["answer-here"]
+    before = run_id(KEY, mention(), loaded.name)
+    await begin(made, before)
     rotated = InstallationKey(Secret("2" * 64), (KEY.current,))
     made.worker = replace(made.worker, services=replace(made.worker.services, installation_key=rotated))
-    # The run recorded its money under both tokens, as if its worker had changed with the key.
     (row,) = await used(made)
-    (share,) = scope_limits(mention(), made.catalog.workflows["answer-here"], Tokens(rotated))
+    (share,) = scope_limits(mention(), loaded, Tokens(rotated), "b")
     assert list(share.scopes[1:]) == [row.scope]
-    await made.store.put_usage([replace(row, scope=share.scopes[0])])
+    # A worker with the new key would record the money of the earlier run in the same row.
+    (share,) = scope_limits(mention(), loaded, Tokens(rotated), before)
+    assert share.scopes[0] == row.scope
     assert await begin(made, "b") == "two"
     assert "Your runs have used 0.20 USD in the last 24 hours" in await begin(made, "c")

@@ -44,12 +44,12 @@ class ExtractFile(Arguments):
     first_row: int | None = Field(default=None, ge=1)
     sheet: str = ""
     member: str = Field(default="", description="Path in an archive.")
-    encoding: str = ""
+    encoding: str = Field(default="", description="Instead of a guess.")
 
 
 @tool(effect="read", timeout=TIMEOUT, base="all")
 async def extract_file(children: Children, call: Call, arguments: ExtractFile) -> ToolResult:
-    """Get the text of a PDF, Office document, web page, e-mail or archive as a new file."""
+    """Get the text of a PDF, Office document, web page, e-mail or archive as a new file to search."""
     # The result also contains a short text; `value` is the id of the new file.
     content = await call.run.files.content(arguments.file)
     added = call.run.files.added(arguments.file)

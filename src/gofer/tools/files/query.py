@@ -36,7 +36,7 @@ class GrepJson(Arguments):
 
 @tool(effect="read", timeout=TIMEOUT, base="all")
 async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult:
-    """Run jq on a JSON or JSON Lines file; at most 10,000 characters come back."""
+    """Run a jq program on a JSON or JSON Lines file; at most 10,000 characters come back."""
     content, notes = await in_utf8(call, arguments.file)
     with _not_json_hint(call, arguments.file, content):
         answer = await json_query.jq(children, arguments.program, content)
@@ -47,7 +47,7 @@ async def jq(children: Children, call: Call, arguments: QueryJson) -> ToolResult
 
 @tool(effect="read", timeout=TIMEOUT, base="all")
 async def grep_json(children: Children, call: Call, arguments: GrepJson) -> ToolResult:
-    """Find matching keys and values of a JSON file, with their paths for jq."""
+    """Find keys and values of a JSON file that match, with their paths for jq."""
     content, notes = await in_utf8(call, arguments.file)
     with _not_json_hint(call, arguments.file, content):
         text = await json_query.grep_json(children, arguments.pattern, content)
@@ -92,13 +92,13 @@ class SearchFile(Arguments):
     file: str
     pattern: str = Field(min_length=1, description=SYNTAX)
     max_matches: int = Field(default=30, ge=1, le=MATCHES)
-    context: int = Field(default=1, ge=0, le=AROUND)
+    context: int = Field(default=1, ge=0, le=AROUND, description="Lines around each.")
     ignore_case: bool = False
 
 
 @tool(effect="read", base="all")
 async def file_regex(call: Call, arguments: SearchFile) -> ToolResult:
-    """Find matching lines of a file. Use it before file_read on anything long."""
+    """Find the lines of a file that match. Use it before file_read on anything long."""
     content, notes = await in_utf8(call, arguments.file)
     around = arguments.context
     wanted = Search(arguments.pattern, arguments.max_matches, around, around, arguments.ignore_case)

@@ -107,7 +107,7 @@ class _Shown:
 
 @tool(effect="read", base="all")
 async def peek_file(call: Call, arguments: PeekFile) -> ToolResult:
-    """Show bytes of a text file, where lines are very long."""
+    """Show bytes of a file as text, where lines are very long."""
     # `value` is the text. No character is cut in the middle.
     content, said = await in_utf8(call, arguments.file)
     if arguments.start >= len(content):
