@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
-from support.app.serve_process import free_port
+from support.app.serve_process import first_of_free_ports
 from support.guides.checkout import Terminal, checkout
 
 PORT = "8760"
@@ -29,7 +29,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_source_guide_works_as_written(terminal: Terminal) -> None:
-    guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(free_port()))
+    guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(first_of_free_ports(5)))
     terminal.follow(guide)
     assert_demo_lists_the_tracker_run(terminal)
     schema = (terminal.folder / "agents" / "workflow.schema.json").read_text()

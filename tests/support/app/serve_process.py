@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -33,6 +34,16 @@ PATIENCE = 120.0
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
+
+
+def first_of_free_ports(count: int) -> int:
+    """Return the first of so many free ports in a row, below those that the system gives to connections."""
+    for first in random.sample(range(20_000, 30_000), 100):
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+    raise AssertionError("no free ports in a row")
 
 
 @dataclass

@@ -18,10 +18,12 @@ from gofer.journal.coordination import RUNNABLE
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
+from gofer.runtime.sweeper import Sweeper
 from gofer.sources.receiver import Click, RawRequest
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.events import Actor, Event
+from gofer.values.outside import SystemClock
 from support.runtime.worker_parts import worker_over
 
 _T = TypeVar("_T")
@@ -80,6 +82,8 @@ async def _work(environment: Mapping[str, str], root: Path, payload: Path, when:
         )
         worker = worker_over(embedded.worker, store=store)
         await store.drop_leases()
+        # As each process that starts does: a second delivery of the event enqueues nothing once a worker began its run.
+        await Sweeper(embedded.state.store, embedded.worker.queue, SystemClock()).sweep(still=0)
         serving = asyncio.create_task(worker.serve())
         pressed = False
         while (head := await store.head(run)) is None or head.status in (*RUNNABLE, "parked"):

@@ -16,6 +16,8 @@ from gofer.app.settings import read_settings
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
+from gofer.runtime.sweeper import Sweeper
+from gofer.values.outside import SystemClock
 from support.app.company import PATIENCE, ROOT
 from support.crashes.crashing_gofer import CrashingStore
 from support.processes.forks import exit_code, start
@@ -90,6 +92,8 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
         patience = replace(PATIENCE, inflight=10.0)
         services = replace(over(before, store=store), tools=tools, patience=patience)
         await store.drop_leases()
+        # As each process that starts does: a second delivery of an event enqueues nothing once a worker began its run.
+        await Sweeper(embedded.state.store, embedded.worker.queue, SystemClock()).sweep(still=0)
         serving = asyncio.create_task(replace(embedded.worker, services=services).serve())
         while not all([await _ended(embedded.state.store, run) for run in runs]):
             await asyncio.sleep(0.01)
