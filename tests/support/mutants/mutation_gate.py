@@ -127,7 +127,7 @@ MUTANTS = (
         "runtime/claimed_start.py",
         "run = await _agreed_run(run_ids(key, event, workflow), stores.journals, pen)",
         "run = pen.outside.new_id()",
-        f"{DISPATCH}duplicate_delivery_claims_no_run_and_enqueues_again",
+        f"{DISPATCH}immediate_second_delivery_neither_writes_a_head_nor_enqueues",
     ),
     Mutant(
         "no 2xx before the claim is stored",
@@ -252,8 +252,8 @@ MUTANTS = (
     Mutant(
         "a button that Gofer did not make",
         "sources/signed_decision.py",
-        "or not hmac.compare_digest(_mac(key, said), mac)",
-        "",
+        "if not any(hmac.compare_digest(_mac(one, said), mac) for one in key.every):",
+        "if not said:",
         f"{APPROVAL}approval_button_of_another_installation_is_refused",
     ),
     Mutant(
@@ -356,7 +356,7 @@ MUTANTS = (
     ),
     Mutant(
         "the exchange of memos in the file",
-        "stores/sqlite/journal.py",
+        "stores/sqlite/counts.py",
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO NOTHING"',
         '"INSERT INTO memos VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = ?2"',
         "contracts/test_store.py::test_concurrent_memo_exchange_has_one_winner_returned_to_all[sqlite]",
