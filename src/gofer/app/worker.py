@@ -23,7 +23,7 @@ from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, Outside
 
 UNOBSERVED = Observers()
-"""The observers of a worker whose process measures nothing."""
+"""The observers of a worker in a process without measurements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Queue messages may be lost, and a frozen worker may overwrite heads; journals are never lost. A superfluous message only
 costs a look at the run, so the sweeper enqueues in case of doubt. Two kinds of runs need no message. A worker that
 holds the lease of a conversation looks for its next run after the release. And a message for any queued run of a
-conversation continues the one whose turn it is, so one message is enough for all that wait there. A parked run always
+conversation continues the next one in turn, so one message is enough for all that wait there. A parked run always
 gets its own message, because no worker looks for it.
 """
 

@@ -1,4 +1,4 @@
-"""The hold of unfinished runs in a stage whose tables were restored to an earlier time.
+"""The hold of unfinished runs in a stage with tables that were restored to an earlier time.
 
 DynamoDB restores into new tables, which hold the state of that time. What unfinished runs did afterwards is unknown, so
 each of them does nothing until `gofer retry RUN`.
@@ -33,7 +33,7 @@ class RestoredStage:
 
     held: Held
     deleted: int
-    """The number of runs without a key, whose remains were deleted."""
+    """The number of runs without a key; their remains were deleted."""
 
 
 def hold_restored_stage(place: Place, backup_at: int) -> RestoredStage:

@@ -249,6 +249,6 @@ def _left(batch: Batch, queue: BatchQueue) -> Sequence[str]:
 
 
 async def _quietly(request: Awaitable[None]) -> None:
-    """Make a request to the queue whose failure only makes a message come back later or once more."""
+    """Make a request to the queue. If it fails, a message only comes back later, or once more."""
     with contextlib.suppress(TemporaryError, ConfigError):
         await request
