@@ -35,8 +35,10 @@ _CONTENT = struct.Struct(">QBB120s64s")
 _RUN = 120
 _KEY = 64
 _FREE = bytes(SLOT)
-_GROWTH = 256
-"""The number of slots by which the file grows, so that most keys go into blocks that the file already has."""
+_LEAST_GROWTH = 15
+_MOST_GROWTH = 256
+"""The file doubles when it has no free slot, within these numbers of slots. So a new one takes 4 kB, and most keys go
+into blocks that the file already has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +184,10 @@ class KeyFile(Keys):
 
     def _free_slot(self, handle: int) -> int:
         if not self._free:
-            os.pwrite(handle, _FREE * _GROWTH, self._end * SLOT)
-            self._free = list(range(self._end + _GROWTH - 1, self._end - 1, -1))
-            self._end += _GROWTH
+            growth = min(_MOST_GROWTH, max(_LEAST_GROWTH, self._end))
+            os.pwrite(handle, _FREE * growth, self._end * SLOT)
+            self._free = list(range(self._end + growth - 1, self._end - 1, -1))
+            self._end += growth
         return self._free.pop()
 
     def _overwrite(self, handle: int, number: int) -> None:

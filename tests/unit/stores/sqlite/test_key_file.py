@@ -67,6 +67,16 @@ def test_second_put_replaces_the_key_of_a_lost_claim(path: Path, keys: KeyFile) 
     assert KEY not in path.read_bytes()
 
 
+def test_key_file_begins_with_four_kilobytes_and_doubles_until_it_grows_by_64(path: Path, keys: KeyFile) -> None:
+    sizes: list[int] = []
+    for number in range(1_000):
+        keys.put(f"run{number}", KEY, number)
+        size = path.stat().st_size // 1024
+        if size not in sizes:
+            sizes.append(size)
+    assert sizes == [4, 8, 16, 32, 64, 128, 192, 256]
+
+
 def test_key_file_grows_and_keeps_every_key(path: Path, keys: KeyFile) -> None:
     for number in range(100):
         keys.put(f"run{number}", bytes([number]) * 64, number)
