@@ -35,7 +35,7 @@ class Provider:
 
     async def answer(self, request: Request) -> Response:
         body = json.loads(await request.body())
-        self.requests.append((request.headers["authorization"], body))
+        self.requests.append((request.headers.get("authorization", ""), body))
         if self.status != 200:
             return JSONResponse({"error": {"message": "no", "code": "invalid_api_key"}}, self.status)
         message = {"content": f"{self.name} answers."}
