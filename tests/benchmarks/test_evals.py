@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gofer.app.catalog import checked_catalog
 from gofer.app.embedded.runner import Runner, build_runner, memory_stores
-from gofer.app.embedded.simulated import reaching
+from gofer.app.embedded.simulators import reaching
 from gofer.app.evals.case_world import CaseWorld, Tools, network
 from gofer.app.evals.player import Player, Playing, open_player
 from gofer.app.evals.repeatable import Seed, VirtualClock
