@@ -19,6 +19,9 @@ from traffic import SECRET, mentions
 ROUNDS = 15
 SCRIPT = Path(__file__).with_name("first_2xx.py")
 TOP = 10
+RECEIVER = "gofer.app.functions.receiver"
+BOTOCORE = "botocore.session, botocore.client, botocore.endpoint, botocore.httpsession, botocore.auth, botocore.parsers"
+"""The modules of botocore that sign and send a request. A client also loads descriptions of its service."""
 
 Start = Callable[[int], None]
 
@@ -54,6 +57,8 @@ def test_cpu_of_a_cold_process_until_the_first_2xx(tmp_path: Path) -> None:
     }
     if importlib.util.find_spec("boto3"):
         starts["import boto3"] = program("import boto3")
+        starts["a receiver function"] = program(f"import {RECEIVER}")
+        starts["the same with modules of botocore"] = program(f"import {RECEIVER}, {BOTOCORE}")
     measured: dict[str, list[float]] = {name: [] for name in starts}
     for turn in range(ROUNDS):
         for name, start in starts.items():
