@@ -14,7 +14,7 @@ from gofer.models.language_model import Answer
 from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import QueueMessage
+from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
 from support.engine.memory_run import ListModel, says
@@ -66,12 +66,29 @@ class Timed:
         return says("Hello.")
 
 
+class Mortal:
+    """A store or a queue as a process reaches it: once the process was killed, no call of it returns."""
+
+    def __init__(self, reached: object) -> None:
+        self._reached = reached
+        self.killed = False
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[None, None, object]]:
+        async def call(*arguments: object, **named: object) -> object:
+            if self.killed:
+                await asyncio.Event().wait()
+            return await getattr(self._reached, name)(*arguments, **named)
+
+        return call
+
+
 class Function:
     """The worker function over a queue in memory, in virtual time."""
 
     def __init__(self, clock: VirtualClock, model: Timed, *, slots: int = 10, store: MemoryStore | None = None) -> None:
         self.clock = clock
         self.queue = WatchedQueue(clock)
+        self.reached: Queue = self.queue
         made = MemoryWorker(ListModel([]), clock, store or MemoryStore())  # type: ignore[arg-type]
         self.made = made
         services = replace(made.worker.services, model=model)
@@ -102,7 +119,7 @@ class Function:
         ]
         began = self.clock.monotonic()
         try:
-            told = await Working(self._worker, self.queue).answer({"Records": records}, seconds)
+            told = await Working(self._worker, self.reached).answer({"Records": records}, seconds)
         finally:
             self.billed.append(self.clock.monotonic() - began)
         items = told["batchItemFailures"]
@@ -208,6 +225,31 @@ def test_received_run_cut_off_at_the_deadline_is_handed_over_and_visible_soon() 
         assert set(made.waiting()) == {run_id(1), second}
         entries = [item.entry for item in await read_journal(second, made.made.store, made.made.blobs)]
         assert entries[-1] == RunHandedOver("interrupted")
+
+    play(story)
+
+
+def test_message_that_a_killed_worker_received_comes_back_and_is_answered_once() -> None:
+    async def story(clock: VirtualClock) -> None:
+        function = Function(clock, Timed([10_000.0, 10_000.0, 1.0, 1.0]))
+        survivor = function.worker
+        store, queue = Mortal(function.made.store), Mortal(function.queue)
+        function.worker = worker_over(survivor, store=store, queue=queue)  # type: ignore[arg-type]
+        function.reached = queue  # type: ignore[assignment]
+        in_batch = await function.accept(1)
+        doomed = asyncio.create_task(function.invoke())
+        await asyncio.sleep(5)
+        received = await function.accept(2)
+        await asyncio.sleep(30)
+        assert [await function.status(run) for run in (in_batch, received)] == ["running", "running"]
+        store.killed = queue.killed = True
+        await asyncio.sleep(130)
+        function.worker = survivor
+        function.reached = function.queue
+        assert await function.invoke() == []
+        assert [await function.status(run) for run in (in_batch, received)] == ["done", "done"]
+        assert (function.made.posted, function.waiting()) == (["Hello.", "Hello."], {})
+        doomed.cancel()
 
     play(story)
 
