@@ -55,24 +55,24 @@ class Sweeper:
         before = int((self.clock.now() - still) * 1000)
         last = None
         count = 0
-        rung = set[str]()
+        served = set[str]()
         for _ in range(self.pages):
             heads = await self.store.unfinished(before, BATCH, after=last)
             if not heads:
                 break
-            for head in await self._abandoned(heads, rung):
+            for head in await self._abandoned(heads, served):
                 await self.queue.enqueue(head.run)
                 count = count + 1
             last = heads[-1]
         return count
 
-    async def _abandoned(self, heads: Sequence[Head], rung: set[str]) -> Sequence[Head]:
-        """Return the runs of a page that need a message; `rung` are the conversations that need no further one."""
+    async def _abandoned(self, heads: Sequence[Head], served: set[str]) -> Sequence[Head]:
+        """Return the runs of a page that need a message; `served` are the conversations that need no further one."""
         waiting = {head.conversation: head for head in reversed(heads) if head.status != "parked"}
-        unknown = [conversation for conversation in waiting if conversation not in rung]
+        unknown = [conversation for conversation in waiting if conversation not in served]
         now = self.clock.now()
         leased = await asyncio.gather(*(self.store.leased(conversation, now) for conversation in unknown))
-        rung.update(unknown)
+        served.update(unknown)
         free = {conversation for conversation, held in zip(unknown, leased, strict=True) if not held}
         return [
             head

@@ -131,10 +131,10 @@ class Simulated:
 
     def _link(self, front: str) -> None:
         """Let links between the systems, and links to Gofer's own pages, open on this machine."""
-        local = {system.written_origin: self.urls[name] for name, system in self.systems.items()}
-        own = {origin: url for origin, url in local.items() if origin} | {self.own_pages: front}
+        written = {system.written_origin: self.urls[name] for name, system in self.systems.items()}
+        opened = {origin: url for origin, url in {**written, self.own_pages: front}.items() if origin}
         for system in self.systems.values():
-            system.links.use(own)
+            system.links.use(opened)
 
 
 async def simulate(
