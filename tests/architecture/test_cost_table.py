@@ -1,6 +1,6 @@
 """The cost table of docs/scale.md equals what the model prints."""
 
-from cost_table import BEGIN, END, PAGE, TYPICAL, Load, assumptions, costs, parts, shares, table
+from cost_table import BEGIN, END, PAGE, TYPICAL, Load, assumptions, costs, parts, placements, table
 from serverless_run import count
 
 QUICK = (1_000, TYPICAL, 100_000)
@@ -14,7 +14,7 @@ def test_costs_on_the_page_equal_the_costs_of_the_model() -> None:
     computed = [
         *table([Load(runs) for runs in QUICK], counted),
         *parts(typical, counted),
-        *shares(typical),
+        *placements(typical),
         *(f"- {line}" for line in assumptions(typical, counted)),
     ]
     assert [line for line in computed if line not in listed] == [], "make cost writes the table anew"

@@ -147,6 +147,10 @@ BROKEN: list[tuple[str, Callable[[Json], object]]] = [
         "asynchronous_work_has_a_dead_letter_destination",
         lambda t: properties("WorkerFunction")(t)["Events"]["QueueMessages"]["Properties"].pop("ScalingConfig"),
     ),
+    (
+        "asynchronous_work_has_a_dead_letter_destination",
+        lambda t: properties("WorkerFunction")(t)["Environment"]["Variables"].pop("GOFER_OFFERS_URL"),
+    ),
     ("http_api_is_throttled_and_logs_no_contents", without(properties("Api"), "DefaultRouteSettings")),
     ("http_api_is_throttled_and_logs_no_contents", without(properties("Api"), "AccessLogSettings")),
     (

@@ -85,7 +85,7 @@ def test_functions_have_the_same_variables_and_the_worker_its_slots() -> None:
     for name, function in functions(CLOUD).items():
         own = {}
         if name == "WorkerFunction":
-            own = {"GOFER_CONCURRENCY": "BatchSize"}
+            own = {"GOFER_CONCURRENCY": "BatchSize", "GOFER_OFFERS_URL": "Offers"}
         variables = {name: spelled(value) for name, value in function["Environment"]["Variables"].items()}
         assert variables == {**told, **own}
 
@@ -120,10 +120,10 @@ LET: Mapping[str, Mapping[str, set[str]]] = {
         **{f"dynamodb:{name}": {"Table.Arn"} for name in ("PutItem", "UpdateItem", "BatchGetItem", "BatchWriteItem")},
         **{f"dynamodb:{name}": {"Table.Arn", "KeysTable.Arn"} for name in ("GetItem", "DeleteItem")},
         "dynamodb:Query": QUERIED,
-        **{f"sqs:{name}Message": {"Queue.Arn"} for name in ("Receive", "Delete")},
+        **{f"sqs:{name}Message": {"Queue.Arn", "Offers.Arn"} for name in ("Receive", "Delete")},
         "sqs:ChangeMessageVisibility": {"Queue.Arn"},
         "sqs:GetQueueAttributes": {"Queue.Arn"},
-        "sqs:SendMessage": {"Queue.Arn", "DeadLetters.Arn"},
+        "sqs:SendMessage": {"Queue.Arn", "DeadLetters.Arn", "Offers.Arn"},
         "s3:GetObject": BOTH,
         "s3:PutObject": {"Bucket.Arn/blobs/*"},
         "s3:DeleteObject": {"Bucket.Arn/blobs/*"},

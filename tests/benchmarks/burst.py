@@ -1,10 +1,10 @@
 """A burst of mentions on AWS in virtual time: from signed deliveries of Slack to answers.
 
-Real: the receiver code from the signature on, the store on DynamoDB's operations, the worker function with its slots
-and hand-overs, the engine, and the sweeper. Modelled: SQS (standard queue, visibility, receive counts, dead letters),
-the event source mapping (batches, window, at most so many invocations, five pollers at first and five more each
+Real: the receiver code from the signature on, the store on DynamoDB's operations, the worker function with its slots,
+offers and hand-overs, the engine, and the sweeper. Modelled: SQS (standard queue, visibility, receive counts, dead
+letters), the event source mapping (batches, at most so many invocations, five pollers at first and five more each
 second), cold starts, DynamoDB in memory without latency, Slack's tools, and a model that answers after an exponential
-time. A message goes to one of those that wait for it at random, pollers and workers alike.
+time. A message or an offer goes to one of those that wait for it at random, pollers and workers alike.
 """
 
 import asyncio
@@ -29,8 +29,9 @@ from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.sources.receiver import RawRequest
 from gofer.sources.slack.receiver import SlackReceiver, sign
 from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.offers import Offers
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.aws.memory_table import MemoryTable
@@ -41,8 +42,11 @@ from support.simulation.virtual_time import VirtualClock, VirtualLoop, play
 from support.stand_ins import KEY, make_outside
 
 SLOTS = 10
-WINDOW = 1.0
 INVOCATION = 900.0
+WINDOW = 1.0
+"""Seconds for which the mapping waits for a full batch where workers offer nothing."""
+LONGEST = 290.0
+"""Seconds of the longest run, because the workflow stops after five minutes."""
 COLD = 2.0
 """Seconds until a new environment answers."""
 HIDDEN = 5_400.0
@@ -157,11 +161,39 @@ class ModelledSqs(Queue):
         return taken
 
 
+class ModelledOffers(Offers):
+    """The queue of offers, each of which goes to one of those that wait, at random."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.requests = 0
+        self._chance = chance
+        self._offered: list[QueueMessage] = []
+        self._waiting: list[asyncio.Event] = []
+
+    async def offer(self, queue_message: QueueMessage) -> None:
+        self.requests += 1
+        self._offered.append(queue_message)
+        if self._waiting:
+            self._chance.choice(self._waiting).set()
+
+    async def take(self, limit: int, wait: float) -> Sequence[QueueMessage]:
+        if wait and not self._offered:
+            arrived = asyncio.Event()
+            self._waiting.append(arrived)
+            await wait_for_message(arrived, wait)
+            self._waiting.remove(arrived)
+        taken, self._offered = self._offered[:limit], self._offered[limit:]
+        # One request to receive them, and one for each to delete it.
+        self.requests += 1 + len(taken)
+        return taken
+
+
 @dataclass
 class Functions:
     """The worker function and the event source mapping that invokes it."""
 
     queue: ModelledSqs
+    offers: ModelledOffers | None
     worker: Worker
     workers: int
     """The most invocations at once."""
@@ -187,7 +219,7 @@ class Functions:
             batch = list(await self.queue.receive(SLOTS, HIDDEN, 20))
             if not batch:
                 continue
-            if len(batch) < SLOTS:
+            if self.offers is None and len(batch) < SLOTS:
                 await asyncio.sleep(WINDOW)
                 batch += await self.queue.receive(SLOTS - len(batch), HIDDEN, 0)
             await self._invoke(batch)
@@ -201,7 +233,8 @@ class Functions:
         self.invocations += 1
         self.most = max(self.most, self.running)
         began = asyncio.get_running_loop().time()
-        told = await Working(self._made, self.queue).answer({"Records": [_record(one) for one in batch]}, INVOCATION)
+        event = {"Records": [_record(one) for one in batch]}
+        told = await Working(self._made, self.queue, self.offers).answer(event, INVOCATION)
         self.billed += asyncio.get_running_loop().time() - began
         self.running -= 1
         self.idle += 1
@@ -229,7 +262,7 @@ class ExponentialModel(ListModel):
         self._chance = chance
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        await asyncio.sleep(min(600.0, self._chance.expovariate(1 / self._mean)))
+        await asyncio.sleep(min(LONGEST, self._chance.expovariate(1 / self._mean)))
         return says("Here you are.")
 
 
@@ -290,6 +323,8 @@ class Load:
     """`WorkerConcurrency` of the template."""
     slots: int = SLOTS
     """GOFER_CONCURRENCY. With 1, a worker processes its batch and receives nothing more."""
+    offers: bool = True
+    """Whether new workers offer their messages to those at work."""
 
 
 def burst(load: Load, seed: int = 7) -> Outcome:
@@ -314,7 +349,10 @@ async def _burst(clock: VirtualClock, load: Load, chance: random.Random) -> Outc
     outside = make_outside(clock)  # type: ignore[arg-type]
     routes = read_routes({"slack.mention": [("answer-here", {})]})
     ingress = Ingress({"/slack/events": SlackReceiver((Secret(SECRET),))}, routes, stores, KEY, outside)
-    functions = Functions(queue, worker, load.workers)
+    offers = None
+    if load.offers:
+        offers = ModelledOffers(chance)
+    functions = Functions(queue, offers, worker, load.workers)
     others = [asyncio.create_task(functions.serve())]
     others.append(asyncio.create_task(Sweeper(stores.journals, queue, clock).serve()))
     arrivals = sorted(chance.uniform(0, load.seconds) for _ in range(mentions))
@@ -336,7 +374,7 @@ async def _burst(clock: VirtualClock, load: Load, chance: random.Random) -> Outc
         most=functions.most,
         invocations=functions.invocations,
         billed=functions.billed,
-        requests=queue.requests,
+        requests=queue.requests + Counter(offers=0 if offers is None else offers.requests),
         units=table.units,
         lasted=clock.monotonic(),
     )

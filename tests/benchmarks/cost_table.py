@@ -7,7 +7,7 @@ aws_prices.json. `make cost` prints the table and writes it into docs/scale.md. 
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aws_cost import PRICES, RUNS, Compute, Work, memory_mb, usd_of, usd_per_million
@@ -18,7 +18,6 @@ from serverless_run import SECONDS as COUNTED_SECONDS
 from support.aws.template import of_type, written
 
 RUNS_A_DAY = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-SHARES = (0.0, 1 / 6, 1 / 2, 5 / 6)
 TYPICAL = 10_000
 """The runs a day for which the parts are listed."""
 LEAST_RUNS = 20_000
@@ -27,7 +26,11 @@ HOURS = 1.0
 MONTH = 30
 """Days of a month."""
 LONG_POLL = 20.0
-"""Seconds of one request for messages that finds none."""
+"""Seconds of one request of the mapping that finds no message."""
+LOOKS_A_SECOND = 2.0
+"""Requests of a worker with free slots: one that waits a second for offers, and one look at the queue."""
+OFFERING = 4
+"""Requests for each message that is offered: to offer it, to look for it, to take and to delete the offer."""
 POLLERS = 5
 """Requests for messages that the mapping always keeps open."""
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -105,7 +108,7 @@ def _cost(outcome: Outcome, load: Load, counted: Counted, *, own_polls: bool) ->
     repeated = PRICES["dynamodb_write_unit"] + PRICES["dynamodb_read_unit"]
     parts["repeated deliveries"] = (load.deliveries - 1) * repeated * RUNS
     if own_polls:
-        parts["SQS"] += outcome.billed / LONG_POLL * PRICES["sqs_request"] * RUNS
+        parts["SQS"] += (outcome.billed * LOOKS_A_SECOND + OFFERING) * PRICES["sqs_request"] * RUNS
     parts["deletion"] = usd_of(counted.retention)
     return Cost(outcome, parts)
 
@@ -148,15 +151,21 @@ def parts(load: Load, counted: Counted) -> Iterator[str]:
         yield f"| {name} | {both[0].parts[name]:,.1f} | {both[1].parts[name]:,.1f} |"
 
 
-def shares(load: Load) -> Iterator[str]:
-    """Yield what a million runs cost the worker when the mapping takes some messages although a worker has a slot."""
+def placements(load: Load) -> Iterator[str]:
+    """Yield what a million runs cost the worker by which of the workers with a free slot takes a message."""
     runs = poisson(load.runs_a_day, _played(load), load.seconds)
     price = memory_mb("WorkerFunction") / 1_024 * PRICES["lambda_gb_second_arm64"] * RUNS
-    yield f"| messages that the mapping takes, at {load.runs_a_day:,.0f} runs a day | USD a million for the worker |"
+    workers = Workers(most=load.most)
+    free = replace(workers, passing=0.0)
+    oldest = "the oldest worker with a free slot, and it costs nothing to pass it on"
+    yield f"| who takes a message, at {load.runs_a_day:,.0f} runs a day | USD a million for the worker |"
     yield "|---|---|"
-    for share in SHARES:
-        outcome = receiving(runs, Workers(most=load.most, taken_by_mapping=share))
-        yield f"| {share:.0%} | {outcome.billed * price:,.0f} |"
+    for name, way in (
+        (oldest, replace(free, oldest_first=True)),
+        ("a worker at random, and it costs nothing to pass it on", free),
+        (f"a worker at random, and {workers.passing:.2f} s of a new one pass it on (as above)", workers),
+    ):
+        yield f"| {name} | {receiving(runs, way).billed * price:,.0f} |"
 
 
 def assumptions(load: Load, counted: Counted) -> Iterator[str]:
@@ -172,12 +181,14 @@ def assumptions(load: Load, counted: Counted) -> Iterator[str]:
     )
     yield (
         f"A worker has {memory_mb('WorkerFunction'):,} MB and {workers.slots} slots. There are at most "
-        f"{workers.most:,} at once. The mapping waits up to {workers.window:.0f} s for a batch to fill. "
+        f"{workers.most:,} at once. For batches the mapping waits up to {workers.window:.0f} s until one is full. "
         "Cold starts are not counted."
     )
     yield (
-        f"A receiving worker with a free slot takes a message at once while more than {workers.room:.0f} s of its "
-        f"{workers.life:.0f} s are left. It ends when it has no conversation. The mapping takes no such message."
+        "Each message begins a receiving worker, which offers it to those with a free slot and more than "
+        f"{workers.room:.0f} s of their {workers.life:.0f} s left. One of them takes it at random, and the new worker "
+        f"ends after {workers.passing:.2f} s. If there is none, the new worker begins it after "
+        f"{workers.head_start:.2f} s. A worker ends when it has no conversation."
     )
     yield (
         f"A run has {len(TURNS) + 1} questions to the model and {calls} tool calls with {RESULT:,} characters each. "
@@ -228,7 +239,7 @@ def page(loads: Sequence[Load]) -> str:
     """Return the table with its parts and its assumptions, in Markdown."""
     counted = count()
     typical = min(loads, key=lambda load: abs(load.runs_a_day - TYPICAL))
-    tables = ("\n".join(lines) for lines in (table(loads, counted), parts(typical, counted), shares(typical)))
+    tables = ("\n".join(lines) for lines in (table(loads, counted), parts(typical, counted), placements(typical)))
     listed = "\n".join(f"- {line}" for line in assumptions(typical, counted))
     return "\n\n".join([*tables, f"Assumptions:\n\n{listed}"]) + "\n"
 

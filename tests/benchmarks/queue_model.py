@@ -4,9 +4,11 @@ Runs arrive as a Poisson process, and each takes a random time. There are two wa
 
 - `batches`: the event source mapping hands over up to ten messages at once, and a worker takes nothing more until the
   slowest run of its batch has ended.
-- `receiving`: a worker with a free slot takes the next message itself while enough of its time is left.
+- `receiving`: each message begins a worker, which offers it to those with a free slot and enough time, and processes
+  it only if there is none.
 """
 
+import bisect
 import heapq
 import math
 import random
@@ -29,13 +31,17 @@ class Workers:
     slots: int = 10
     """The most conversations of one worker (`BatchSize`)."""
     window: float = 1.0
-    """How long the mapping waits for a batch to fill."""
+    """How long the mapping waits for a batch to fill. A receiving worker needs no full batch."""
+    head_start: float = 0.25
+    """How long a new worker waits for another one to take its offer."""
+    passing: float = 1.25
+    """What is paid for a new worker whose message another one took."""
     life: float = 840.0
     """How long a worker works until it hands its runs over."""
     room: float = 300.0
     """What must be left of its life for a worker to take another conversation."""
-    taken_by_mapping: float = 0.0
-    """The share of messages that the mapping takes for a new worker although a working one has a free slot."""
+    oldest_first: bool = False
+    """Whether the oldest worker with a free slot takes a message, and not one of them at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,11 @@ class _Measured:
         self.working += 1
         self.peak = max(self.peak, self.working)
 
+    def pass_on(self, seconds: float) -> None:
+        """Count a worker that is paid for these seconds, in which another one takes its message."""
+        self.started += 1
+        self.billed += seconds
+
     def outcome(self) -> Outcome:
         runs = len(self.waits)
         return Outcome(self.billed / runs, self.started / runs, self.peak, sorted(self.waits))
@@ -128,6 +139,8 @@ class _Worker:
     """A worker that receives: its start, and its conversations."""
 
     started: float
+    ready: float
+    """When it begins to process."""
     conversations: int = 0
     is_open: bool = False
     """Whether it stands among the workers that may take another conversation."""
@@ -141,7 +154,7 @@ class _Receiving:
         self._random = random.Random(9)
         self.measured = _Measured()
         self._ends: list[tuple[float, int, _Worker]] = []
-        self._open: list[tuple[float, int, _Worker]] = []
+        self._open: list[_Worker] = []
         """Workers with a free slot, the oldest first. Those without enough time left are dropped when they are met."""
         self._waiting: deque[Run] = deque()
         self._order = 0
@@ -176,7 +189,7 @@ class _Receiving:
             if worker is None:
                 return
             run = self._waiting.popleft()
-            begins = max(now, worker.started)
+            begins = max(now, worker.ready)
             self.measured.waits.append(begins - run.at)
             worker.conversations += 1
             self._order += 1
@@ -185,27 +198,27 @@ class _Receiving:
     def _taker(self, now: float) -> _Worker | None:
         """Return the oldest worker that may take a conversation now, or a new one; None if there are too many."""
         may_start = self.measured.working < self._workers.most
-        if may_start and self._random.random() < self._workers.taken_by_mapping:
-            return self._start(now)
         while self._open:
-            worker = self._open[0][2]
+            place = 0 if self._workers.oldest_first else self._random.randrange(len(self._open))
+            worker = self._open[place]
             if self._has_time(worker, now) and worker.conversations < self._workers.slots:
+                if may_start:
+                    self.measured.pass_on(self._workers.passing)
                 return worker
             worker.is_open = False
-            heapq.heappop(self._open)
+            del self._open[place]
         return self._start(now) if may_start else None
 
     def _start(self, now: float) -> _Worker:
-        """Start a worker through the mapping, which waits for its window to fill the batch."""
+        """Start a worker that finds no taker for its message."""
         self.measured.start_worker()
-        worker = _Worker(now + self._workers.window)
+        worker = _Worker(now, now + self._workers.head_start)
         self._push_open(worker)
         return worker
 
     def _push_open(self, worker: _Worker) -> None:
         worker.is_open = True
-        self._order += 1
-        heapq.heappush(self._open, (worker.started, self._order, worker))
+        bisect.insort(self._open, worker, key=lambda one: one.started)
 
     def _has_time(self, worker: _Worker, now: float) -> bool:
         return now - worker.started < self._workers.life - self._workers.room

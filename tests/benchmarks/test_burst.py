@@ -11,10 +11,9 @@ HEADER = (
 
 
 def test_burst_of_ten_thousand_mentions_a_minute_is_answered_whole() -> None:
-    # A quarter of the minute and of the workers, which is the same load for each worker.
-    mentions = 2_500
-    print(f"\n{mentions:,} mentions in 15 s, each delivered twice, runs of {MEAN:.0f} s on average\n{HEADER}")
-    outcome = burst(Load(mentions, 15.0, MEAN, workers=250))
+    mentions = 10_000
+    print(f"\n{mentions:,} mentions in a minute, each delivered twice, runs of {MEAN:.0f} s on average\n{HEADER}")
+    outcome = burst(Load(mentions, 60.0, MEAN, workers=1_000))
     told(outcome)
     whole(outcome, mentions)
 
@@ -30,15 +29,21 @@ def test_burst_larger_than_the_workers_waits_its_turn() -> None:
 def test_burst_model_shows_the_costs_of_a_steady_day() -> None:
     runs = 400
     each_day = 10_000
-    print(f"\n{each_day:,} runs a day, {runs} of them, by WorkerConcurrency and conversations of a worker\n{HEADER}")
-    costs: dict[tuple[int, int], float] = {}
-    for workers, slots in ((2, 10), (5, 10), (20, 10), (20, 1)):
-        outcome = burst(Load(runs, runs * 86_400 / each_day, MEAN, workers, slots))
-        print(f"at most {workers} workers; ", "receiving" if slots > 1 else "only batches")
+    print(f"\n{each_day:,} runs a day, {runs} of them, by WorkerConcurrency\n{HEADER}")
+    costs: dict[str, float] = {}
+    for name, workers, slots, offers in (
+        ("2 workers", 2, 10, True),
+        ("5 workers", 5, 10, True),
+        ("20 workers", 20, 10, True),
+        ("20 workers that offer nothing", 20, 10, False),
+        ("20 workers that process only their batches", 20, 1, False),
+    ):
+        outcome = burst(Load(runs, runs * 86_400 / each_day, MEAN, workers, slots, offers))
+        print(f"at most {name}")
         told(outcome)
         whole(outcome, runs)
-        costs[workers, slots] = outcome.usd_per_million()
-    assert costs[2, 10] < costs[20, 1] / 2
+        costs[name] = outcome.usd_per_million()
+    assert costs["20 workers"] < costs["20 workers that offer nothing"] / 2
 
 
 def told(outcome: Outcome) -> None:

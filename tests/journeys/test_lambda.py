@@ -249,6 +249,28 @@ async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_fl
     assert [head.status for head in heads] == ["done", "done"]
 
 
+async def test_mention_that_begins_another_worker_is_passed_to_the_one_with_free_slots(code: Code) -> None:
+    slow = patient_model()
+    async with stage(code, slow) as made:
+        long = await made.ask("@Gofer hello")
+        working = asyncio.create_task(made.poll())
+        await asyncio.wait_for(slow.state.waiting.wait(), HANGS)
+        quick = await made.ask("@Gofer something quick")
+        # Either worker may be the faster one to ask the queue; then the other has nothing to do.
+        begun = await made.poll()
+        await answered(made, quick)
+        in_flight = not working.done()
+        slow.state.go_on.set()
+        await working
+        await answered(made, long)
+        await made.later(121)
+        left = await made.poll()
+        heads = await made.cloud.store.heads(10)
+        refused = made.refused("worker")
+    assert (in_flight, begun <= 1, left, refused) == (True, True, 0, [])
+    assert [head.status for head in heads] == ["done", "done"]
+
+
 async def publish(made: Stage, repository: Path) -> str:
     """Publish a repository to a stage; return the name of the live bundle."""
     bundles = S3BundleStore(moto_server.aws(), moto_server.client("s3"), made.cloud.bucket)

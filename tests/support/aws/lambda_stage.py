@@ -196,6 +196,8 @@ class Stage:
         handler = f"{name}.handler" if name in WORKERS else f"handlers/{name}.handler"
         folder = self.code.packages[name]
         environment = self.environment() | {"AWS_ACCESS_KEY_ID": self.key(name)}
+        if name == "worker" or name in WORKERS:
+            environment["GOFER_OFFERS_URL"] = self.cloud.offers
         self.host.add(Function(name, handler, folder, self.code.besides, environment, **changes))
         self.host.retire(name)
 
@@ -212,6 +214,7 @@ class Stage:
             f"s3:{self.cloud.bucket}": "Bucket.Arn",
             f"sqs:{self.cloud.url}": "Queue.Arn",
             f"sqs:{self.cloud.dead}": "DeadLetters.Arn",
+            f"sqs:{self.cloud.offers}": "Offers.Arn",
             f"ssm:{self.path}": "ssm:parameter/gofer/Stage/",
         }
         for table in self.earlier:

@@ -118,6 +118,11 @@ def new_queues() -> tuple[str, str]:
     return sqs.create_queue(QueueName=f"queue{number}", Attributes={"RedrivePolicy": redrive})["QueueUrl"], dead
 
 
+def new_offers() -> str:
+    """Create a queue of offers and return its URL."""
+    return client("sqs").create_queue(QueueName=f"offers{next(_numbers)}")["QueueUrl"]
+
+
 class MotoClock(SetClock):
     """A clock that moves moto's queues forward, so that no test waits for a visibility timeout."""
 
@@ -139,6 +144,7 @@ class MotoCloud:
     def __post_init__(self) -> None:
         self.bucket = new_bucket()
         self.url, self.dead = new_queues()
+        self.offers = new_offers()
         self.table = new_table()
         self.store = DynamoStore(self.table)
         self.blobs = S3Blobs(aws(), client("s3"), self.bucket)

@@ -175,7 +175,7 @@ def asynchronous_work_has_a_dead_letter_destination(template: Json) -> list[str]
             found.append(f"{name} returns whole batches")
         if "MaximumConcurrency" not in mapping.get("ScalingConfig", {}):
             found.append(f"{name} has no bound")
-        if mapping.get("MaximumBatchingWindowInSeconds", 0) < 1:
+        if "GOFER_OFFERS_URL" not in function["Environment"]["Variables"]:
             found.append(f"{name} pays for each conversation apart")
         if queues["DeadLetters"].get("MessageRetentionPeriod", 345600) <= queue["MessageRetentionPeriod"]:
             found.append(f"{name} drops abandoned invocations")

@@ -19,6 +19,7 @@ from gofer.stores.aws.blobs import S3Blobs
 from gofer.stores.aws.calls import THREADS, Aws
 from gofer.stores.aws.dynamodb_client import DynamoTable
 from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.aws.offers import SqsOffers
 from gofer.stores.aws.queue import SqsQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError
@@ -38,7 +39,9 @@ class Cloud:
     blobs: S3Blobs
     queue: SqsQueue
     aws: Aws
-    """The thread pool for the requests of all three."""
+    """The thread pool for the requests of all of them."""
+    offers: SqsOffers | None = None
+    """The queue messages that workers offer to each other; None for a process or a stage without that queue."""
 
     @property
     def stores(self) -> Stores:
@@ -61,8 +64,12 @@ def open_cloud(
         return build_client(session, name, settings.endpoint, timeout, threads)
 
     store = DynamoStore(DynamoTable(aws, client("dynamodb"), settings.table, settings.keys_table))
-    queue = SqsQueue(aws, client("sqs", _POLL_TIMEOUT), settings.queue_url, settings.dead_letter_url, clock)
-    return Cloud(store, S3Blobs(aws, client("s3"), settings.bucket), queue, aws)
+    sqs = client("sqs", _POLL_TIMEOUT)
+    queue = SqsQueue(aws, sqs, settings.queue_url, settings.dead_letter_url, clock)
+    offers = None
+    if settings.offers_url:
+        offers = SqsOffers(aws, sqs, settings.offers_url)
+    return Cloud(store, S3Blobs(aws, client("s3"), settings.bucket), queue, aws, offers)
 
 
 def new_session(region: str | None, profile: str | None = None) -> boto3.Session:

@@ -31,6 +31,8 @@ class CloudSettings:
     """AWS_ENDPOINT_URL. Empty means AWS itself."""
     stage: str = ""
     """GOFER_STAGE"""
+    offers_url: str = ""
+    """GOFER_OFFERS_URL, of workers only. Empty means that workers offer no messages to each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +83,5 @@ def cloud_settings(environment: Mapping[str, str]) -> CloudSettings:
         region=region,
         endpoint=endpoint,
         stage=environment.get("GOFER_STAGE", ""),
+        offers_url=environment.get("GOFER_OFFERS_URL", ""),
     )

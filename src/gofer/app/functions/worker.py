@@ -226,7 +226,7 @@ def worker_function(
     async def current() -> Worker:
         return following.current(lambda: settings_of(parameters, names))
 
-    return ground.handler(Working(current, cloud.queue, leave).answer)
+    return ground.handler(Working(current, cloud.queue, cloud.offers, leave).answer)
 
 
 def settings_of(parameters: Parameters, names: Sequence[str]) -> Mapping[str, str]:

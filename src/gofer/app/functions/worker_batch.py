@@ -1,135 +1,25 @@
 """The worker function: continues the conversations of one batch, and receives further ones into its free slots.
 
+Lambda begins a worker for each message that its pollers receive, also beside workers with free slots, and each worker
+is paid for. So a worker first offers its batch to those, and processes only what they left.
+
 A run that needs longer than the invocation is handed over with a new queue message, so a run of hours takes many
-invocations. Lambda deletes the messages of its batch that are not reported as failed, but only after the invocation.
-Until then SQS could deliver an acknowledged message again. So the worker deletes each message when it is acknowledged,
-except a last one of the batch, which Lambda deletes. Lambda knows nothing of the messages that the worker receives
-itself: the worker deletes them, or makes them visible again.
+invocations. At the end of its time the worker makes the messages visible again that it could not acknowledge.
 """
 
 import asyncio
-import contextlib
 import logging
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from typing_extensions import override
-
+from gofer.app.functions.batch_queue import BatchQueue, hide
+from gofer.app.functions.event_batch import Batch, failures, read_batch
 from gofer.engine.owned_run import Deadline
 from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
 from gofer.runtime.worker import Worker
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
-from gofer.values.canonical_json import as_list, as_object, as_text, decode
-from gofer.values.errors import BadRequest, ConfigError, TemporaryError
-
-_RUN = re.compile(r"[0-9a-f]{24}")
-_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The messages in one event of the queue."""
-
-    queue_messages: Mapping[str, QueueMessage]
-    """The queue messages, by the id that SQS gave them."""
-    malformed: Mapping[str, str]
-    """The receipts of messages that name no run, by id. These become dead letters, which the operator looks at."""
-
-
-def read_batch(event: object) -> Batch:
-    """Return the messages in an event. Raises BadRequest for an event that is not from SQS."""
-    records = as_object(event).get("Records")
-    if not isinstance(records, list):
-        raise BadRequest(400, "This event is not from SQS.")
-    queue_messages: dict[str, QueueMessage] = {}
-    malformed: dict[str, str] = {}
-    for record in map(as_object, as_list(as_object(event).get("Records"))):
-        message = as_text(record.get("messageId"))
-        queue_message = _queue_message(record)
-        if queue_message is None:
-            malformed[message] = as_text(record.get("receiptHandle"))
-        else:
-            queue_messages[message] = queue_message
-    if "" in queue_messages or "" in malformed:
-        raise BadRequest(400, "A record has no messageId.")
-    return Batch(queue_messages, malformed)
-
-
-def failures(messages: Sequence[str]) -> dict[str, object]:
-    """Return the answer that makes Lambda return these messages to the queue."""
-    return {"batchItemFailures": [{"itemIdentifier": message} for message in messages]}
-
-
-def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
-    try:
-        run = as_text(as_object(decode(as_text(record.get("body")).encode())).get("run"))
-    except BadRequest:
-        return None
-    receipt = as_text(record.get("receiptHandle"))
-    receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
-    if not _RUN.fullmatch(run) or not receipt:
-        return None
-    if not _DIGITS.fullmatch(receives):
-        return QueueMessage(run, receipt, 1)
-    return QueueMessage(run, receipt, int(receives))
-
-
-@dataclass(slots=True)
-class BatchQueue(Queue):
-    """The queue of one invocation, which knows the messages that Lambda deletes at its end."""
-
-    queue: Queue
-    batch: frozenset[str]
-    """The receipts of the messages that Lambda passed."""
-    unanswered: set[str] = field(default_factory=set[str])
-    """The receipts of messages that are not acknowledged yet."""
-    deferred: QueueMessage | None = None
-    """The acknowledged message of the batch that is left to Lambda, because nothing else was in flight."""
-
-    def __post_init__(self) -> None:
-        self.unanswered |= self.batch
-
-    @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        await self.queue.enqueue(run, delay)
-
-    @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        received = await self.queue.receive(limit, visibility, wait)
-        self.unanswered.update(queue_message.receipt for queue_message in received)
-        if received and self.deferred is not None:
-            # The invocation goes on, so Lambda would delete the message too late.
-            await _quietly(self.queue.acknowledge(self.deferred))
-            self.deferred = None
-        return received
-
-    @override
-    async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
-        await self.queue.extend(queue_message, visibility)
-
-    @override
-    async def acknowledge(self, queue_message: QueueMessage) -> None:
-        receipt = queue_message.receipt
-        if receipt in self.batch and not self.unanswered - {receipt}:
-            self.deferred = queue_message
-        else:
-            await self.queue.acknowledge(queue_message)
-        self.unanswered.discard(receipt)
-
-    @override
-    async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
-        await self.queue.move_to_dead_letters(queue_message, reason)
-        self.unanswered.discard(queue_message.receipt)
-
-    @override
-    async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
-        return await self.queue.dead_letters(limit)
-
-    @override
-    async def purge_dead_letters(self, before: float) -> None:
-        await self.queue.purge_dead_letters(before)
-
+from gofer.stores.offers import Offers
+from gofer.stores.queue import Queue, QueueMessage
+from gofer.values.errors import ConfigError, TemporaryError
 
 LEAVE = 8.0
 """Seconds before the deadline at which unfinished work is cancelled, so that the hand-over can still be recorded."""
@@ -141,6 +31,10 @@ WAIT = 1.0
 """Seconds for which a request waits for a message, and so the most for which a worker stays awake for nothing."""
 NOW = 1.0
 """Seconds until another worker may receive the message of a cancelled conversation."""
+HEAD_START = 0.25
+"""Seconds in which only workers with free slots receive an offer, because they wait for it already."""
+LAST_LOOK = 1.0
+"""Seconds for which a new worker waits for its own offers. SQS asks all its servers for a request that waits."""
 PARKED = 30.0
 """Seconds until a message comes back that no worker could process, because the settings could not be read."""
 
@@ -154,6 +48,8 @@ class Working:
     worker: Callable[[], Awaitable[Worker]]
     """Returns the worker for the present settings. Raises TemporaryError, ConfigError."""
     queue: Queue
+    offers: Offers | None = None
+    """The queue of offers; None for a stage without one, whose workers process every batch."""
     leave: float = LEAVE
 
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
@@ -167,17 +63,50 @@ class Working:
         messages = list(batch.queue_messages.values())
         # Before anything that can fail or hang, because Lambda received them for an hour and a half.
         await self._hide(messages, VISIBILITY_SECONDS)
+        kept = await self._kept(messages)
+        receipts = {queue_message.receipt for queue_message in kept}
+        given = {queue_message.receipt for queue_message in messages} - receipts
+        unanswered = receipts
+        try:
+            if kept:
+                unanswered = await self._process(kept, batch, ends_at)
+        finally:
+            await self._return_malformed(batch)
+        # Their takers acknowledge the given ones, so Lambda must not delete them.
+        return failures([*batch.ids(given | unanswered), *batch.malformed])
+
+    async def _kept(self, queue_messages: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
+        """Offer the messages of a batch to other workers; return those to process here.
+
+        Some of them may be of another new worker, which then has some of these. A message that came back is not
+        offered: the worker that had it may have died of it, and the others have work to lose.
+        """
+        fresh = [queue_message for queue_message in queue_messages if queue_message.receives == 1]
+        if self.offers is None or not fresh:
+            return queue_messages
+        try:
+            await asyncio.gather(*map(self.offers.offer, fresh))
+            await asyncio.sleep(HEAD_START)
+            back = await self.offers.take(len(fresh), LAST_LOOK)
+        except (TemporaryError, ConfigError) as error:
+            # If another worker took one of them as well, that one has the lease, and this one finds it busy.
+            _log.warning("messages were not offered to other workers: %s", error)
+            return queue_messages
+        return [*(one for one in queue_messages if one not in fresh), *back]
+
+    async def _process(self, kept: Sequence[QueueMessage], batch: Batch, ends_at: float) -> set[str]:
+        """Process messages and what arrives meanwhile; return the receipts of those that nobody acknowledged."""
         try:
             worker = await self.worker()
         except Exception:
-            await asyncio.gather(*map(self._park, messages))
-            await self._return_malformed(batch)
+            await asyncio.gather(*map(self._park, kept))
             raise
-        queue = BatchQueue(self.queue, frozenset(queue_message.receipt for queue_message in messages))
-        late = await self._work(_over(worker, queue), messages, ends_at)
+        receipts = {queue_message.receipt for queue_message in kept}
+        own = {queue_message.receipt for queue_message in batch.queue_messages.values()}
+        queue = BatchQueue(self.queue, self.offers, batch=frozenset(receipts & own), unanswered=receipts)
+        late = await self._work(_over(worker, queue), kept, ends_at)
         await self._hide([one for one in late if one.receipt in queue.unanswered], NOW)
-        await self._return_malformed(batch)
-        return failures([*_left(batch, queue), *batch.malformed])
+        return queue.unanswered
 
     async def _work(
         self, worker: Worker, queue_messages: Sequence[QueueMessage], ends_at: float
@@ -204,9 +133,8 @@ class Working:
         _log.warning("conversations were cut off at the deadline", extra={"fields": {"count": len(late)}})
         return late
 
-    async def _hide(self, queue_messages: Sequence[QueueMessage], seconds: float) -> None:
-        # If this fails, a message stays hidden too long. Then the sweeper enqueues another message for the run.
-        await asyncio.gather(*(_quietly(self.queue.extend(one, seconds)) for one in queue_messages))
+    async def _hide(self, queue_messages: Iterable[QueueMessage], seconds: float) -> None:
+        await asyncio.gather(*(hide(self.queue, one, seconds) for one in queue_messages))
 
     async def _park(self, queue_message: QueueMessage) -> None:
         """Replace a message by a new one that is due later.
@@ -241,14 +169,3 @@ def _over(worker: Worker, queue: BatchQueue) -> Worker:
     """Return the worker with the queue of one invocation."""
     stores = replace(worker.services.stores, queue=queue)
     return replace(worker, services=replace(worker.services, stores=stores))
-
-
-def _left(batch: Batch, queue: BatchQueue) -> Sequence[str]:
-    """Return the ids of the messages of a batch that are not acknowledged."""
-    return [message for message, one in batch.queue_messages.items() if one.receipt in queue.unanswered]
-
-
-async def _quietly(request: Awaitable[None]) -> None:
-    """Make a request to the queue. If it fails, a message only comes back later, or once more."""
-    with contextlib.suppress(TemporaryError, ConfigError):
-        await request

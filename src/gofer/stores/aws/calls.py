@@ -40,11 +40,12 @@ _INVALID_CREDENTIALS = frozenset(
         *("MissingAuthenticationToken", "SignatureDoesNotMatch", "UnrecognizedClientException"),
     }
 )
+_QUEUES = "the queue of GOFER_QUEUE_URL, GOFER_DEAD_LETTER_URL or GOFER_OFFERS_URL"
 _MISSING: Mapping[str, str] = {
     "ResourceNotFoundException": "the table of GOFER_TABLE",
     "NoSuchBucket": "the bucket of GOFER_BUCKET",
-    "AWS.SimpleQueueService.NonExistentQueue": "the queue of GOFER_QUEUE_URL or GOFER_DEAD_LETTER_URL",
-    "QueueDoesNotExist": "the queue of GOFER_QUEUE_URL or GOFER_DEAD_LETTER_URL",
+    "AWS.SimpleQueueService.NonExistentQueue": _QUEUES,
+    "QueueDoesNotExist": _QUEUES,
     "ParameterNotFound": "the parameter",
 }
 

@@ -26,7 +26,7 @@ _LONGEST_HOLD = 43_200
 _MARGIN = 1.0
 """Seconds by which SQS may deliver a delayed message too early."""
 _LONGEST_WAIT = 20
-_BATCH_SIZE = 10
+BATCH_SIZE = 10
 """The most messages in one ReceiveMessage request."""
 _HIDDEN_SECONDS = 30
 """Seconds for which a message stays hidden while it moves to the dead letters, and a dead letter while it is read."""
@@ -115,7 +115,7 @@ class SqsQueue(Queue):
         """Return up to 1,000 dead letters, put back the newer ones and delete those from before `before` (unix s)."""
         found: dict[str, Message] = {}
         wait = 1
-        while messages := await self._messages(self._dead_letter_url, _BATCH_SIZE, _HIDDEN_SECONDS, wait):
+        while messages := await self._messages(self._dead_letter_url, BATCH_SIZE, _HIDDEN_SECONDS, wait):
             found |= {message["MessageId"]: message for message in messages}
             if len(found) >= _MOST_DEAD_LETTERS:
                 break
@@ -156,7 +156,7 @@ class SqsQueue(Queue):
         response = await self._aws.answer(
             self._client.receive_message,
             QueueUrl=url,
-            MaxNumberOfMessages=min(limit, _BATCH_SIZE),
+            MaxNumberOfMessages=min(limit, BATCH_SIZE),
             VisibilityTimeout=min(math.ceil(visibility), _LONGEST_HOLD),
             WaitTimeSeconds=min(math.ceil(wait), _LONGEST_WAIT),
             MessageSystemAttributeNames=_ATTRIBUTES,

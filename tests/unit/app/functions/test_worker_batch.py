@@ -97,7 +97,7 @@ class Function:
         async def worker() -> Worker:
             return self.worker
 
-        told = await Working(worker, self.queue, self.leave).answer({"Records": list(records)}, seconds)
+        told = await Working(worker, self.queue, leave=self.leave).answer({"Records": list(records)}, seconds)
         items = told["batchItemFailures"]
         assert isinstance(items, list)
         return [item["itemIdentifier"] for item in items]

@@ -1,151 +1,19 @@
 """The worker function with free slots: it receives further messages while its time lasts and work is in flight."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
-from gofer.app.functions.worker_batch import LEAVE, LOOK, PARKED, ROOM, WAIT, Working
+from gofer.app.functions.worker_batch import LEAVE, LOOK, PARKED, ROOM, WAIT
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunHandedOver
 from gofer.journal.log import read_journal
-from gofer.models.language_model import Answer
-from gofer.runtime.worker import Worker, WorkerLimits
 from gofer.stores.memory.journal import MemoryStore
-from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import Queue, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
-from gofer.values.outside import Clock
-from support.engine.memory_run import ListModel, says
-from support.runtime.memory_worker import MemoryWorker
+from support.aws.worker_in_virtual_time import LIFE, Function, Mortal, Timed, play, run_id
 from support.runtime.worker_parts import worker_over
-from support.simulation.virtual_time import VirtualClock, VirtualLoop
-from support.simulation.virtual_time import play as in_virtual_time
-from support.stand_ins import claimed
-
-LIFE = 900.0
-
-
-def run_id(number: int) -> str:
-    return f"{number:024x}"
-
-
-class WatchedQueue(MemoryQueue):
-    """A queue that records its requests, with their times, and may fail."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
-        self.clock = clock
-        self.receives: list[float] = []
-        self.acknowledged: list[str] = []
-        self.fails: list[Exception] = []
-        """Errors of the next requests to receive."""
-
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        self.receives.append(self.clock.monotonic())
-        if self.fails:
-            raise self.fails.pop(0)
-        return await super().receive(limit, visibility, wait)
-
-    async def acknowledge(self, queue_message: QueueMessage) -> None:
-        self.acknowledged.append(queue_message.run)
-        await super().acknowledge(queue_message)
-
-
-@dataclass
-class Timed:
-    """A model whose answers take given numbers of seconds, one after the other."""
-
-    seconds: list[float]
-    asked_at: list[float] = field(default_factory=list)
-
-    async def ask(self, body: bytes, timeout: float) -> Answer:
-        self.asked_at.append(asyncio.get_running_loop().time())
-        await asyncio.sleep(self.seconds.pop(0))
-        return says("Hello.")
-
-
-class Mortal:
-    """A store or a queue as a process reaches it: once the process was killed, no call of it returns."""
-
-    def __init__(self, reached: object) -> None:
-        self._reached = reached
-        self.killed = False
-
-    def __getattr__(self, name: str) -> Callable[..., Coroutine[None, None, object]]:
-        async def call(*arguments: object, **named: object) -> object:
-            if self.killed:
-                await asyncio.Event().wait()
-            return await getattr(self._reached, name)(*arguments, **named)
-
-        return call
-
-
-class Function:
-    """The worker function over a queue in memory, in virtual time."""
-
-    def __init__(self, clock: VirtualClock, model: Timed, *, slots: int = 10, store: MemoryStore | None = None) -> None:
-        self.clock = clock
-        self.queue = WatchedQueue(clock)
-        self.reached: Queue = self.queue
-        made = MemoryWorker(ListModel([]), clock, store or MemoryStore())  # type: ignore[arg-type]
-        self.made = made
-        services = replace(made.worker.services, model=model)
-        limits = WorkerLimits(slots, receives=5)
-        self.worker = worker_over(replace(made.worker, services=services, limits=limits), queue=self.queue)
-        self.refuses: list[Exception] = []
-        """Errors with which the settings cannot be read."""
-        self.billed: list[float] = []
-
-    async def accept(self, number: int) -> str:
-        run = run_id(number)
-        await claimed(self.made.store, run)
-        await self.made.store.create_head(Head(run, "answer-here", f"conversation {number}", number, private=False))
-        await self.queue.enqueue(run)
-        return run
-
-    async def invoke(self, seconds: float = LIFE) -> list[str]:
-        """Pass the due messages to the worker; delete those that it does not return, as Lambda does."""
-        taken = await MemoryQueue.receive(self.queue, 10, 5_400, 0)
-        records = [
-            {
-                "messageId": f"m{queue_message.receipt}",
-                "receiptHandle": queue_message.receipt,
-                "body": f'{{"run":"{queue_message.run}"}}',
-                "attributes": {"ApproximateReceiveCount": str(queue_message.receives)},
-            }
-            for queue_message in taken
-        ]
-        began = self.clock.monotonic()
-        try:
-            told = await Working(self._worker, self.reached).answer({"Records": records}, seconds)
-        finally:
-            self.billed.append(self.clock.monotonic() - began)
-        items = told["batchItemFailures"]
-        assert isinstance(items, list)
-        failed = {str(item["itemIdentifier"]) for item in items}
-        for queue_message in taken:
-            if f"m{queue_message.receipt}" not in failed:
-                await MemoryQueue.acknowledge(self.queue, queue_message)
-        return sorted(failed)
-
-    async def _worker(self) -> Worker:
-        if self.refuses:
-            raise self.refuses.pop(0)
-        return self.worker
-
-    async def status(self, run: str) -> str:
-        return await self.made.status(run)
-
-    def waiting(self) -> Mapping[str, float]:
-        """Return the seconds until each message is visible, by its run."""
-        return {queued.run: queued.visible_at - self.clock.now() for queued in self.queue._queued.values()}
-
-
-def play(story: Callable[[VirtualClock], Coroutine[None, None, None]]) -> None:
-    loop = VirtualLoop()
-    in_virtual_time(loop, story(VirtualClock(loop)))
+from support.simulation.virtual_time import VirtualClock
 
 
 def test_mention_during_a_long_run_is_answered_by_the_same_worker_without_waiting() -> None:
