@@ -33,6 +33,7 @@ from support.app.company import ROOT
 from support.aws import moto_server
 from support.aws.lambda_host import HANGS
 from support.aws.lambda_stage import Code, Stage, packaged, stage
+from support.aws.patient_model import patient_model
 from support.workflows.publishing import MemoryTimetable
 
 pytestmark = pytest.mark.anyio
@@ -198,25 +199,6 @@ async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_ov
     assert set(numbers["PeakContextUtilisation"]) == {66.67}
 
 
-def patient_model() -> Starlette:
-    """A model that answers a question with "quick" at once, and others when `state.go_on` is set."""
-
-    async def complete(request: Request) -> Response:
-        asked = json.loads(await request.body())
-        if "quick" not in json.dumps(asked["messages"][1:]):
-            app.state.waiting.set()
-            await app.state.go_on.wait()
-        usage = {"prompt_tokens": 1_000, "completion_tokens": 10}
-        message = {"role": "assistant", "content": "Here you are."}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        return JSONResponse({"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
-
-    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
-    app.state.waiting = asyncio.Event()
-    app.state.go_on = asyncio.Event()
-    return app
-
-
 async def answered(made: Stage, asked: Message) -> Message:
     """Return the only answer to a message, once the text of its run is there."""
     async with asyncio.timeout(HANGS):
@@ -255,10 +237,12 @@ async def test_mention_that_begins_another_worker_is_passed_to_the_one_with_free
         long = await made.ask("@Gofer hello")
         working = asyncio.create_task(made.poll())
         await asyncio.wait_for(slow.state.waiting.wait(), HANGS)
-        quick = await made.ask("@Gofer something quick")
-        # Either worker may be the faster one to ask the queue; then the other has nothing to do.
-        begun = await made.poll()
-        await answered(made, quick)
+        begun = 0
+        while not begun:
+            # The worker at work also looks at the queue, and may be faster.
+            quick = await made.ask("@Gofer something quick")
+            begun = await made.poll()
+            await answered(made, quick)
         in_flight = not working.done()
         slow.state.go_on.set()
         await working
@@ -267,8 +251,8 @@ async def test_mention_that_begins_another_worker_is_passed_to_the_one_with_free
         left = await made.poll()
         heads = await made.cloud.store.heads(10)
         refused = made.refused("worker")
-    assert (in_flight, begun <= 1, left, refused) == (True, True, 0, [])
-    assert [head.status for head in heads] == ["done", "done"]
+    assert (in_flight, left, refused) == (True, 0, [])
+    assert {head.status for head in heads} == {"done"}
 
 
 async def publish(made: Stage, repository: Path) -> str:
