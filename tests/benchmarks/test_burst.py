@@ -46,6 +46,15 @@ def test_burst_model_shows_the_costs_of_a_steady_day() -> None:
     assert costs["20 workers"] < costs["20 workers that offer nothing"] / 2
 
 
+def test_burst_model_shows_the_costs_of_a_busy_day() -> None:
+    runs = 900
+    each_day = 100_000
+    print(f"\n{each_day:,} runs a day, {runs} of them, at most 100 workers\n{HEADER}")
+    outcome = burst(Load(runs, runs * 86_400 / each_day, MEAN, workers=100))
+    told(outcome)
+    whole(outcome, runs)
+
+
 def told(outcome: Outcome) -> None:
     """Print the figures of an outcome."""
     print(f"  {outcome.line()}")

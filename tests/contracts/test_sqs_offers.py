@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from gofer.stores.aws.offers import RETENTION, SqsOffers
+from gofer.stores.aws.queue import SqsClient
 from gofer.stores.queue import QueueMessage
 from gofer.values.errors import ConfigError
 from support.aws.moto_server import MotoClock, MotoCloud, aws, client
@@ -75,3 +77,23 @@ async def test_malformed_offer_is_ignored_and_the_next_is_taken(
 async def test_missing_queue_of_offers_is_named(cloud: MotoCloud) -> None:
     with pytest.raises(ConfigError, match="GOFER_OFFERS_URL"):
         await SqsOffers(aws(), client("sqs"), f"{cloud.offers}-nowhere").take(1, 0)
+
+
+class Undeletable:
+    """A client of SQS whose requests to delete get no answer."""
+
+    def __init__(self, reached: SqsClient) -> None:
+        self.send_message = reached.send_message
+        self.receive_message = reached.receive_message
+        self.change_message_visibility = reached.change_message_visibility
+
+    def delete_message(self, **arguments: object) -> None:
+        raise EndpointConnectionError(endpoint_url=str(arguments["QueueUrl"]))
+
+
+async def test_offer_that_cannot_be_deleted_is_taken_and_does_not_come_back(cloud: MotoCloud) -> None:
+    offers = SqsOffers(aws(), Undeletable(client("sqs")), cloud.offers)
+    await offers.offer(QueueMessage("r", "x", 1))
+    assert list(await offers.take(10, 0)) == [QueueMessage("r", "x", 1)]
+    cloud.clock.advance(RETENTION - 1)
+    assert list(await offers.take(10, 0)) == []

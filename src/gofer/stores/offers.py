@@ -2,7 +2,7 @@
 
 An offer carries the receipt of a queue message. Its taker holds that message as if it had received it from the queue:
 it renews and acknowledges the message, and if the taker is killed, the message comes back to the queue. An offer lasts
-for a minute.
+for a minute. A queue may deliver an offer twice. Then the second taker finds the conversation busy.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Offers(Protocol):
         ...
 
     async def take(self, limit: int, wait: float) -> Sequence[QueueMessage]:
-        """Return up to `limit` offered messages, each to one taker; wait up to `wait` seconds for the first.
+        """Return up to `limit` offered messages, perhaps fewer than there are; wait up to `wait` seconds for the first.
 
         Raises TemporaryError, ConfigError.
         """

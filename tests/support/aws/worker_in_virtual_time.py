@@ -83,6 +83,8 @@ class MemoryOffers(Offers):
 
     def __init__(self) -> None:
         self.offered: list[QueueMessage] = []
+        self.most = 10
+        """The most offers that one request returns, as SQS may return fewer than there are."""
         self.made = 0
         """The number of offers until now."""
         self.fails: list[Exception | None] = []
@@ -103,6 +105,7 @@ class MemoryOffers(Offers):
             self._waiting.append(arrived)
             await wait_for_message(arrived, wait)
             self._waiting.remove(arrived)
+        limit = min(limit, self.most)
         taken, self.offered = self.offered[:limit], self.offered[limit:]
         return taken
 

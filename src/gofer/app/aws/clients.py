@@ -68,7 +68,7 @@ def open_cloud(
     queue = SqsQueue(aws, sqs, settings.queue_url, settings.dead_letter_url, clock)
     offers = None
     if settings.offers_url:
-        offers = SqsOffers(aws, sqs, settings.offers_url)
+        offers = SqsOffers(aws, client("sqs"), settings.offers_url)
     return Cloud(store, S3Blobs(aws, client("s3"), settings.bucket), queue, aws, offers)
 
 

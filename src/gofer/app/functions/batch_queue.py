@@ -1,12 +1,13 @@
 """The queue of one invocation of the worker: it knows what Lambda deletes at its end, and takes offered messages.
 
 Lambda deletes the messages of its batch that are not reported as failed, but only after the invocation. Until then SQS
-could deliver an acknowledged message again. So each message is deleted when it is acknowledged, except a last one of
-the batch, which Lambda deletes. Lambda knows nothing of the messages that the worker receives itself.
+could deliver an acknowledged message again. So each message is deleted when it is acknowledged, except the last one of
+the batch if nothing else is in flight. Lambda knows nothing of the messages that the worker receives itself.
 """
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from typing_extensions import override
 from gofer.stores.offers import Offers
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -76,16 +79,32 @@ class BatchQueue(Queue):
 
     async def _arrived(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """Return offered messages, else those for which Lambda began no worker because of `WorkerConcurrency`."""
-        if self.offers is None:
-            return await self.queue.receive(limit, visibility, wait)
         if self.is_behind:
             wait = 0.0
-        if taken := await self.offers.take(limit, wait):
+        if taken := await self._taken(limit, wait):
             await asyncio.gather(*(hide(self.queue, one, visibility) for one in taken))
             return taken
-        found = await self.queue.receive(limit, visibility, 0.0)
+        if self.offers is not None:
+            wait = 0.0
+        found = await self.queue.receive(limit, visibility, wait)
         self.is_behind = bool(found)
         return found
+
+    async def _taken(self, limit: int, wait: float) -> Sequence[QueueMessage]:
+        """Return offered messages that this invocation does not hold yet; none if the offers do not answer."""
+        if self.offers is None:
+            return ()
+        try:
+            taken = await self.offers.take(limit, wait)
+        except TemporaryError as error:
+            _log.warning("the offers of other workers did not answer: %s", error)
+            await asyncio.sleep(wait)
+            return ()
+        except ConfigError as error:
+            _log.error("the worker takes no offers of other workers: %s", error)
+            self.offers = None
+            return ()
+        return [queue_message for queue_message in taken if queue_message.receipt not in self.unanswered]
 
 
 async def hide(queue: Queue, queue_message: QueueMessage, seconds: float) -> None:

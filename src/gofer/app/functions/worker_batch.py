@@ -1,10 +1,10 @@
 """The worker function: continues the conversations of one batch, and receives further ones into its free slots.
 
 Lambda begins a worker for each message that its pollers receive, also beside workers with free slots, and each worker
-is paid for. So a worker first offers its batch to those, and processes only what they left.
+is paid for. So a worker first offers its batch to those, and processes only the rest.
 
 A run that needs longer than the invocation is handed over with a new queue message, so a run of hours takes many
-invocations. At the end of its time the worker makes the messages visible again that it could not acknowledge.
+invocations. At the end of its time the worker replaces the messages that it could not acknowledge by new ones.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from gofer.app.functions.batch_queue import BatchQueue, hide
 from gofer.app.functions.event_batch import Batch, failures, read_batch
+from gofer.app.functions.offering import offer_to_others
 from gofer.engine.owned_run import Deadline
 from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
 from gofer.runtime.worker import Worker
@@ -31,10 +32,6 @@ WAIT = 1.0
 """Seconds for which a request waits for a message, and so the most for which a worker stays awake for nothing."""
 NOW = 1.0
 """Seconds until another worker may receive the message of a cancelled conversation."""
-HEAD_START = 0.25
-"""Seconds in which only workers with free slots receive an offer, because they wait for it already."""
-LAST_LOOK = 1.0
-"""Seconds for which a new worker waits for its own offers. SQS asks all its servers for a request that waits."""
 PARKED = 30.0
 """Seconds until a message comes back that no worker could process, because the settings could not be read."""
 
@@ -66,46 +63,39 @@ class Working:
         kept = await self._kept(messages)
         receipts = {queue_message.receipt for queue_message in kept}
         given = {queue_message.receipt for queue_message in messages} - receipts
-        unanswered = receipts
+        unanswered = set[str]()
         try:
             if kept:
-                unanswered = await self._process(kept, batch, ends_at)
+                unanswered = await self._process(kept, ends_at)
         finally:
             await self._return_malformed(batch)
-        # Their takers acknowledge the given ones, so Lambda must not delete them.
+        # Another worker has the given ones, so Lambda must not delete them.
         return failures([*batch.ids(given | unanswered), *batch.malformed])
 
     async def _kept(self, queue_messages: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
         """Offer the messages of a batch to other workers; return those to process here.
 
-        Some of them may be of another new worker, which then has some of these. A message that came back is not
-        offered: the worker that had it may have died of it, and the others have work to lose.
+        A message that came back is not offered, because the worker that had it may have died of it, and other workers
+        have other conversations.
         """
         fresh = [queue_message for queue_message in queue_messages if queue_message.receives == 1]
         if self.offers is None or not fresh:
             return queue_messages
-        try:
-            await asyncio.gather(*map(self.offers.offer, fresh))
-            await asyncio.sleep(HEAD_START)
-            back = await self.offers.take(len(fresh), LAST_LOOK)
-        except (TemporaryError, ConfigError) as error:
-            # If another worker took one of them as well, that one has the lease, and this one finds it busy.
-            _log.warning("messages were not offered to other workers: %s", error)
-            return queue_messages
-        return [*(one for one in queue_messages if one not in fresh), *back]
+        returned = [queue_message for queue_message in queue_messages if queue_message.receives > 1]
+        return [*returned, *await offer_to_others(self.offers, fresh)]
 
-    async def _process(self, kept: Sequence[QueueMessage], batch: Batch, ends_at: float) -> set[str]:
+    async def _process(self, kept: Sequence[QueueMessage], ends_at: float) -> set[str]:
         """Process messages and what arrives meanwhile; return the receipts of those that nobody acknowledged."""
         try:
             worker = await self.worker()
         except Exception:
-            await asyncio.gather(*map(self._park, kept))
+            await asyncio.gather(*(self._replace(self.queue, one, PARKED) for one in kept))
             raise
-        receipts = {queue_message.receipt for queue_message in kept}
-        own = {queue_message.receipt for queue_message in batch.queue_messages.values()}
-        queue = BatchQueue(self.queue, self.offers, batch=frozenset(receipts & own), unanswered=receipts)
+        receipts = frozenset(queue_message.receipt for queue_message in kept)
+        queue = BatchQueue(self.queue, self.offers, batch=receipts, unanswered=set(receipts))
         late = await self._work(_over(worker, queue), kept, ends_at)
-        await self._hide([one for one in late if one.receipt in queue.unanswered], NOW)
+        held = [queue_message for queue_message in late if queue_message.receipt in queue.unanswered]
+        await asyncio.gather(*(self._replace(queue, one, NOW) for one in held))
         return queue.unanswered
 
     async def _work(
@@ -117,7 +107,8 @@ class Working:
         slots = worker.slots(Deadline(worker.services.outside.clock, ends_at - loop.time()))
         slots.start(queue_messages)
         await slots.wait_for_all(max(0.0, min(LOOK, leaves_at - loop.time())))
-        receives = True
+        # A message that came back may end this worker as well, so it takes no further conversations with it.
+        receives = all(queue_message.receives == 1 for queue_message in queue_messages)
         while slots.busy and (left := leaves_at - loop.time()) > 0:
             # A run that was handed over needs another worker, and this one must not receive it again.
             receives = receives and ends_at - loop.time() > ROOM and not slots.deadline.handed_over
@@ -136,16 +127,16 @@ class Working:
     async def _hide(self, queue_messages: Iterable[QueueMessage], seconds: float) -> None:
         await asyncio.gather(*(hide(self.queue, one, seconds) for one in queue_messages))
 
-    async def _park(self, queue_message: QueueMessage) -> None:
-        """Replace a message by a new one that is due later.
+    async def _replace(self, queue: Queue, queue_message: QueueMessage, seconds: float) -> None:
+        """Replace a message that the worker is not to blame for by a new one that is due after some seconds.
 
-        Each new message starts counting its receives from one, so an outage of the settings makes no dead letters.
+        The new message counts its receipts from one, so that neither an outage nor a deadline makes a dead letter.
         """
         try:
-            await self.queue.enqueue(queue_message.run, PARKED)
-            await self.queue.acknowledge(queue_message)
+            await queue.enqueue(queue_message.run, seconds)
+            await queue.acknowledge(queue_message)
         except (TemporaryError, ConfigError):
-            await self._hide([queue_message], PARKED)
+            await hide(queue, queue_message, seconds)
 
     async def _return_malformed(self, batch: Batch) -> None:
         for message, receipt in batch.malformed.items():

@@ -13,7 +13,7 @@ from gofer.stores.aws.queue import BATCH_SIZE, SqsClient
 from gofer.stores.offers import Offers
 from gofer.stores.queue import QueueMessage
 from gofer.values.canonical_json import as_object, as_text, decode, encode_text
-from gofer.values.errors import BadRequest
+from gofer.values.errors import BadRequest, ConfigError, TemporaryError
 
 RETENTION = 60
 """Seconds for which SQS keeps an offer, its shortest time. A taken offer stays hidden for as long."""
@@ -54,8 +54,12 @@ class SqsOffers(Offers):
         return [queue_message for queue_message in offered if queue_message is not None]
 
     async def _delete(self, message: Mapping[str, Any]) -> None:
+        """Delete a taken offer. If that fails, it stays hidden until SQS deletes it."""
         receipt = message["ReceiptHandle"]
-        await self._aws.answer(self._client.delete_message, QueueUrl=self._url, ReceiptHandle=receipt)
+        try:
+            await self._aws.answer(self._client.delete_message, QueueUrl=self._url, ReceiptHandle=receipt)
+        except (TemporaryError, ConfigError) as error:
+            _log.warning("a taken offer was not deleted: %s", error)
 
 
 def _offered(body: str) -> QueueMessage | None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.app.functions.worker_batch import HEAD_START, LAST_LOOK, PARKED, ROOM
+from gofer.app.functions.offering import HEAD_START, LAST_LOOK
+from gofer.app.functions.worker_batch import PARKED, ROOM
 from gofer.values.errors import ConfigError, TemporaryError
 from support.aws.worker_in_virtual_time import Function, MemoryOffers, Mortal, Timed, play
 from support.runtime.worker_parts import worker_over
@@ -119,16 +120,123 @@ def test_new_workers_at_the_same_time_process_each_message_once() -> None:
     play(story)
 
 
-@pytest.mark.parametrize("error", [TemporaryError("SQS is busy"), ConfigError("not allowed")])
+ERRORS = pytest.mark.parametrize("error", [TemporaryError("SQS is busy"), ConfigError("not allowed")])
+
+
+@ERRORS
 @pytest.mark.parametrize("succeed", [0, 1])
 def test_worker_that_cannot_offer_processes_its_messages_itself(error: Exception, succeed: int) -> None:
     async def story(clock: VirtualClock) -> None:
         offers = MemoryOffers()
-        offers.fails = [*[None] * succeed, error]
+        offers.fails = [*[None] * succeed, error, error]
         made = Function(clock, Timed([0.5]), offers=offers)
         run = await made.accept(1)
         assert await made.invoke() == []
         assert (await made.status(run), made.made.posted, made.waiting()) == ("done", ["Hello."], {})
+
+    play(story)
+
+
+@ERRORS
+def test_message_with_a_failed_offer_is_processed_and_the_other_one_passed_on(error: Exception) -> None:
+    async def story(clock: VirtualClock) -> None:
+        offers = MemoryOffers()
+        made = Function(clock, Timed([100.0, 1.0, 1.0]), offers=offers)
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(30)
+        runs = [await made.accept(number) for number in (2, 3)]
+        offers.fails = [error]
+        assert len(await made.invoke()) == 1
+        await asyncio.sleep(2)
+        assert {await made.status(run) for run in runs} == {"done"}
+        assert await working == []
+        assert (len(made.made.posted), made.waiting()) == (3, {})
+
+    play(story)
+
+
+def test_worker_that_takes_a_copy_of_its_own_offer_keeps_the_message() -> None:
+    async def story(clock: VirtualClock) -> None:
+        offers = MemoryOffers()
+        made = Function(clock, Timed([10_000.0]), offers=offers)
+        # The offer is sent, and cannot be taken back.
+        offers.fails = [None, TemporaryError("busy"), TemporaryError("busy")]
+        run = await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(30)
+        assert offers.offered == []
+        assert 0 < made.waiting()[run] <= 120
+        working.cancel()
+
+    play(story)
+
+
+def test_worker_takes_back_all_its_offers_though_one_request_returns_one() -> None:
+    async def story(clock: VirtualClock) -> None:
+        offers = MemoryOffers()
+        offers.most = 1
+        made = Function(clock, Timed([0.5, 0.5, 0.5]), offers=offers)
+        runs = [await made.accept(number) for number in (1, 2, 3)]
+        assert await made.invoke() == []
+        assert {await made.status(run) for run in runs} == {"done"}
+        assert made.waiting() == {}
+
+    play(story)
+
+
+def test_offer_of_another_new_worker_is_left_to_the_worker_at_work() -> None:
+    async def story(clock: VirtualClock) -> None:
+        model = Timed([100.0, 1.0, 1.0])
+        made = Function(clock, model, offers=MemoryOffers())
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(30)
+        first = await made.accept(2)
+        passing = asyncio.create_task(made.invoke())
+        # The first new worker still waits for its own offer when the second one offers.
+        await asyncio.sleep(HEAD_START + LAST_LOOK / 2)
+        second = await made.accept(3)
+        assert await made.invoke() == ["m3"]
+        assert await passing == ["m2"]
+        await asyncio.sleep(3)
+        assert [await made.status(run) for run in (first, second)] == ["done", "done"]
+        # One worker asked the model, and the two others ended without it.
+        assert len(model.asked_at) == 3
+        assert max(made.billed) < HEAD_START + 2 * LAST_LOOK + 1
+        assert await working == []
+
+    play(story)
+
+
+def test_worker_of_a_message_that_came_back_takes_no_other_conversation() -> None:
+    async def story(clock: VirtualClock) -> None:
+        made = Function(clock, Timed([50.0, 1.0]), offers=MemoryOffers())
+        await made.accept(1)
+        await made.queue.receive(1, 0, 0)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(10)
+        await made.accept(2)
+        assert await made.invoke() == []
+        assert made.billed[0] < 3
+        assert await working == []
+
+    play(story)
+
+
+@ERRORS
+def test_worker_without_answers_to_its_offers_receives_from_the_queue(error: Exception) -> None:
+    async def story(clock: VirtualClock) -> None:
+        offers = MemoryOffers()
+        made = Function(clock, Timed([60.0, 1.0]), offers=offers)
+        await made.accept(1)
+        working = asyncio.create_task(made.invoke())
+        await asyncio.sleep(10)
+        offers.fails = [error] * 100
+        second = await made.accept(2)
+        await asyncio.sleep(5)
+        assert await made.status(second) == "done"
+        assert await working == []
 
     play(story)
 

@@ -1,0 +1,77 @@
+"""How a worker that Lambda just began passes its messages to workers with free slots."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from gofer.stores.offers import Offers
+from gofer.stores.queue import QueueMessage
+from gofer.values.errors import ConfigError, TemporaryError
+
+HEAD_START = 0.25
+"""Seconds before the new worker looks for its own offers. Workers with free slots wait for offers already."""
+PAUSE = 0.1
+"""Seconds in which others can take an offer that the new worker took by mistake and offered again."""
+LAST_LOOK = 1
+"""Seconds for which the new worker waits for its own offers. A request that waits asks all servers of SQS."""
+
+_log = logging.getLogger(__name__)
+
+
+async def offer_to_others(offers: Offers, queue_messages: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
+    """Offer messages to other workers; return those that the caller processes itself. Raises nothing."""
+    outcomes = await asyncio.gather(*map(offers.offer, queue_messages), return_exceptions=True)
+    unsent: list[QueueMessage] = []
+    for queue_message, outcome in zip(queue_messages, outcomes, strict=True):
+        match outcome:
+            case None:
+                continue
+            case TemporaryError() | ConfigError():
+                _log.warning("a message could not be offered to other workers: %s", outcome)
+                unsent.append(queue_message)
+            case _:
+                raise outcome
+    sent = [queue_message for queue_message in queue_messages if queue_message not in unsent]
+    return [*unsent, *await _untaken(offers, sent)]
+
+
+async def _untaken(offers: Offers, sent: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
+    """Return the offered messages that no other worker took in time."""
+    if not sent:
+        return ()
+    await asyncio.sleep(HEAD_START)
+    try:
+        back = await _take_back(offers, {queue_message.receipt for queue_message in sent})
+    except (TemporaryError, ConfigError) as error:
+        _log.warning("offers did not answer, so this worker processes messages that another may have taken: %s", error)
+        return sent
+    if len(back) < len(sent):
+        passed = len(sent) - len(back)
+        _log.info("messages were passed to workers with free slots", extra={"fields": {"count": passed}})
+    return back
+
+
+async def _take_back(offers: Offers, missing: set[str]) -> Sequence[QueueMessage]:
+    """Take the offers with these receipts that are left. Raises TemporaryError, ConfigError."""
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + LAST_LOOK
+    back: list[QueueMessage] = []
+    while missing and (taken := await _take(offers, len(missing))):
+        own = [queue_message for queue_message in taken if queue_message.receipt in missing]
+        back += own
+        missing -= {queue_message.receipt for queue_message in own}
+        # Workers with free slots have the first claim to the offers of other new workers.
+        await asyncio.gather(*(offers.offer(one) for one in taken if one not in own))
+        if not own and loop.time() > ends_at:
+            break
+        if not own:
+            await asyncio.sleep(PAUSE)
+    return back
+
+
+async def _take(offers: Offers, limit: int) -> Sequence[QueueMessage]:
+    """Take offers, and ask once more if there is no answer, because two workers might process a message otherwise."""
+    try:
+        return await offers.take(limit, LAST_LOOK)
+    except TemporaryError:
+        return await offers.take(limit, LAST_LOOK)
