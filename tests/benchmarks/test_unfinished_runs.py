@@ -7,11 +7,22 @@ from typing import TypeVar
 
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
+from gofer.runtime.receive import Ingress
+from gofer.sources.slack.posts import stop_sign
 from gofer.stores.aws.journal import DynamoStore
+from gofer.stores.memory.blobs import MemoryBlobs
+from gofer.stores.memory.queue import MemoryQueue
+from gofer.stores.one_place import Stores
 from gofer.stores.sqlite import journal
 from gofer.stores.sqlite.journal import SqliteStore
+from gofer.values.events import Actor
+from gofer.values.installation_key import InstallationKey
+from gofer.values.row_tokens import Tokens
+from gofer.values.secret import Secret
+from gofer.workflows.routes import read_routes
 from support.aws.memory_table import MemoryTable
 from support.journal.memory_keys import MemoryKeys
+from support.stand_ins import SetClock, make_outside
 
 T = TypeVar("T")
 
@@ -19,8 +30,9 @@ COUNTS = (13, 1_000, 100_000)
 EVER = 10**14
 CROWDED = "place:crowded"
 """A conversation in which every second run waits."""
-PLACE = "open runs of a quiet place"
-"""The read that has no figure for DynamoDB: it reads all unfinished runs there, 1.2 units for each."""
+KEY = InstallationKey(Secret("installation key"))
+SIGN = stop_sign("T0ACME00", "C0QUIET00", "1760000000.000100", Actor("U0ADA0000"))
+"""A stop sign in a channel with a single unfinished run."""
 
 
 class CountedDatabase:
@@ -57,10 +69,23 @@ def reads(store: Store) -> Mapping[str, Callable[[], Awaitable[object]]]:
         "next run of a conversation": lambda: store.oldest_runnable("other:c1"),
         "next run of a crowded conversation": lambda: store.oldest_runnable(CROWDED),
         "open runs of a conversation": lambda: open_runs("other:c1"),
-        PLACE: lambda: open_runs("quiet:*"),
+        "open runs of a quiet place": lambda: open_runs("quiet:*"),
+        "stop sign in a quiet channel": lambda: stop(store),
         "page of the sweep": lambda: store.unfinished(EVER, 100),
         "list of the 20 newest runs": lambda: store.heads(20, private=True),
     }
+
+
+async def stop(store: Store) -> None:
+    """Receive a stop sign, which reads the runs of its channel and notes a cancellation for each."""
+    clock = SetClock()
+    stores = Stores(store, MemoryBlobs(), MemoryQueue(clock))
+    assert len(await Ingress({}, read_routes({}), stores, KEY, make_outside(clock)).stop(SIGN)) == 1
+
+
+async def start_in_quiet_channel(store: Store) -> None:
+    await store.claim("quiet", b"one", bytes(32), 1)
+    await store.create_head(Head("quiet", "w", Tokens(KEY).conversation("slack:T0ACME00:C0QUIET00:1"), 1))
 
 
 def head(n: int) -> Head:
@@ -79,13 +104,14 @@ async def measured(count: int) -> Mapping[str, tuple[float, float]]:
         await sqlite.create_head(head(n))
         await aws.create_head(head(n))
     database.connection.execute("COMMIT")
+    for store in (sqlite, aws):
+        await start_in_quiet_channel(store)
     database.count()
     found: dict[str, tuple[float, float]] = {}
     for name, read in reads(sqlite).items():
         steps, units = database.steps, table.units["read"]
         await read()
-        if name != PLACE:
-            await reads(aws)[name]()
+        await reads(aws)[name]()
         found[name] = (database.steps - steps, table.units["read"] - units)
     return found
 
@@ -96,7 +122,5 @@ def test_costs_of_reads_beside_unfinished_runs() -> None:
     for name in few:
         for i, unit in enumerate(("steps of SQLite", "read units")):
             figures = [found[name][i] for found in (few, some, many)]
-            if not any(figures):
-                continue
             shown = "  ".join(f"{figure:9,.1f}" for figure in figures)
             print(f"  {name:35} {shown} {unit:16} {figures[2] / figures[1]:6.2f}")

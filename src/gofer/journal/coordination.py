@@ -32,6 +32,11 @@ def is_in(conversation: str, conversations: str) -> bool:
     return conversation == conversations
 
 
+def place_of(conversations: str) -> str:
+    """Return the token of the place of a conversation, or of a pattern."""
+    return conversations.rpartition(":")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The row of a run, for lists and to find the next run of a conversation."""

@@ -3,6 +3,7 @@
 from support.mutants.mutant import Mutant
 
 DYNAMO = "unit/stores/aws/test_journal.py::test_"
+PLACE = "unit/stores/aws/test_heads_of_a_place.py::test_"
 
 ON_AWS = (
     Mutant(
@@ -22,9 +23,23 @@ ON_AWS = (
     Mutant(
         "a run that is unfinished again is open again",
         "stores/aws/heads.py",
-        'elif await self.table.write(_change(head, OneOf("status", UNFINISHED))):',
+        'elif await self.table.write(_change(head, OneOf("gsi_pk", [partition_of(head)]))):',
         "elif await self.table.write(_change(head, None)):",
         f"{DYNAMO}head_that_a_stalled_owner_overwrites_is_runnable_again",
+    ),
+    Mutant(
+        "a write lists a run of an earlier version in its place",
+        "stores/aws/heads.py",
+        'OneOf("gsi_pk", [partition_of(head)])',
+        'OneOf("status", ["queued", "running", "parked"])',
+        f"{PLACE}run_of_an_earlier_version_is_in_its_place_before_and_after_each_write",
+    ),
+    Mutant(
+        "a hidden or kept run of an earlier version stays in its list",
+        "stores/aws/heads.py",
+        'if head.ended:\n        return {"gsi_pk": partition_of(head)}',
+        'if True:\n        return {"gsi_pk": partition_of(head)}',
+        f"{PLACE}run_of_an_earlier_version_is_in_its_place_before_and_after_each_write",
     ),
     Mutant(
         "a page ends where the index shows it",

@@ -26,6 +26,7 @@ from gofer.stores.aws.items import (
     key_key,
     open_key,
     row,
+    run_of,
     run_pk,
 )
 from gofer.stores.aws.sharded_index import read_lines, shard_of
@@ -130,7 +131,7 @@ class DynamoFrames(Store):
         found: list[str] = []
         span = Span(pk=CLAIMED, low=FIRST, high=age_key(before))
         while lines := await read_lines(self.table, span, limit=_AT_ONCE):
-            runs = [line.sort.partition("#")[2] for line in lines]
+            runs = [run_of(line) for line in lines]
             claims = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
             listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
             # The index is stale for a moment: it may still show a claim whose frame was deleted.

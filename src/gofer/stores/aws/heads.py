@@ -1,8 +1,8 @@
-"""Heads in DynamoDB, by run, by conversation and by age.
+"""Heads in DynamoDB, by run, by conversation, by place and by age.
 
 A head is one item. Its conversation has a row for it: an *open* row until the run ends, then an *ended* row. One
 transaction writes the head and changes the row when the run ends; other writes leave the row alone. The index lists
-heads by age, and each head that it lists is read again before it counts.
+heads by age and open rows by place, and each head that it lists is read again before it counts.
 """
 
 import asyncio
@@ -13,11 +13,10 @@ from heapq import nsmallest
 
 from typing_extensions import override
 
-from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, Retention, is_in
+from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, Head, Retention, is_in, place_of
 from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     ENDED,
-    OPEN,
     OPENED,
     RETENTIONS,
     after,
@@ -29,11 +28,14 @@ from gofer.stores.aws.items import (
     head_key,
     head_of,
     open_key,
+    open_row,
     partition_of,
+    place_list,
     row,
+    run_of,
     sort_key_of,
 )
-from gofer.stores.aws.sharded_index import read_lines
+from gofer.stores.aws.sharded_index import OPEN, UNPLACED, read_lines
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
@@ -62,9 +64,6 @@ _FIRST_ROWS = 2
 _ATTEMPTS = 5
 """How often a write is tried while another process writes the same head."""
 
-_EVER = 10**15 - 1
-"""The last time in unix milliseconds that the index can sort."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -76,15 +75,16 @@ class DynamoHeads(Store):
 
     @override
     async def create_head(self, head: Head) -> None:
-        await self.table.transact([Put(head_item(head), Absent()), Put(row(_row_key(head), run=head.run))])
+        await self.table.transact([Put(head_item(head), Absent()), Put(_row(head))])
 
     @override
     async def put_head(self, head: Head) -> None:
         if head.ended:
             await self._put_ended(head)
-        elif await self.table.write(_change(head, OneOf("status", UNFINISHED))):
-            # The head had ended or was missing, so its conversation has no open row.
-            await self.table.transact([_change(head, None), Put(row(open_key(head), run=head.run))])
+        elif await self.table.write(_change(head, OneOf("gsi_pk", [partition_of(head)]))):
+            # The head had ended or was missing, so its conversation has no open row; or an earlier version wrote the
+            # row, which has no line in the list of its place.
+            await self.table.transact([_change(head, None), Put(open_row(head))])
 
     @override
     async def head(self, run: str) -> Head | None:
@@ -172,11 +172,8 @@ class DynamoHeads(Store):
     @override
     async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
         if conversations.endswith(f":{ANY_OF_PLACE}"):
-            # The keys of conversations are hashes, which do not tell their place.
-            last = None
-            while page := await self.unfinished(_EVER, _AT_ONCE, after=last):
-                yield [head for head in page if is_in(head.conversation, conversations)]
-                last = page[-1]
+            async for page in self._open_runs_of_place(conversations):
+                yield page
             return
         span = prefixed(conversation_pk(conversations), OPENED)
         while rows := await self.table.query(span, limit=_AT_ONCE):
@@ -205,7 +202,7 @@ class DynamoHeads(Store):
             # The partition of a head depends on these three attributes.
             same = [OneOf("retention", [was]), OneOf("status", [head.status]), OneOf("private", [head.private])]
             changed = head.retained(becomes)
-            sets = {"retention": becomes, "facts": changed.facts, "gsi_pk": partition_of(changed)}
+            sets = {"retention": becomes, "facts": changed.facts, **_list_of_ended(changed)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return becomes
         raise TemporaryError("Other processes keep writing the head of a run; try again.")
@@ -218,7 +215,7 @@ class DynamoHeads(Store):
                 return
             same = [OneOf("retention", [head.retention]), OneOf("status", [head.status]), OneOf("private", [False])]
             changed = head.hidden()
-            sets = {"private": True, "facts": changed.facts, "gsi_pk": partition_of(changed)}
+            sets = {"private": True, "facts": changed.facts, **_list_of_ended(changed)}
             if await self.table.write(Update(head_key(run), sets, when=Both(same))) is None:
                 return
         raise TemporaryError("Other processes keep writing the head of a run; try again.")
@@ -235,6 +232,20 @@ class DynamoHeads(Store):
             # Another process changed the retention, which decides the partition of the head.
             retention = head_of(refused.stored).retention if refused.stored else head.retention
         raise TemporaryError("Other processes keep changing the retention of a run; try again.")
+
+    async def _open_runs_of_place(self, pattern: str) -> AsyncIterator[Sequence[Head]]:
+        known = set[str]()
+        # A write moves a run of an earlier version from the first list into the second.
+        for name in (UNPLACED, place_list(place_of(pattern))):
+            span = Span(pk=name, low=FIRST, high=LAST)
+            while lines := await read_lines(self.table, span, limit=_AT_ONCE):
+                heads = await self._heads_of(run_of(line) for line in lines)
+                found = [head for head in heads if not head.ended and is_in(head.conversation, pattern)]
+                yield [head for head in found if head.run not in known]
+                known.update(head.run for head in found)
+                if len(lines) < _AT_ONCE:
+                    break
+                span = replace(span, low=_after_last(lines))
 
     async def _newest(self, partition: str, limit: int, private: bool) -> Sequence[Head]:
         """Return the newest heads of a partition of the index.
@@ -285,10 +296,21 @@ def _change(head: Head, when: OneOf | Either | None) -> Update:
     return Update(key, item, {"retention": retention}, when=when)
 
 
-def _row_key(head: Head) -> Key:
+def _row(head: Head) -> Item:
+    """Return the row of the conversation for a run."""
     if head.ended:
-        return ended_key(head)
-    return open_key(head)
+        return row(ended_key(head), run=head.run)
+    return open_row(head)
+
+
+def _list_of_ended(head: Head) -> Item:
+    """Return the list of an ended head as an attribute.
+
+    The list of a head that has not ended tells whether its run is in the list of its place, so it stays.
+    """
+    if head.ended:
+        return {"gsi_pk": partition_of(head)}
+    return {}
 
 
 def _ended_partitions(retentions: Sequence[Retention], *, private: bool) -> list[str]:

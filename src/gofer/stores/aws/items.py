@@ -13,20 +13,24 @@
     spent                since                      when these counters were read for the first time
     memo#<hash>          memo                       a memo for later runs
 
-The index has a line for each claim and head, sorted by age. Most of its partitions are spread over shards
-(`sharded_index.py`).
+The index has a line for each claim, head and row of an unfinished run, sorted by age. Its lists are spread over
+shards (`sharded_index.py`):
+
+    claimed#<shard>                              <claimed>#<run>    frame 1
+    open#<shard>                                 <touched>#<run>    the head of a run that has not ended
+    ended#<retention>#<public, private>#<shard>  <touched>#<run>    the head of a run that ended
+    place#<hash>#<shard>                         <accepted>#<run>   the row `open#` of a conversation of the place
 """
 
 import hashlib
 
-from gofer.journal.coordination import Head, Retention
-from gofer.stores.aws.sharded_index import shard_of
-from gofer.stores.aws.table import KEY, Item, Key, Span, Value, prefixed
+from gofer.journal.coordination import Head, Retention, place_of
+from gofer.stores.aws.sharded_index import OPEN, PLACE, shard_of
+from gofer.stores.aws.table import KEY, Indexed, Item, Key, Span, Value, prefixed
 from gofer.values.errors import Corrupt
 
 CLAIMED = "claimed"
-OPEN = "unfinished"
-"""The partitions of the index, besides the partitions of ended heads. Each is spread over shards."""
+"""The list of claims in the index."""
 FRAMES = "frame#"
 ITEMS = "item#"
 SCOPES = "usage#"
@@ -94,6 +98,17 @@ def ended_key(head: Head) -> Key:
     return Key(conversation_pk(head.conversation), f"{ENDED}{head.workflow}#{head.accepted_at:015d}#{head.run}")
 
 
+def open_row(head: Head) -> Item:
+    """Return the row of a conversation for a run that has not ended, with its line in the list of the place."""
+    partition = shard_of(place_list(place_of(head.conversation)), head.run)
+    return row(open_key(head), run=head.run, gsi_pk=partition, gsi_sk=age_key(head.accepted_at, head.run))
+
+
+def place_list(place: str) -> str:
+    """Return the name of the list of the unfinished runs of a place, which is spread over shards."""
+    return f"{PLACE}{_hash(place)}"
+
+
 def row(key: Key, /, **attributes: Value) -> Item:
     """Return an item with a key and attributes."""
     return {"pk": key.pk, "sk": key.sk, **attributes}
@@ -112,6 +127,11 @@ def age_key(at: int, *names: str) -> str:
 def sort_key_of(head: Head) -> str:
     """Return the sort key of a head in its partition of the index."""
     return age_key(head.touched_at, head.run)
+
+
+def run_of(line: Indexed) -> str:
+    """Return the run of a line of the index."""
+    return line.sort.partition("#")[2]
 
 
 def partition_of(head: Head) -> str:

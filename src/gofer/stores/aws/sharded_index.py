@@ -2,7 +2,7 @@
 
 DynamoDB writes at most 1,000 units a second into one partition of an index, and each run passes several times through
 the lists of unfinished and ended runs. A line is written into the shard of its run. A reader asks every shard at once
-and merges the lines by age. The name without a number is one more shard: earlier versions wrote all lines there.
+and merges the lines by age. It also asks the partitions into which earlier versions wrote the lines of the same list.
 """
 
 import asyncio
@@ -12,6 +12,12 @@ from zlib import crc32
 
 from gofer.stores.aws.table import Indexed, Span, Table
 
+OPEN = "open"
+"""The list of heads of runs that have not ended and have a line in the list of their place."""
+UNPLACED = "unfinished"
+"""The list of such heads of earlier versions, whose runs may have no line in the list of their place."""
+PLACE = "place#"
+"""The prefix of the list of the unfinished runs of each place."""
 SHARDS = 8
 """The number of shards of a spread partition. It may grow, and never fall while lines are in the last shards."""
 
@@ -21,17 +27,22 @@ def shard_of(partition: str, run: str) -> str:
     return f"{partition}#{crc32(run.encode()) % SHARDS}"
 
 
-def shards_of(partition: str) -> Sequence[str]:
-    """Return the names of all shards of a partition."""
-    return [partition, *(f"{partition}#{number}" for number in range(SHARDS))]
+def partitions_of(name: str) -> Sequence[str]:
+    """Return the partitions that have lines of a list: its shards, and the partitions of earlier versions."""
+    shards = [f"{name}#{number}" for number in range(SHARDS)]
+    if name == OPEN:
+        return [*shards, *partitions_of(UNPLACED)]
+    if name.startswith(PLACE):
+        return shards
+    return [name, *shards]
 
 
 async def read_lines(table: Table, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:
-    """Return up to `limit` lines of all shards of the partition `span.pk` by `gsi_sk`, as `Table.index` does.
+    """Return up to `limit` lines of the list `span.pk` by `gsi_sk`, as `Table.index` does for one partition.
 
-    Fewer lines than `limit` mean that no shard has more.
+    Fewer lines than `limit` mean that no partition has more.
     """
-    names = shards_of(span.pk)
+    names = partitions_of(span.pk)
     spans = [Span(pk=name, low=span.low, high=span.high) for name in names]
     parts = await asyncio.gather(*(table.index(one, limit=limit, newest=newest) for one in spans))
     # While a line moves to another shard, the index may list it in both.

@@ -15,6 +15,7 @@ from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.table import EXPIRES, Refused, Write
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import BadRequest
+from support.aws.earlier_version import EarlierTable
 from support.aws.memory_table import MemoryTable
 from support.aws.moto_server import new_table
 from support.stand_ins import NOON
@@ -249,10 +250,10 @@ async def test_dynamodb_rows_count_until_removed_and_leases_until_the_lease_end(
     assert await store.lease("c", "alive", NOON + 60, 60)
 
 
-RUNS, CONVERSATIONS = ("a", "b", "c"), ("c1", "c2")
+RUNS, CONVERSATIONS = ("a", "b", "c", "d"), ("here:1", "here:2", "there:1")
 STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", "done", "failed")
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
-PLACES = {"a": ("c1", 5), "b": ("c1", 3), "c": ("c2", 4)}
+PLACES = {"a": ("here:1", 5), "b": ("here:1", 3), "c": ("here:2", 4), "d": ("there:1", 4)}
 """The conversation of each run and the time of its acceptance, which never change."""
 
 
@@ -283,17 +284,25 @@ async def everything(store: Store) -> list[object]:
     for conversation in CONVERSATIONS:
         said += [await store.oldest_runnable(conversation), await store.previous(conversation, "w", 5)]
     said += [list(await store.unfinished(before, limit)) for before in (5, 99) for limit in (1, 9)]
+    said += [await open_runs(store, conversations) for conversations in (*CONVERSATIONS, "here:*", "there:*")]
     return said
 
 
-@given(st.lists(STEPS, max_size=12))
-def test_dynamodb_heads_equal_heads_in_memory_after_any_writes(steps: list[tuple[object, ...]]) -> None:
+async def open_runs(store: Store, conversations: str) -> list[str]:
+    return sorted([head.run async for page in store.open_runs(conversations) for head in page])
+
+
+@given(st.lists(st.tuples(st.booleans(), STEPS), max_size=12))
+def test_dynamodb_heads_equal_heads_in_memory_after_any_writes_of_two_versions(
+    steps: list[tuple[bool, tuple[object, ...]]],
+) -> None:
     async def play() -> None:
-        stores: tuple[Store, Store] = MemoryStore(), DynamoStore(MemoryTable())
-        for name, *arguments in steps:
-            first, second = [await getattr(store, str(name))(*arguments) for store in stores]
+        table, memory = MemoryTable(), MemoryStore()
+        versions = DynamoStore(table), DynamoStore(EarlierTable(table))
+        for earlier, (name, *arguments) in steps:
+            first, second = [await getattr(store, str(name))(*arguments) for store in (memory, versions[earlier])]
             assert first == second
-        assert await everything(stores[0]) == await everything(stores[1])
+        assert await everything(memory) == await everything(versions[0])
 
     asyncio.run(play())
 
