@@ -16,6 +16,7 @@ from gofer.journal.coordination import (
     Spent,
     Usage,
     is_in,
+    place_of,
     spent_until,
 )
 from gofer.journal.store import PAGE, Store
@@ -29,6 +30,8 @@ class MemoryStore(Store):
         self._keys: dict[str, bytes] = {}
         self._claimed: dict[str, int] = {}
         self._heads: dict[str, Head] = {}
+        self._open: defaultdict[str, dict[str, Head]] = defaultdict(dict)
+        """The heads of unfinished runs by place and run."""
         self._leases: dict[str, tuple[str, float]] = {}
         self._inbox: defaultdict[str, dict[str, InboxItem]] = defaultdict(dict)
         self._usage: dict[tuple[str, str], Usage] = {}
@@ -63,12 +66,13 @@ class MemoryStore(Store):
 
     @override
     async def create_head(self, head: Head) -> None:
-        self._heads.setdefault(head.run, head)
+        if head.run not in self._heads:
+            self._keep(head)
 
     @override
     async def put_head(self, head: Head) -> None:
         stored = self._heads.get(head.run, head)
-        self._heads[head.run] = head.retained(stored.retention)
+        self._keep(head.retained(stored.retention))
 
     @override
     async def head(self, run: str) -> Head | None:
@@ -87,7 +91,7 @@ class MemoryStore(Store):
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
-        runnable = (h for h in self._heads.values() if h.conversation == conversation and h.status in RUNNABLE)
+        runnable = [head for head in self._open_heads(conversation) if head.status in RUNNABLE]
         return min(runnable, key=lambda head: (head.accepted_at, head.run), default=None)
 
     @override
@@ -103,14 +107,14 @@ class MemoryStore(Store):
 
     @override
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
-        found = (head for head in self._heads.values() if head.status in UNFINISHED and head.touched_at < before)
+        opened = (head for heads in self._open.values() for head in heads.values())
+        found = (head for head in opened if head.touched_at < before)
         later = (head for head in found if after is None or _by_age(head) > _by_age(after))
         return sorted(later, key=_by_age)[:limit]
 
     @override
     async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
-        found = [head for head in self._heads.values() if not head.ended and is_in(head.conversation, conversations)]
-        yield sorted(found, key=lambda head: (head.accepted_at, head.run))
+        yield sorted(self._open_heads(conversations), key=lambda head: (head.accepted_at, head.run))
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
@@ -220,13 +224,13 @@ class MemoryStore(Store):
             return None
         if head.retention != was:
             return head.retention
-        self._heads[run] = head.retained(becomes)
+        self._keep(head.retained(becomes))
         return becomes
 
     @override
     async def hide(self, run: str) -> None:
         if head := self._heads.get(run):
-            self._heads[run] = head.hidden()
+            self._keep(head.hidden())
 
     @override
     async def destroy_key(self, run: str) -> None:
@@ -240,11 +244,34 @@ class MemoryStore(Store):
 
     @override
     async def forget(self, run: str) -> None:
+        self._close(run)
         for rows in (self._keys, self._claimed, self._frames, self._inbox, self._heads):
             rows.pop(run, None)
 
     @override
     async def scrub(self) -> None: ...
+
+    def _keep(self, head: Head) -> None:
+        """Replace the head of a run, also among the unfinished runs of its place."""
+        self._close(head.run)
+        self._heads[head.run] = head
+        if not head.ended:
+            self._open[place_of(head.conversation)][head.run] = head
+
+    def _close(self, run: str) -> None:
+        """Remove a run from the unfinished runs of its place."""
+        if run not in self._heads:
+            return
+        place = place_of(self._heads[run].conversation)
+        opened = self._open[place]
+        opened.pop(run, None)
+        if not opened:
+            del self._open[place]
+
+    def _open_heads(self, conversations: str) -> Sequence[Head]:
+        """Return the heads of the unfinished runs of a conversation, or of the place of a pattern."""
+        opened = self._open.get(place_of(conversations), {})
+        return [head for head in opened.values() if is_in(head.conversation, conversations)]
 
 
 def _by_age(head: Head) -> tuple[int, str]:
