@@ -93,8 +93,8 @@ class Store(Protocol):
     def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
         """Yield pages of the runs of a conversation that have not ended, in an order of the store.
 
-        `conversations` is a token, or a pattern with `:*` at its end for all conversations of a place. The reads grow
-        with the runs of that conversation or place only. Each run is yielded once.
+        `conversations` is a token, or a pattern with `:*` at its end for all conversations of a place. Each run is
+        yielded once. The reads grow neither with ended runs nor with runs of other places.
         """
         ...
 

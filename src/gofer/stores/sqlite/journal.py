@@ -33,6 +33,7 @@ CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_public ON heads (accepted_at DESC, run) WHERE private = 0;
 CREATE INDEX IF NOT EXISTS heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
+CREATE INDEX IF NOT EXISTS heads_parked ON heads (conversation) WHERE status = 'parked';
 CREATE INDEX IF NOT EXISTS heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
 CREATE INDEX IF NOT EXISTS heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
     WHERE status IN ('queued', 'running', 'parked');
@@ -188,9 +189,11 @@ class SqliteStore(SqliteCounts):
             first = conversations.removesuffix(ANY_OF_PLACE)
             last = f"{first}\U0010ffff"
         # Without statistics SQLite would rather read all unfinished runs.
-        heads = f"SELECT {HEAD} FROM heads INDEXED BY heads_of_conversation"
-        where = f"conversation BETWEEN ? AND ? AND status IN ({_UNFINISHED})"
-        yield await self._readable_heads(f"{heads} WHERE {where}", (first, last), _ALL)
+        read = f"SELECT {HEAD} FROM heads INDEXED BY"
+        where = "WHERE conversation BETWEEN ?1 AND ?2 AND"
+        runnable = f"{read} heads_runnable {where} status IN ({_RUNNABLE})"
+        parked = f"{read} heads_parked {where} status = 'parked'"
+        yield await self._readable_heads(f"{runnable} UNION ALL {parked}", (first, last), _ALL)
 
     @override
     async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:

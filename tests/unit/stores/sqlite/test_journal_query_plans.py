@@ -181,6 +181,31 @@ def test_query_cost_does_not_grow_with_unrelated_rows(private: int, status: str)
     assert grown == {}
 
 
+def steps_of_open_runs(ended: int, conversations: str) -> int:
+    """Return the steps of a read of two open runs beside ended runs of the same conversation."""
+    watched = Watched(FEW, 0, "done")
+    store = SqliteStore(watched, MemoryKeys())  # type: ignore[arg-type]
+
+    async def ask() -> int:
+        for n in range(ended):
+            await store.create_head(Head(f"ended{n}", "w", "busy:1", n, "done"))
+        await store.create_head(Head("queued", "w", "busy:1", 5))
+        await store.create_head(Head("parked", "w", "busy:1", 6, "parked"))
+        before = watched.steps
+        assert sorted([head.run async for page in store.open_runs(conversations) for head in page]) == [
+            "parked",
+            "queued",
+        ]
+        return watched.steps - before
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("conversations", ["busy:1", "busy:*"])
+def test_cost_of_open_runs_does_not_grow_with_ended_runs_of_the_conversation(conversations: str) -> None:
+    assert steps_of_open_runs(900, conversations) == steps_of_open_runs(9, conversations)
+
+
 def test_no_query_scans_a_table() -> None:
     watched = Watched(FEW, 0, "done")
     asked(watched)
