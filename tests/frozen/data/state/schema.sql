@@ -29,6 +29,7 @@ CREATE INDEX heads_ended ON heads (retention, max(accepted_at, updated_at), run)
 CREATE INDEX heads_ended_private ON heads (retention, max(accepted_at, updated_at), run)
     WHERE private = 1 AND status NOT IN ('queued', 'running', 'parked');
 CREATE INDEX heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
+CREATE INDEX heads_parked ON heads (conversation) WHERE status = 'parked';
 CREATE INDEX heads_public ON heads (accepted_at DESC, run) WHERE private = 0;
 CREATE INDEX heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
