@@ -251,7 +251,9 @@ async def test_dynamodb_rows_count_until_removed_and_leases_until_the_lease_end(
 
 
 RUNS, CONVERSATIONS = ("a", "b", "c", "d"), ("here:1", "here:2", "there:1")
-STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", "done", "failed")
+ENDED: tuple[HeadStatus, ...] = ("done", "failed")
+STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", *ENDED)
+FACTS = ("", "facts")
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
 PLACES = {"a": ("here:1", 5), "b": ("here:1", 3), "c": ("here:2", 4), "d": ("there:1", 4)}
 """The conversation of each run and the time of its acceptance, which never change."""
@@ -264,7 +266,9 @@ def any_head(draw: st.DrawFn) -> Head:
     status, private = draw(st.sampled_from(STATUSES)), draw(st.booleans())
     updated_at, wakes_at = draw(st.integers(0, 9)), draw(st.integers(0, 9)) if status == "parked" else 0
     retention = draw(st.sampled_from(RETENTIONS))
-    return Head(run, "w", conversation, accepted_at, status, private, updated_at, "", wakes_at, 1, retention)
+    # Only ended runs have facts.
+    facts = draw(st.sampled_from(FACTS)) if status in ENDED else ""
+    return Head(run, "w", conversation, accepted_at, status, private, updated_at, "", wakes_at, 1, facts, retention)
 
 
 STEPS = st.one_of(
