@@ -122,8 +122,8 @@ RESPONSE_LIMIT = FILE_BYTES + 1_000_000
 """The most bytes read of any response. It exceeds the limit of a file, so a large file has its own error."""
 
 
-POOLS = 8
-POOL_SIZE = 25
+POOLS = 20
+POOL_SIZE = 10
 """The number of connection pools, and of connections in each. Small pools, because each request scans its pool."""
 
 
