@@ -173,6 +173,8 @@ _HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": "gofer",
 }
+_NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
+"""The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +197,9 @@ class OpenAIModel(RemoteModel):
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         try:
-            # The client's timeout is for each read; this one is for the whole exchange.
+            # The timeouts of the client are for each read and write, so there are none; this is for the whole exchange.
             async with asyncio.timeout(timeout):
-                response = await self._exchange(body, timeout)
+                response = await self._exchange(body)
         except TimeoutError as error:
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
@@ -208,9 +210,10 @@ class OpenAIModel(RemoteModel):
             raise failed(reported, self.at, retry_after=response.retry_after)
         return parse_answer(response.content, self.at)
 
-    async def _exchange(self, body: bytes, timeout: float) -> "_Response":
+    async def _exchange(self, body: bytes) -> "_Response":
         """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
-        request = self.http.build_request("POST", self.url, content=body, headers=self.headers, timeout=timeout)
+        # Not `build_request`, which merges the headers and cookies of the client into each request.
+        request = httpx2.Request("POST", self.url, content=body, headers=self.headers, extensions=_NO_TIMEOUTS)
         response = await self.http.send(request, stream=True)
         try:
             if response.is_success:

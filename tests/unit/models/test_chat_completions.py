@@ -256,6 +256,12 @@ async def test_model_timeout_covers_the_whole_exchange() -> None:
             await asked.ask(b"{}", 0.2)
 
 
+async def test_no_shorter_timeout_of_the_client_ends_a_slow_exchange() -> None:
+    async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
+        await asked.ask(b"{}", 300)
+    assert set(seen[0].extensions["timeout"].values()) == {None}
+
+
 async def test_concurrent_model_requests_are_both_sent() -> None:
     async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
         await asyncio.gather(asked.ask(b"1", 5), asked.ask(b"2", 5))
