@@ -7,7 +7,8 @@ about 10 % of the real count. `projections/requests/token_account.py` corrects t
 
 import re
 from collections import Counter
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeAlias, TypeVar
 
 SAMPLE = 64 * 1024
 """The characters that are examined; a longer text is sampled in slices from its whole length."""
@@ -15,9 +16,14 @@ SAMPLE = 64 * 1024
 _SLICES = 16
 
 _REMEMBERED = 4_096
-"""The most texts with a cached weight."""
+"""The most texts with a cached weight, and with a cached kind of content."""
 
-_known: dict[tuple[int, int], float] = {}
+Found = TypeVar("Found")
+_Text: TypeAlias = tuple[int, int]
+"""A text as the caches know it: its hash and its length, because no text may outlive its run."""
+
+_weights: dict[_Text, float] = {}
+_kinds: dict[_Text, "Content"] = {}
 
 _PIECES = re.compile(
     r"""
@@ -65,14 +71,18 @@ def estimate(text: str) -> int:
 
 
 def _weight(text: str) -> float:
-    # A tool result is weighed several times, and again when its run resumes. The cache has hashes for keys, because no
-    # text may outlive its run.
+    # A tool result is weighed several times, and again when its run resumes.
+    return _cached(_weights, text, _counted)
+
+
+def _cached(cache: dict[_Text, Found], text: str, find: Callable[[str], Found]) -> Found:
+    """Return what `find` returns for a text, or returned when it was last called for it."""
     key = (hash(text), len(text))
-    known = _known.get(key)
+    known = cache.get(key)
     if known is None:
-        if len(_known) >= _REMEMBERED:
-            _known.clear()
-        known = _known[key] = _counted(text)
+        if len(cache) >= _REMEMBERED:
+            cache.clear()
+        known = cache[key] = find(text)
     return known
 
 
@@ -99,6 +109,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def content_of(text: str) -> Content:
     """Return the predominant kind of content of a text. A long text is sampled."""
+    return _cached(_kinds, text, _kind)
+
+
+def _kind(text: str) -> Content:
     if len(text) <= KIND_SAMPLE:
         sample = text
     else:
