@@ -8,10 +8,11 @@ the journal never sees bodies.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gofer.journal.blob_store import Bodies, blob_key
 from gofer.journal.compression import compress, decompress
-from gofer.journal.frames import UNCOMPRESSED, Body, Frame
+from gofer.journal.frames import UNCOMPRESSED, Body, Frame, close_frame, encode_frame
 from gofer.journal.seal import Seal
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
@@ -30,6 +31,16 @@ Objects = Sequence[Mapping[str, object]]
 def too_large(entries: Objects) -> bool:
     """Return whether entries may have fields that must be stored as bodies."""
     return len(encode(entries)) > INLINE_LIMIT
+
+
+async def stored_frame(frame: Frame, blobs: Bodies, seal: Seal) -> bytes:
+    """Return the bytes of a frame as they are stored. Fields that are too large are stored as bodies first."""
+    encoded = encode_frame(frame)
+    if len(encoded) > INLINE_LIMIT:
+        entries, bodies = await spill(blobs, frame.entries, seal)
+        frame = replace(frame, entries=entries, bodies=bodies)
+        encoded = encode_frame(frame)
+    return close_frame(frame, encoded, seal)
 
 
 async def spill(blobs: Bodies, entries: Objects, seal: Seal) -> tuple[Objects, tuple[Body, ...]]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from gofer.journal.blob_store import Bodies
-from gofer.journal.bodies import Objects, spill
+from gofer.journal.bodies import Objects, stored_frame
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.frame_counts import note_frames
-from gofer.journal.frames import GENESIS, frame_bytes, frame_hash
+from gofer.journal.frames import GENESIS, frame_hash
 from gofer.journal.lineage import root_of
 from gofer.journal.log import Pen
 from gofer.journal.seal import Seal, seal_of
@@ -44,9 +44,8 @@ async def write_copy(
     for _, group in groupby(entries, key=lambda recorded: recorded.n):
         n += 1
         together = list(group)
-        kept, bodies = await spill(blobs, _objects(together, renamed), seal)
-        frame = Pen(together[0].owner, outside).frame(n, together[0].at, previous, kept, bodies)
-        raw = frame_bytes(frame, seal)
+        frame = Pen(together[0].owner, outside).frame(n, together[0].at, previous, _objects(together, renamed))
+        raw = await stored_frame(frame, blobs, seal)
         if n == 1:
             existing = await store.claim(run, raw, key, now)
         else:

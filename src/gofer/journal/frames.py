@@ -55,6 +55,11 @@ class Frame:
 
 def frame_bytes(frame: Frame, seal: Seal) -> bytes:
     """Return the bytes of a frame as they are stored."""
+    return close_frame(frame, encode_frame(frame), seal)
+
+
+def encode_frame(frame: Frame) -> bytes:
+    """Return the content of a frame in canonical JSON."""
     value: dict[str, object] = {
         "at": frame.at,
         "owner": frame.owner,
@@ -63,8 +68,13 @@ def frame_bytes(frame: Frame, seal: Seal) -> bytes:
     }
     if frame.bodies:
         value["bodies"] = [[body.i, body.field, body.sha256] for body in frame.bodies]
+    return encode(value)
+
+
+def close_frame(frame: Frame, encoded: bytes, seal: Seal) -> bytes:
+    """Return the bytes of a frame as they are stored, from its encoded content."""
     header = FORM + frame.prev_hash
-    return header + seal.close(f"frame {frame.n}", compress(encode(value)), header)
+    return header + seal.close(f"frame {frame.n}", compress(encoded), header)
 
 
 def frame_hash(stored: bytes) -> bytes:

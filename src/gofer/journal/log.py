@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gofer.journal.blob_store import Blobs, Bodies
-from gofer.journal.bodies import Objects, keep, restore, spill, take, too_large
+from gofer.journal.bodies import Objects, keep, restore, stored_frame, take, too_large
 from gofer.journal.codec import from_json, to_json
 from gofer.journal.entries import Entry, Recorded, RunAccepted
 from gofer.journal.frame_counts import known_frames, note_frames
-from gofer.journal.frames import GENESIS, Body, Frame, check_chain, frame_bytes, frame_hash, open_chain, opened
+from gofer.journal.frames import GENESIS, Frame, check_chain, frame_hash, open_chain, opened
 from gofer.journal.lineage import root_of
 from gofer.journal.seal import Seal, seal_of
 from gofer.journal.store import Store
@@ -33,9 +33,9 @@ class Pen:
         """Return the current time in unix milliseconds."""
         return int(self.outside.clock.now() * 1000)
 
-    def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects, bodies: Sequence[Body] = ()) -> Frame:
+    def frame(self, n: int, at: int, prev_hash: bytes, entries: Objects) -> Frame:
         """Return a frame by this owner with a fresh nonce."""
-        return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries, bodies)
+        return Frame(n, at, self.owner, self.outside.new_id(), prev_hash, entries)
 
 
 class Journal:
@@ -114,9 +114,8 @@ class Journal:
 
     async def _write(self, drafted: Sequence[Recorded]) -> None:
         objects = [to_json(recorded.entry) for recorded in drafted]
-        kept, bodies = await spill(self._blobs, objects, self.seal)
-        frame = self.pen.frame(self._n + 1, drafted[0].at, self._hash, kept, bodies)
-        raw = frame_bytes(frame, self.seal)
+        frame = self.pen.frame(self._n + 1, drafted[0].at, self._hash, objects)
+        raw = await stored_frame(frame, self._blobs, self.seal)
         existing = await self._store.create(self.run, frame.n, raw)
         # Equal bytes have this owner's nonce: the response to its write was lost, and a retry met that write.
         if existing is not None and existing != raw:
@@ -193,8 +192,7 @@ async def claim(run: str, accepted: RunAccepted, pen: Pen, store: Store, blobs: 
     if too_large(objects) and (stored := await store.frames(run)):
         # Store no bodies for a run that was claimed or deleted before.
         return stored[0]
-    kept, bodies = await spill(blobs, objects, seal)
-    raw = frame_bytes(pen.frame(1, pen.at(), GENESIS, kept, bodies), seal)
+    raw = await stored_frame(pen.frame(1, pen.at(), GENESIS, objects), blobs, seal)
     existing = await store.claim(run, raw, key, at)
     if existing == raw:
         return None
