@@ -1,7 +1,8 @@
 """The interface of a language model, its answer, and the errors of a request without an answer."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ProviderError, ToolAsk, Usage
@@ -85,10 +86,10 @@ class Model(Protocol):
         ...
 
 
-@runtime_checkable
-class RemoteModel(Model, Protocol):
+class RemoteModel(Model, ABC):
     """A model behind HTTP, whose requests can name the span that they belong to."""
 
+    @abstractmethod
     def within(self, traceparent: str) -> Model:
         """Return this model, which sends the W3C header `traceparent` beside the exact bytes of each request."""
         ...
