@@ -10,7 +10,9 @@ from pydantic_core import PydanticCustomError
 class Strict(BaseModel):
     """A part of a file. Instances are frozen, and unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, serialize_by_alias=True, defer_build=True
+    )
 
     MEMBER: ClassVar[str] = "a key here"
     """The term for a key of this form, used in the message about an unknown key."""
