@@ -8,7 +8,7 @@ from gofer.journal import entries as e
 from gofer.journal.purposes import QUESTION, is_own
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.canonical_json import as_object
-from gofer.values.messages import ToolAsk, arguments, resolved_call
+from gofer.values.messages import ToolAsk, resolved_call
 
 CallStatus = Literal["asked", "open", "waiting", "ok", "error", "refused", "unknown"]
 """The status of a call: asked for by the model, being made, waiting for its next attempt, or its outcome."""
@@ -108,12 +108,9 @@ def fold(state: Calls, recorded: e.Recorded) -> None:
 
 
 def _ask(state: Calls, recorded: e.Recorded, call: str, ask: ToolAsk) -> None:
-    asked = Call(call, ask.tool, ask.arguments, turn=state.turn, asked_in=recorded.address, at=recorded.at)
-    try:
-        asked.arguments = arguments(ask.arguments)
-    except ValueError:
-        asked.arguments = None
-    state.calls[call] = asked
+    state.calls[call] = Call(
+        call, ask.tool, ask.arguments, ask.parsed, turn=state.turn, asked_in=recorded.address, at=recorded.at
+    )
 
 
 def _begin(state: Calls, recorded: e.Recorded, intent: e.ToolCall) -> None:

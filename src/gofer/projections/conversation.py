@@ -380,7 +380,7 @@ def presentable(ask: ToolAsk, turn: int, index: int, taken: Collection[str]) -> 
     if not _ID.fullmatch(id_) or id_ in taken:
         id_ = _new_id(turn, index, taken)
     arguments = ask.arguments
-    if not _is_json(arguments):
+    if ask.parsed is None:
         arguments = "{}"
     tool = _NOT_IN_NAMES.sub("_", ask.tool)[:64] or "unnamed"
     return ToolAsk(id=id_, tool=tool, arguments=arguments, extra=ask.extra)
@@ -390,11 +390,3 @@ def _new_id(turn: int, index: int, taken: Collection[str]) -> str:
     """Return a free id of nine letters and digits, the form that the strictest provider demands."""
     ids = (f"g{number % 10**8:08}" for number in itertools.count(turn * 1_000 + index))
     return next(candidate for candidate in ids if candidate not in taken)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        messages.arguments(text)
-    except ValueError:
-        return False
-    return True

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gofer.journal.entries import LlmResponse, MessageReceived, Recorded, ToolResult, ToolUnknown
 from gofer.journal.workspace_entries import BOOKKEEPING, PlanUpdated, Todo
 from gofer.values.canonical_json import encode
-from gofer.values.messages import ToolAsk, arguments, resolved_call
+from gofer.values.messages import ToolAsk, resolved_call
 
 
 @dataclass(slots=True)
@@ -88,8 +88,8 @@ def _record(state: Repetition, ask: bytes, outcome: bytes) -> None:
 
 def _identity(ask: ToolAsk) -> bytes:
     """Return a hash that is equal for equal tools and arguments, however the arguments are formatted."""
-    try:
-        written = encode([ask.tool, arguments(ask.arguments)])
-    except ValueError:
+    if ask.parsed is None:
         written = f"{ask.tool} {ask.arguments}".encode(errors="replace")
+    else:
+        written = encode([ask.tool, ask.parsed])
     return hashlib.sha256(written).digest()

@@ -7,6 +7,7 @@ conversation.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, cast
 
 from gofer.values.canonical_json import MAX_DEPTH, as_object, clean, deeper_than, encode, finite, refuse_constant
@@ -15,7 +16,7 @@ ARGUMENTS_LIMIT = 200_000
 """The most characters of one call's arguments that Gofer parses."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolAsk:
     """One tool call as the model wrote it. `arguments` is untrusted JSON text."""
 
@@ -25,6 +26,14 @@ class ToolAsk:
     arguments: str
     extra: str = ""
     """A JSON object of further fields that the provider expects back with the call; empty for none."""
+
+    @cached_property
+    def parsed(self) -> Mapping[str, object] | None:
+        """The parsed arguments, which all projections share; None if they are no JSON object. Parsed once."""
+        try:
+            return arguments(self.arguments)
+        except ValueError:
+            return None
 
 
 CALL_TOOL = "call_tool"
@@ -126,9 +135,8 @@ def resolved_call(ask: ToolAsk) -> ToolAsk:
     """Return the call that `call_tool` names. Return any other call, and an unreadable `call_tool`, unchanged."""
     if ask.tool != CALL_TOOL:
         return ask
-    try:
-        fields = arguments(ask.arguments)
-    except ValueError:
+    fields = ask.parsed
+    if fields is None:
         return ask
     match fields:
         case {"name": str(name), "arguments": str(text)} if len(fields) == 2:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from gofer.values.messages import ARGUMENTS_LIMIT, arguments
+from gofer.values.messages import ARGUMENTS_LIMIT, ToolAsk, arguments
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,11 @@ def test_tool_arguments_are_read_unchanged() -> None:
     value = {"text": "é\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "n": [1.5, None]}
     assert arguments(json.dumps(value)) == arguments(f" {json.dumps(value, ensure_ascii=False)}\n") == value
     assert arguments('{"text": "\ud800"}') == {"text": "\ufffd"}
+
+
+def test_projections_share_the_parsed_arguments_of_a_call() -> None:
+    ask = ToolAsk("call_1", "look", '{"place": {"channel": "C1"}}')
+    assert ask.parsed == {"place": {"channel": "C1"}}
+    assert ask.parsed is ask.parsed
+    assert ask == ToolAsk("call_1", "look", '{"place": {"channel": "C1"}}')
+    assert ToolAsk("call_1", "look", '{"place":').parsed is None

@@ -11,7 +11,7 @@ from gofer.projections.checks.check_settings import shortened
 from gofer.projections.checks.names_in_arguments import names_in
 from gofer.projections.script_replay import is_of_a_script
 from gofer.values.canonical_json import encode_text
-from gofer.values.messages import arguments, resolved_call
+from gofer.values.messages import ToolAsk, resolved_call
 
 MOST_WORDS = 50_000
 """The most different words of one run that are kept. After that, no name counts as invented."""
@@ -76,7 +76,7 @@ def fold(state: NamedValues, recorded: e.Recorded) -> None:
             _see(state, tail)
         case e.LlmResponse(tool_calls=asks):
             for ask in map(resolved_call, asks):
-                _look_for_names(state, ask.tool, ask.arguments, recorded.address)
+                _look_for_names(state, ask, recorded.address)
         case e.ToolResult(call=call, text=text) | e.ToolUnknown(call=call, text=text) if not is_of_a_script(call):
             _see(state, text)
         case e.SubagentFinished(text=text):
@@ -164,18 +164,14 @@ def _sought(value: str) -> Iterator[str]:
             yield word
 
 
-def _look_for_names(state: NamedValues, tool: str, written: str, address: str) -> None:
-    if tool in BOOKKEEPING or state.is_blind:
+def _look_for_names(state: NamedValues, ask: ToolAsk, address: str) -> None:
+    if ask.tool in BOOKKEEPING or state.is_blind or ask.parsed is None:
         return
-    try:
-        given = arguments(written)
-    except ValueError:
-        return
-    for argument, value in names_in(given):
+    for argument, value in names_in(ask.parsed):
         words = tuple(word for word in _sought(value) if word not in state.words)
         if words and len(state.unseen) < MOST_UNSEEN:
             # A model may write megabytes as the name of a tool or an argument.
             unseen = Unseen(
-                tool=shortened(tool), argument=shortened(argument), value=value, words=words, address=address
+                tool=shortened(ask.tool), argument=shortened(argument), value=value, words=words, address=address
             )
             state.unseen.setdefault(value.lower(), unseen)
