@@ -112,27 +112,36 @@ class Unknown:
     reason: str
 
 
-class Permit:
-    """The right to send a request, as long as the last frame of the run is young enough."""
+class LastFrame:
+    """The moment from which the last frame of a run permits requests, on the worker's own monotonic clock."""
 
-    def __init__(
-        self, clock: Clock, patience: Patience, renew: Callable[[], Awaitable[bool]], above: "Permit | None" = None
-    ) -> None:
-        self.patience = patience
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._renew = renew
-        self._above = above
-        """The permit of the parent run. A worker that lost the parent may not send for its subagents either."""
         self._since = clock.monotonic()
 
-    async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
-        """Write a frame, and renew the permit from the moment before the write.
+    @property
+    def age(self) -> float:
+        """The seconds since the write of the frame began."""
+        return self._clock.monotonic() - self._since
 
-        Only a written frame renews the permit, because another owner may be sending otherwise.
-        """
+    async def write(self, commit: Callable[[], Awaitable[bool]]) -> None:
+        """Write a frame, and count its age from the moment before the write. Raises what `commit` raises."""
         since = self._clock.monotonic()
         if await commit():
             self._since = max(self._since, since)
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The right to send a request, as long as the last frame of the run is young enough."""
+
+    patience: Patience
+    last: LastFrame
+    renewed: Callable[[], Awaitable[bool]]
+    """Writes a frame that announces a request. Only a written frame permits one, because another owner may be sending
+    otherwise."""
+    above: "Permit | None" = None
+    """The permit of the parent run. A worker that lost the parent may not send for its subagents either."""
 
     async def hold(self) -> None:
         """Return as soon as a request may be sent, with a new frame if the last one is too old.
@@ -140,24 +149,24 @@ class Permit:
         Raises Fenced when the run has another owner, Unwritten when the store does not answer.
         """
         while not self.young:
-            if self._above is not None:
-                await self._above.hold()
+            if self.above is not None:
+                await self.above.hold()
             if self._old:
                 await self.renew()
 
     @property
     def young(self) -> bool:
         """Whether a request may be sent right now."""
-        return not self._old and (self._above is None or self._above.young)
+        return not self._old and (self.above is None or self.above.young)
 
     @property
     def _old(self) -> bool:
-        return self._clock.monotonic() - self._since > self.patience.permit
+        return self.last.age > self.patience.permit
 
     async def renew(self) -> None:
         """Write a frame that announces a request. Raises Fenced, Unwritten."""
         try:
-            await self.write(self._renew)
+            await self.last.write(self.renewed)
         except TemporaryError as error:
             raise Unwritten(str(error)) from error
 

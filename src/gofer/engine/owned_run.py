@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gofer.engine.drift import Drift
-from gofer.engine.effects import Permit, longest_quiet
+from gofer.engine.effects import LastFrame, Permit, longest_quiet
 from gofer.engine.results import DisplayLimits, shorten, unknown
 from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
@@ -97,12 +97,21 @@ class OwnedRun:
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal
         self._begun = False
-        permit_above: Permit | None = None
         if above is not None:
             self.claims = above.claims
             self._begun = above.has_begun
-            permit_above = above.permit
-        self.permit = Permit(services.outside.clock, services.patience, self._renew_permit, permit_above)
+        self._last_frame = LastFrame(services.outside.clock)
+
+    @property
+    def permit(self) -> Permit:
+        """The right to send a request for the run.
+
+        The permit refers to the run and not the run to it, so that an ended run leaves memory at once.
+        """
+        above: Permit | None = None
+        if self.above is not None:
+            above = self.above.permit
+        return Permit(self.services.patience, self._last_frame, self._renew_permit, above)
 
     def note(self, entry: e.Entry) -> e.Recorded:
         """Add an entry to the next frame, and return it with its address.
@@ -148,7 +157,7 @@ class OwnedRun:
     async def commit(self) -> None:
         """Make everything noted so far durable. Raises Fenced, TemporaryError."""
         if self._journal.drafted:
-            await self.permit.write(self._journal.commit)
+            await self._last_frame.write(self._journal.commit)
 
     async def confirm_ownership(self) -> None:
         """Write a frame of this run and of each run above it, which another owner would prevent.
@@ -157,7 +166,7 @@ class OwnedRun:
         """
         if self.above is not None:
             await self.above.confirm_ownership()
-        await self.permit.write(self._renew_permit)
+        await self._last_frame.write(self._renew_permit)
 
     async def leave_after_failure(self, left: e.RunHandedOver) -> None:
         """Leave the run after a failure: commit the draft with `left`, or `left` alone if the draft is not writable."""

@@ -8,7 +8,7 @@ OF_DOUBT = (
     Mutant(
         "the permit of the run above a subagent",
         "engine/effects.py",
-        "return not self._old and (self._above is None or self._above.young)",
+        "return not self._old and (self.above is None or self.above.young)",
         "return not self._old",
         f"{DOUBT}subagent_sends_no_request_after_the_root_run_was_taken_over",
     ),

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.effects import Patience, Permit, PermittedHttp
+from gofer.engine.effects import LastFrame, Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
@@ -162,7 +162,7 @@ async def test_request_timeout_is_limited_to_the_time_that_a_new_owner_waits() -
     async def renew() -> bool:
         raise AssertionError("the permit is fresh")
 
-    permit = Permit(made.clock, Patience(inflight=30), renew)
+    permit = Permit(Patience(inflight=30), LastFrame(made.clock), renew)
     await PermittedHttp(Timed(lambda url, content: {}), permit).send(HttpRequest("POST", "u", timeout=300))
     assert seen == [30]
 
@@ -264,9 +264,9 @@ async def test_frame_still_being_written_renews_no_permit() -> None:
         await writing.wait()
         return True
 
-    permit = Permit(made.clock, Patience(permit=20), renew)
+    permit = Permit(Patience(permit=20), LastFrame(made.clock), renew)
     made.clock.advance(21)
-    under_way = asyncio.create_task(permit.write(commit))
+    under_way = asyncio.create_task(permit.last.write(commit))
     await asyncio.sleep(0)
     await permit.hold()
     assert len(renewed) == 1
@@ -285,8 +285,8 @@ async def test_commit_that_wrote_no_frame_renews_no_permit() -> None:
     async def nothing_to_write() -> bool:
         return False
 
-    permit = Permit(made.clock, Patience(permit=20), renew)
+    permit = Permit(Patience(permit=20), LastFrame(made.clock), renew)
     made.clock.advance(21)
-    await permit.write(nothing_to_write)
+    await permit.last.write(nothing_to_write)
     await permit.hold()
     assert renewed == [True]

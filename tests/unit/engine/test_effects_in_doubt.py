@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.effects import Patience, Permit, PermittedHttp
+from gofer.engine.effects import LastFrame, Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.once import claim
 from gofer.engine.own_step import OwnStep
@@ -31,9 +31,9 @@ async def test_subagent_sends_no_request_after_the_root_run_was_taken_over() -> 
     async def written() -> bool:
         return True
 
-    root = Permit(made.clock, Patience(permit=20), fenced)
+    root = Permit(Patience(permit=20), LastFrame(made.clock), fenced)
     made.clock.advance(21)
-    subagent = Permit(made.clock, Patience(permit=20), written, root)
+    subagent = Permit(Patience(permit=20), LastFrame(made.clock), written, root)
     outside = AnsweringHttp(lambda url, content: {})
     with pytest.raises(Fenced):
         await PermittedHttp(outside, subagent).send(HttpRequest("POST", "http://outside"))
@@ -51,9 +51,9 @@ async def test_subagent_sends_after_the_root_run_renewed_the_permit() -> None:
     async def needless() -> bool:
         raise AssertionError("the permit of the subagent is young")
 
-    root = Permit(made.clock, Patience(permit=20), renew)
+    root = Permit(Patience(permit=20), LastFrame(made.clock), renew)
     made.clock.advance(21)
-    subagent = Permit(made.clock, Patience(permit=20), needless, root)
+    subagent = Permit(Patience(permit=20), LastFrame(made.clock), needless, root)
     outside = AnsweringHttp(lambda url, content: {})
     await PermittedHttp(outside, subagent).send(HttpRequest("POST", "http://outside"))
     assert (renewed, len(outside.requests)) == (["root"], 1)

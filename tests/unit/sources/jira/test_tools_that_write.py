@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gofer.engine.effects import Done, Patience, Permit, carry_out
+from gofer.engine.effects import Done, LastFrame, Patience, Permit, carry_out
 from gofer.sources.jira.api import PROPERTY, JiraApi
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, jira_create_issue
 from gofer.sources.jira.tools import TOOLS
@@ -89,9 +89,9 @@ def test_jira_write_with_a_late_answer_happens_once(name: str) -> None:
 
         room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
         room.jira.faults.add("POST", "*/comment", Fault("timeout_after_success"))
-        outcome = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew))
+        outcome = await carry_out(tool, call, wanted, Permit(patience, LastFrame(room.clock), renew))
         assert isinstance(outcome, Done)
-        again = await carry_out(tool, call, wanted, Permit(room.clock, patience, renew), doubt="lost")
+        again = await carry_out(tool, call, wanted, Permit(patience, LastFrame(room.clock), renew), doubt="lost")
         assert again == outcome
         made = [issue for issue in room.jira.site.all_issues() if issue.creator == OWN]
         said = [one for one in room.issue().comments if one.author == OWN]
