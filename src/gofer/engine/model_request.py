@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from gofer.files.document import EACH
 from gofer.projections.conversation import Conversation
-from gofer.projections.requests.request_parts import head
 from gofer.workflows.bundle import Bundle
 
 
@@ -19,29 +18,29 @@ class Window:
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._epoch: int = 0
-        self._begin({})
+        self._params: Mapping[str, object] | None = None
+        """The parameters of the last request; None before the first."""
+        self._hash = hashlib.sha256()
+        self._hashed = 0
 
     def _begin(self, params: Mapping[str, object]) -> None:
         self._params = params
-        self._prefix = bytearray(head(params, self._bundle.tools, self._bundle.loaded.system))
-        self._hash = hashlib.sha256(self._prefix)
-        self._taken = 0
+        self._hash = hashlib.sha256(self._bundle.head(params))
+        self._hashed = 0
 
     def partial_request(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
         """Return a request with a part of the history and a tail; it shares every byte up to the tail."""
-        beginning = head(params, self._bundle.tools, self._bundle.loaded.system)
-        return b",".join([beginning, *parts]) + tail.encode()
+        return b",".join([self._bundle.head(params), *parts]) + tail.encode()
 
     def request(self, params: Mapping[str, object], conversation: Conversation, tail: str) -> tuple[str, bytes]:
         """Return the hash of everything before the tail, and the exact bytes of the request."""
         if params != self._params or conversation.epoch != self._epoch:
             self._begin(params)
             self._epoch = conversation.epoch
-        for part in conversation.parts[self._taken :]:
-            self._prefix += b"," + part
+        for part in conversation.parts[self._hashed :]:
             self._hash.update(b"," + part)
-        self._taken = len(conversation.parts)
-        return self._hash.hexdigest(), bytes(self._prefix) + tail.encode()
+        self._hashed = len(conversation.parts)
+        return self._hash.hexdigest(), self.partial_request(params, conversation.parts, tail)
 
 
 MOST_BYTES = 18_000_000

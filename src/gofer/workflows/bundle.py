@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.models.served_model import Candidate, model_from_json
-from gofer.values.canonical_json import as_list, as_object, encode
+from gofer.projections.requests.request_parts import head
+from gofer.values.canonical_json import as_list, as_object, encode, encode_text
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Allowance, Workflow
 from gofer.workflows.skill import skill_from_json
@@ -15,12 +16,24 @@ from gofer.workflows.subagent import candidate, subagent_from_json
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The workflow, prompt, skills, subagents, tool schemas and script hash of a run, fixed when the run started."""
+    """The workflow, prompt, skills, subagents, tool schemas and script hash of a run, fixed when the run started.
+
+    The runs of a process that began with equal files share one bundle.
+    """
 
     loaded: Loaded
     tools: Sequence[Mapping[str, object]]
     """The tool schemas that the model gets, without tools that it must search for. The tools of every run come first,
     then those of the workflow file in its order."""
+    _heads: dict[str, bytes] = field(default_factory=dict[str, bytes], init=False, compare=False, repr=False)
+    """The beginnings of requests, by the parameters as JSON."""
+
+    def head(self, params: Mapping[str, object]) -> bytes:
+        """Return the bytes at the beginning of every request with these parameters, which all runs share."""
+        written = encode_text(params)
+        if written not in self._heads:
+            self._heads[written] = head(params, self.tools, self.loaded.system)
+        return self._heads[written]
 
     def chain(self) -> Sequence[Candidate]:
         """Return the models of the run with their request parameters, in the order in which the run asks them."""
