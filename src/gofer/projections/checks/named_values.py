@@ -117,10 +117,18 @@ def _see(state: NamedValues, text: str) -> None:
             continue
         for word in _with_parts(whole):
             if len(word) <= _LONGEST_WORD:
-                state.words.setdefault(word.lower(), word)
+                _keep(state, word)
         if len(state.words) >= MOST_WORDS:
             _look_away(state)
             return
+
+
+def _keep(state: NamedValues, word: str) -> None:
+    lowered = word.lower()
+    if lowered == word:
+        # Most words are in lower case; one text serves as both, because the words of all runs in flight add up.
+        lowered = word
+    state.words.setdefault(lowered, word)
 
 
 def _look_away(state: NamedValues) -> None:
