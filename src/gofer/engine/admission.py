@@ -81,10 +81,8 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
     recall = await recall_of(step, continued, person, private=context.private)
     tools = [tool.schema() for tool in step.services.offered(loaded)]
-    raw = encode_bundle(Bundle(loaded, tools))
-    key = blob_key(BUNDLES, raw)
-    await step.services.blobs.put(key, raw)
-    started = RunStarted(key.rpartition("/")[2], context.private, recall.run, remaining.usd, remaining.limit)
+    pin = await pin_bundle(step, Bundle(loaded, tools))
+    started = RunStarted(pin, context.private, recall.run, remaining.usd, remaining.limit)
     step.note(started)
     for handle in recall.files:
         step.note(handle)
@@ -111,6 +109,19 @@ async def check_withdrawn(step: OwnStep, event: Event) -> None:
     own = [route for route in accepted if route.workflow == workflow]
     check_conditions(event, own, learned.facts_of(workflow))
     check_precedence(event, workflow, accepted, learned.facts_of)
+
+
+async def pin_bundle(step: OwnStep, bundle: Bundle) -> str:
+    """Store the bundle of a run that is about to start, and return its name for `run.started`. Raises TemporaryError.
+
+    The run works with the bundle as it is read from these bytes, so a new run and a resumed run work with the same one.
+    """
+    raw = encode_bundle(bundle)
+    key = blob_key(BUNDLES, raw)
+    await step.services.blobs.put(key, raw)
+    if step.bundle is None:
+        step.bundle = decode_bundle(raw)
+    return key.rpartition("/")[2]
 
 
 async def pinned(step: OwnStep, started: RunStarted) -> Bundle:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gofer.engine import loop
-from gofer.engine.admission import pinned
+from gofer.engine.admission import pin_bundle, pinned
 from gofer.engine.call_checks import Clearance
 from gofer.engine.first_message import today
 from gofer.engine.gates import Limited, Stop, limits_of, slice_of
@@ -22,7 +22,6 @@ from gofer.engine.results import cut, display_limits_of, shorten
 from gofer.engine.search_by_model import search
 from gofer.engine.subagent_owner import leave, named_files, result_entry, take_over
 from gofer.engine.working_step import WorkingStep
-from gofer.journal.blob_store import BUNDLES, blob_key
 from gofer.journal.entries import (
     Entry,
     MessageReceived,
@@ -43,7 +42,7 @@ from gofer.tools.search import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import OutOfTime, RunStopped, TemporaryError, ToolError
-from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.bundle import Bundle
 from gofer.workflows.subagent import LoadedSubagent
 from gofer.workflows.subagent_run import DEPTH, subagent_workflow
 
@@ -267,16 +266,12 @@ class Subagents:
             return await pinned(child, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
         own = self._workflow_of(step, started.name, loaded, part)
-        bundle = Bundle(own, [tool.schema() for tool in child.services.offered(own)])
-        raw = encode_bundle(bundle)
-        key = blob_key(BUNDLES, raw)
-        await child.services.blobs.put(key, raw)
-        child.note(RunStarted(key.rpartition("/")[2], step.progress.private))
+        pin = await pin_bundle(child, Bundle(own, [tool.schema() for tool in child.services.offered(own)]))
+        child.note(RunStarted(pin, step.progress.private))
         for file in started.files:
             child.note(step.workspace.files[file].added)
         child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
-        # The bundle is read back, so that a new run and a resumed run work with the same one.
-        return await pinned(child, RunStarted(key.rpartition("/")[2], private=True))
+        return await pinned(child, RunStarted(pin, private=True))
 
 
 def _slice(
