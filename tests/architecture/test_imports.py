@@ -106,9 +106,12 @@ def test_workflow_files_are_read_without_tools_and_clients() -> None:
 
 
 LATER = {
+    "chardet": "import gofer.files.ranked_encodings",
     "google.protobuf": "import gofer.runtime.telemetry.otlp",
     "gofer_simulators": "import gofer.app.embedded.simulators",
     "jsonschema": "import gofer.workflows.json_schema",
+    "markdown_it": "import gofer.sources.markdown_parser",
+    "re2": "import gofer.files.line_pattern",
     "uvicorn": "import gofer.app.embedded.server",
 }
 """Libraries and parts that a run may never need, each with the program that loads it."""

@@ -23,7 +23,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "aws_lambda_powertools": ["gofer.app.functions"],
     "boto3": ["gofer.app.aws"],
     "botocore": ["gofer.app.aws", "gofer.app.functions", "gofer.stores.aws.calls"],
-    "chardet": ["gofer.files.decoder"],
+    "chardet": ["gofer.files.ranked_encodings"],
     "cryptography": ["gofer.app.backup.sealed_keys", "gofer.journal.seal", "gofer.sources.webhook.jwt_bearer"],
     "genai_prices": ["gofer.models.price_library"],
     "google": ["gofer.runtime.telemetry"],

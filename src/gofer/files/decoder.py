@@ -5,12 +5,11 @@ encoding that the text or its sender declares, then windows-1252, and a guess la
 """
 
 import codecs
+import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
-
-import chardet
+from typing import Protocol, cast
 
 SAMPLE = 64 * 1024
 """The bytes that a guess examines, from lines that are not plain ASCII."""
@@ -59,6 +58,14 @@ _RARE = 10
 """One non-ASCII letter in this many may be beside a Latin letter."""
 
 
+class RankedEncodings(Protocol):
+    """The module `ranked_encodings`."""
+
+    def ranked(self, sample: bytes, encodings: Sequence[str]) -> Sequence[str]:
+        """Return the names of the encodings that a text may have, the most probable first."""
+        ...
+
+
 def prepare() -> None:
     """Load the models of the guess, so that a forking process loads them once."""
     likeliest("готово".encode("cp1251"))
@@ -69,17 +76,15 @@ def likeliest(data: bytes) -> str:
     sample = sample_of(data)
     if not _NON_ASCII.search(_WESTERN.sub(b"", sample)):
         return "cp1252"
-    ranked = chardet.detect_all(
-        sample,
-        ignore_threshold=True,
-        max_bytes=len(sample) + 1,
-        compat_names=False,
-        include_encodings=_GUESSED,
-    )
-    names = [str(candidate["encoding"]) for candidate in ranked if candidate["encoding"]]
+    names = _library().ranked(sample, _GUESSED)
     if _is_latin(sample):
         names = [name for name in names if not _NOT_LATIN_WINDOWS.match(name)]
     return next((name for name in names if _plausible(sample.decode(name, "replace"))), "cp1252")
+
+
+def _library() -> RankedEncodings:
+    """Load the library with the first guess, because almost every text is UTF-8 (decision 62)."""
+    return cast(RankedEncodings, importlib.import_module("gofer.files.ranked_encodings"))
 
 
 def _is_latin(sample: bytes) -> bool:

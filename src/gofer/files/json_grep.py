@@ -12,7 +12,8 @@ import re2
 
 from gofer.files.child_wire import Packet
 from gofer.files.exact_json import parse, parse_lines, quote, scalar
-from gofer.files.search import Search, compiled
+from gofer.files.line_pattern import compiled
+from gofer.files.search import Search
 from gofer.files.text_cut import head, tail
 from gofer.values.errors import ToolError
 

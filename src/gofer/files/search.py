@@ -5,14 +5,12 @@ spans two lines. RE2 keeps the time linear. A slow search ends at a deadline wit
 """
 
 import codecs
-import re
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import re2
+from typing import Protocol, cast
 
 from gofer.files.text_cut import head, tail
-from gofer.values.errors import ToolError
 from gofer.values.outside import Clock
 
 SECONDS = 6.0
@@ -27,8 +25,6 @@ CHARACTERS = 10_000
 SYNTAX = "RE2, line by line: no look-around, no back-references; \\w is ASCII, \\pL is any letter."
 """The note on patterns in tool descriptions."""
 
-_LONGEST_PATTERN = 1_000
-_LARGEST_PROGRAM = 10_000
 _CHUNK = 1 << 20
 _SMALL_CHUNK = 1 << 16
 _SLOW = 0.05
@@ -84,6 +80,34 @@ class Search:
     ignore_case: bool = False
 
 
+class Match(Protocol):
+    """A match of a pattern."""
+
+    def start(self) -> int:
+        """Return where the match begins."""
+        ...
+
+    def span(self) -> tuple[int, int]:
+        """Return where the match begins and ends."""
+        ...
+
+
+class Pattern(Protocol):
+    """A compiled pattern."""
+
+    def search(self, text: bytes, pos: int, endpos: int) -> Match | None:
+        """Return the first match between two places, or None."""
+        ...
+
+
+class LinePatterns(Protocol):
+    """The module `line_pattern`."""
+
+    def compiled(self, request: Search, *, utf8: bool) -> Pattern:
+        """Return the compiled pattern of a search. Raises ToolError for an invalid one."""
+        ...
+
+
 def search(data: bytes, request: Search, clock: Clock) -> Found:
     """Return the matching lines of a text in UTF-8, or in any other superset of ASCII.
 
@@ -91,58 +115,15 @@ def search(data: bytes, request: Search, clock: Clock) -> Found:
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
-    scan = _Scan(data, compiled(request, utf8=_is_utf8(data)), request, clock, clock.monotonic() + SECONDS)
+    scan = _Scan(data, _compiled(request, utf8=_is_utf8(data)), request, clock, clock.monotonic() + SECONDS)
     hits = list(scan.hits())
     return _with_neighbours(data, hits, request, scan.ended)
 
 
-def compiled(request: Search, *, utf8: bool) -> "re2.Pattern":
-    """Return the compiled pattern for lines in UTF-8 or in a single-byte encoding.
-
-    Raises ToolError for an invalid pattern.
-    """
-    if len(request.pattern) > _LONGEST_PATTERN:
-        raise ToolError(f"The pattern is longer than {_LONGEST_PATTERN:,} characters; look for a part of it.")
-    if anchor := re.search(r"(?<!\\)(?:\\\\)*(\\[AzZ])", request.pattern):
-        raise ToolError(f"{anchor[1]} is not supported, as each line is searched by itself; use ^ or $.")
-    options = re2.Options()
-    options.never_nl = True
-    options.log_errors = False
-    options.case_sensitive = not request.ignore_case
-    pattern = f"(?m:{request.pattern})"
-    try:
-        # Compile the bare pattern first, so that its brackets cannot close the wrapper's group.
-        re2.compile(request.pattern.encode(), options)
-        if not utf8:
-            options.encoding = re2.Options.Encoding.LATIN1
-        expression = re2.compile(pattern.encode(), options)
-    except (re2.error, UnicodeEncodeError) as error:
-        raise ToolError(_refusal(request.pattern, error)) from error
-    if expression.programsize > _LARGEST_PROGRAM:
-        raise ToolError("The pattern is too large once its repetitions are written out; use smaller counts.")
-    return expression
-
-
-def _refusal(pattern: str, error: Exception) -> str:
-    reason = error.args[0] if error.args else ""
-    if isinstance(reason, bytes):
-        message = reason.decode(errors="replace")
-    else:
-        message = str(reason)
-    for construct, name in _UNSUPPORTED.items():
-        if re.search(construct, pattern):
-            return f"{name} not supported here: {message}. Use a plain pattern, then read the lines it finds."
-    return f"The pattern is not valid: {message}. The syntax is that of RE2."
-
-
-_UNSUPPORTED = {
-    r"\(\?<?[=!]": "Look-around is",
-    r"\(\?P=|\\[1-9]|\\g[<{]|\\k[<{']": "Back-references are",
-    r"\(\?>": "Atomic groups are",
-    r"[*+?}]\+": "Possessive repetition is",
-    r"\(\?\(": "Conditions are",
-    r"\{\d{4,}": "Repetition above 1,000 is",
-}
+def _compiled(request: Search, *, utf8: bool) -> Pattern:
+    """Load the library with the first search, because most runs search no file (decision 62)."""
+    patterns = cast(LinePatterns, importlib.import_module("gofer.files.line_pattern"))
+    return patterns.compiled(request, utf8=utf8)
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -164,7 +145,7 @@ class _Scan:
     """One pass through the text. `ended` says why it did not reach the end."""
 
     data: bytes
-    pattern: "re2.Pattern"
+    pattern: Pattern
     request: Search
     clock: Clock
     deadline: float
