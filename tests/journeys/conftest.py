@@ -12,6 +12,7 @@ from support.app.command_line import Command
 from support.app.company import ROOT
 from support.app.runs_of_each_kind import Played, played
 from support.http.threaded_server import Requests, serving
+from support.processes.forked_program import forked_program
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +54,13 @@ def busy_model(terminal: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     with serving(Busy) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         yield
+
+
+@pytest.fixture(scope="session")
+def forked_gofer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with a program `gofer` that starts fast, for the PATH of a shell."""
+    with forked_program(tmp_path_factory.mktemp("forked") / "bin") as programs:
+        yield programs
 
 
 @pytest.fixture(scope="session")

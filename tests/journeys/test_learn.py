@@ -15,10 +15,10 @@ CHANGED_PROMPT = re.compile(r"^gofer replay \S+ --prompt .*$", re.MULTILINE)
 """The command whose exit code 3 the page names."""
 
 
-def typed(folder: Path, commands: str) -> str:
+def typed(folder: Path, commands: str, programs: Path) -> str:
     """Return all that commands print in a shell. Each has to succeed, or to end with the exit code on the page."""
     environment = {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
         **{f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     }
@@ -36,9 +36,9 @@ def typed(folder: Path, commands: str) -> str:
     return done.stdout
 
 
-def test_eight_steps_print_as_the_page_says(tmp_path: Path) -> None:
+def test_eight_steps_print_as_the_page_says(tmp_path: Path, forked_gofer: Path) -> None:
     (first, *rest) = FENCE.findall(GUIDE.read_text())
-    typed(tmp_path, first[1])
+    typed(tmp_path, first[1], forked_gofer)
     folder = tmp_path / "acme"
     run = ""
     shown = ""
@@ -46,8 +46,8 @@ def test_eight_steps_print_as_the_page_says(tmp_path: Path) -> None:
         if kind == "text":
             assert text.strip() in shown.replace(run[:8], "RUN"), shown
             continue
-        shown = typed(folder, text.replace("RUN", run))
+        shown = typed(folder, text.replace("RUN", run), forked_gofer)
         run = run or RUN.findall(shown)[-1]
     assert "No mistakes." in shown
     # The script replaced the model.
-    assert "chat" not in typed(folder, f"gofer trace {RUN.findall(shown)[-1]}")
+    assert "chat" not in typed(folder, f"gofer trace {RUN.findall(shown)[-1]}", forked_gofer)

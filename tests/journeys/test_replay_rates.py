@@ -1,9 +1,7 @@
 """`gofer replay --times` at a terminal: rates of a live model, in a process that may reach that model only."""
 
-import asyncio
 import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,43 +10,19 @@ import pytest
 from support.app.command_line import Command, gofer, run_json
 from support.app.runs_of_each_kind import Played
 from support.models.deciding_provider import Said, Sent, deciding
+from support.processes.forked_command import start_command
 
 pytestmark = pytest.mark.anyio
-
-GUARDED = """
-import sys
-from gofer.cli.main import main
-
-port = int(sys.argv[1])
-
-def guard(event, arguments):
-    if event == "socket.connect" and arguments[1][1] != port:
-        raise RuntimeError(f"a replay opened a connection: {arguments[1]}")
-
-sys.addaudithook(guard)
-sys.exit(main(sys.argv[2:]))
-"""
-"""Runs a command of Gofer that may connect to one port only."""
 
 
 async def replay(made: Played, url: str, *words: str) -> tuple[int, str, str]:
     """Run `gofer replay` with the model behind a URL, in the repository of the played runs."""
     port = url.rpartition(":")[2].partition("/")[0]
-    environment = {
-        **os.environ,
-        "GOFER_DATA": str(made.folder / "state"),
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "OPENAI_BASE_URL": url,
-    }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", GUARDED, port, "replay", made.runs["answered"], "--model", "live", *words),
-        cwd=made.folder / "repository",
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    environment = {**os.environ, "GOFER_DATA": str(made.folder / "state"), "OPENAI_BASE_URL": url}
+    given = ("replay", made.runs["answered"], "--model", "live", *words)
+    process = await start_command(given, made.folder / "repository", environment, int(port))
     out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+    return await process.wait(), out.decode(), err.decode()
 
 
 async def test_rate_of_a_live_model_has_an_interval_and_costs(of_each_kind: Played) -> None:

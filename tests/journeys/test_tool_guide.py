@@ -10,11 +10,11 @@ from support.guides.checkout import Terminal, checkout, company_repository
 GUIDE = (ROOT / "docs" / "write-a-tool.md").read_text()
 
 
-def company(folder: Path) -> Terminal:
+def company(folder: Path, programs: Path) -> Terminal:
     """Return a terminal in the empty folder of a company that installed Gofer."""
     folder.mkdir()
     (folder / "src").symlink_to(ROOT / "src")
-    return Terminal(folder)
+    return Terminal(folder, programs)
 
 
 def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
@@ -24,13 +24,13 @@ def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
     assert '"oncall_page"' in terminal.says()
 
 
-def test_tool_guide_works_as_written_in_a_repository_of_a_company(tmp_path: Path) -> None:
-    terminal = company_repository(tmp_path / "acme", STARTERS)
+def test_tool_guide_works_as_written_in_a_repository_of_a_company(tmp_path: Path, forked_gofer: Path) -> None:
+    terminal = company_repository(tmp_path / "acme", STARTERS, forked_gofer)
     terminal.follow(GUIDE)
 
 
-def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path) -> None:
-    terminal = company(tmp_path / "gofer")
+def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path, forked_gofer: Path) -> None:
+    terminal = company(tmp_path / "gofer", forked_gofer)
     terminal.follow(GUIDE)
     assert_missing_idempotency_key_fails_the_guides_test(terminal)
     assert_missing_place_is_reported(terminal)

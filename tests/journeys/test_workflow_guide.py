@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -42,10 +42,15 @@ class FollowedGuides:
 
 
 @pytest.fixture(scope="module", params=["checkout", "company"])
-def followed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FollowedGuides:
+def followed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, forked_gofer: Path
+) -> FollowedGuides:
     """Follow all guides one after the other in one checkout, and in a repository that `gofer init` wrote."""
     folder = tmp_path_factory.mktemp("followed") / "gofer"
-    terminal = checkout(folder) if request.param == "checkout" else company_repository(folder, STARTERS)
+    if request.param == "checkout":
+        terminal = replace(checkout(folder), programs=forked_gofer)
+    else:
+        terminal = company_repository(folder, STARTERS, forked_gofer)
     return FollowedGuides(terminal.folder, {guide: follow(guide, terminal) for guide in GUIDES})
 
 

@@ -35,6 +35,8 @@ class Terminal:
     """A shell in a repository; background processes may continue to print."""
 
     folder: Path
+    programs: Path = field(default=Path(sys.executable).parent)
+    """The folder with the program `gofer`; by default it starts a new interpreter."""
     left_running: list[int] = field(default_factory=list)
     read: int = 0
 
@@ -46,9 +48,9 @@ class Terminal:
     def exit_code(self, commands: str) -> int:
         """Type commands and return the exit code of the last one, or of the first that failed."""
         self.read = self.output.stat().st_size if self.output.exists() else 0
-        # Without this machine's variables, so that no account is used; `python` and `gofer` are those of this test.
+        # Without this machine's variables, so that no account is used; `python` is that of this test.
         environment = {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{self.programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(self.folder / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "GOFER_DATA": str(self.folder / "state"),
@@ -108,7 +110,7 @@ def edit(file: Path, change: str) -> None:
 
 
 def checkout(folder: Path) -> Terminal:
-    """Copy this repository into a new folder and return a terminal there."""
+    """Copy this repository into a new folder and return a terminal there, whose `gofer` runs the copied source."""
     folder.mkdir()
     for name in CHECKED_OUT:
         if (ROOT / name).is_file():
@@ -120,7 +122,10 @@ def checkout(folder: Path) -> Terminal:
     return Terminal(folder)
 
 
-def company_repository(folder: Path, workflows: Sequence[str]) -> Terminal:
-    """Write a company's own repository with some shipped workflows, and return a terminal there."""
+def company_repository(folder: Path, workflows: Sequence[str], programs: Path) -> Terminal:
+    """Write a company's own repository with some shipped workflows, and return a terminal there.
+
+    `programs` is the folder with the program `gofer`.
+    """
     write_repository(Asked(folder, workflows))
-    return Terminal(folder)
+    return Terminal(folder, programs)

@@ -6,10 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from gofer.cli.main import main
 from support.processes.forks import FORKS, exit_code, start
@@ -50,26 +51,43 @@ class ForkedCommand:
         self.send_signal(signal.SIGKILL)
 
 
-async def start_command(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> ForkedCommand:
-    """Start `gofer` with these words in a folder, with this environment and no other."""
+async def start_command(
+    words: Sequence[str], folder: Path, environment: Mapping[str, str], port: int | None = None
+) -> ForkedCommand:
+    """Start `gofer` with these words in a folder, with this environment and no other.
+
+    `port` is the only port that it may connect to; None allows any.
+    """
     out, stdout = FORKS.Pipe(duplex=False)
     err, stderr = FORKS.Pipe(duplex=False)
-    process = start(_live, list(words), folder, dict(environment), stdout, stderr)
+    process = start(_live, list(words), folder, dict(environment), (stdout, stderr), port)
     stdout.close()
     stderr.close()
     return ForkedCommand(process, await _reader(out), await _reader(err))
 
 
 def _live(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: Connection, stderr: Connection
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    streams: tuple[Connection, Connection],
+    port: int | None,
 ) -> None:
     # The inherited memory has no garbage, and a collection would copy all of it.
     gc.freeze()
-    sys.stdout, sys.stderr = _opened(stdout, 1), _opened(stderr, 2)
+    sys.stdout, sys.stderr = _opened(streams[0], 1), _opened(streams[1], 2)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    if port is not None:
+        sys.addaudithook(partial(_guard, port))
     raise SystemExit(main(words))
+
+
+def _guard(port: int, event: str, arguments: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if this process connects to another port."""
+    if event == "socket.connect" and arguments[1][1] != port:
+        raise RuntimeError(f"the process opened a connection: {arguments[1]}")
 
 
 def _opened(pipe: Connection, number: int) -> TextIO:
