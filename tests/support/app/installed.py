@@ -2,15 +2,20 @@
 
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution, requires
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from gofer.app.new_repository.locking import locked
 from support.app.company import ROOT
+
+SHIPPED = ("gofer", "gofer_pytest", "gofer_simulators")
+"""The packages of the wheel."""
 
 
 def wheel(folder: Path, source: Path = ROOT) -> Path:
@@ -68,3 +73,24 @@ def install(programs: Path, built: Path) -> None:
     uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
     command = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--reinstall"]
     subprocess.run([*command, "--python", str(programs / "python"), str(built)], check=True)
+    (site,) = programs.parent.glob("lib/python*/site-packages")
+    _borrow_bytecode(site)
+
+
+def _borrow_bytecode(site: Path) -> None:
+    """Copy the bytecode of this checkout to the installed modules with the same text: compiling takes seconds.
+
+    Bytecode names the time and the size of the source that it belongs to, in its bytes 8 to 16.
+    """
+    for module in (module for package in SHIPPED for module in (site / package).rglob("*.py")):
+        source = ROOT / "src" / module.relative_to(site)
+        compiled = Path(cache_from_source(str(source)))
+        if not compiled.exists() or source.read_bytes() != module.read_bytes():
+            continue
+        found = compiled.read_bytes()
+        written, size = int(source.stat().st_mtime), source.stat().st_size
+        if found[4:16] != struct.pack("<III", 0, written, size):
+            continue
+        target = Path(cache_from_source(str(module)))
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(found[:8] + struct.pack("<I", int(module.stat().st_mtime)) + found[12:])
