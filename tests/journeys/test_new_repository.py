@@ -13,7 +13,7 @@ from gofer.app.new_repository.contents import STARTERS
 from gofer.app.new_repository.writing import Asked, write_repository
 from support.app.company import ROOT
 from support.app.installed import environment, install, wheel
-from support.aws.function_packages import STAGE
+from support.aws.function_packages import STAGE, borrow_bytecode
 
 GUIDE = ROOT / "docs" / "start.md"
 _RUN = re.compile(r"^run ([0-9a-f]{24}): done$", re.MULTILINE)
@@ -162,6 +162,7 @@ def test_company_packages_functions_with_the_installed_gofer(
     assert (package / "coordinators" / "welcome_channel.py").exists() == (handler == "worker")
     assert (package / "tools" / "oncall.py").exists() == (handler == "worker")
     assert not (package / "gofer" / "shipped").exists()
+    borrow_bytecode(package)
     code = ALONE.format(handler=handler, folder=str(package))
     done = subprocess.run(
         [sys.executable, "-S", "-s", "-B", "-c", code],
