@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -68,29 +69,35 @@ def write_new(wanted: Wanted, root: Path) -> Made:
     existing = [path for path in {**begun.files, **begun.evals} if (root / path).exists()]
     if existing:
         raise ConfigError(f"{existing[0]} exists already, and `gofer new` overwrites nothing. Choose another name.")
-    if found := _new_mistakes(root, begun.files):
-        raise ConfigError(f"Nothing was written, because `gofer check` would refuse it: {found[0]}")
     files = {**begun.files, **begun.evals}
     commands = [*begun.next, *begun.next_with_evals]
-    if begun.evals and _new_mistakes(root, files):
-        files = begun.files
-        commands = [*begun.next, *begun.next_without_evals]
+    with _copied(root) as copy:
+        before = _mistakes(copy)
+        if found := _new_mistakes(copy, before, begun.files):
+            raise ConfigError(f"Nothing was written, because `gofer check` would refuse it: {found[0]}")
+        if begun.evals and _new_mistakes(copy, before, files):
+            files = begun.files
+            commands = [*begun.next, *begun.next_without_evals]
     for path, content in files.items():
         _write(root / path, content)
     return Made(list(files), commands)
 
 
-def _new_mistakes(root: Path, files: Mapping[str, str]) -> Sequence[str]:
-    """Return the mistakes that a folder would have with these files and does not have without them."""
+@contextmanager
+def _copied(root: Path) -> Generator[Path]:
+    """Yield a copy of the folders that `gofer check` reads."""
     with TemporaryDirectory() as name:
-        copy = Path(name)
         for folder in FOLDERS:
             if (root / folder).is_dir():
-                shutil.copytree(root / folder, copy / folder)
-        before = _mistakes(copy)
-        for path, content in files.items():
-            _write(copy / path, content)
-        return [one for one in _mistakes(copy) if one not in before]
+                shutil.copytree(root / folder, Path(name, folder))
+        yield Path(name)
+
+
+def _new_mistakes(copy: Path, before: Sequence[str], files: Mapping[str, str]) -> Sequence[str]:
+    """Write these files into a copy, and return the mistakes that it has now and did not have before."""
+    for path, content in files.items():
+        _write(copy / path, content)
+    return [one for one in _mistakes(copy) if one not in before]
 
 
 def _mistakes(folder: Path) -> Sequence[str]:
