@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from aws_cost import Work
 
@@ -119,6 +120,7 @@ async def act(call: Call, said: Said) -> ToolResult:
     return ToolResult("x" * RESULT, "done")
 
 
+@cache
 def count() -> Counted:
     """Count the requests of the second run in a warm process."""
     loop = VirtualLoop()

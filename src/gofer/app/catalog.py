@@ -1,6 +1,7 @@
 """The workflows of a folder, checked for every mistake before anything runs."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from gofer.app.settings import read_settings
@@ -19,9 +20,15 @@ from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.model_roles import Recorder, Roles
 
 
+@cache
+def _every_tool() -> Mapping[str, AnyTool]:
+    """Return Gofer's tools without any system behind them, for checks only."""
+    return build_tools(read_settings({}))
+
+
 def known_tools() -> Mapping[str, AnyTool]:
     """Return Gofer's tools that workflows may list, including tools of systems that are not set up."""
-    return {name: tool for name, tool in build_tools(read_settings({})).items() if not tool.internal}
+    return {name: tool for name, tool in _every_tool().items() if not tool.internal}
 
 
 def tool_names(root: Path | None = None) -> list[str]:
@@ -48,11 +55,10 @@ def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
 
     `own` holds additional tools of the caller.
     """
-    every = build_tools(read_settings({}))
-    known = {name: tool for name, tool in every.items() if not tool.internal}
-    known |= {tool.name: tool for tool in own}
-    company = check_company(folder.parent, every)
-    return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, look_up)])
+    known = {**known_tools(), **{tool.name: tool for tool in own}}
+    company = check_company(folder.parent, _every_tool())
+    # One check asks for the same few models again and again.
+    return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, cache(look_up))])
 
 
 def price_list(folder: Path, code: Path | None = None) -> str:
