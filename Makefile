@@ -73,7 +73,7 @@ test-long: .venv/.dev ## run the tests that take hours: 1,000 examples of each p
 	$(RUN) pytest tests/journeys/test_workflow_guide.py --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)
 	$(RUN) pytest tests/survival $(QUICK) --everywhere $(ARGS)
-	$(RUN) pytest tests/survival/test_schedules.py --schedules 100000 $(ARGS)
+	$(RUN) pytest tests/survival/test_schedules.py --everywhere --schedules 100000 $(ARGS)
 
 QUICK := --ignore tests/survival/test_schedules.py --ignore tests/survival/test_mutation_gate.py
 

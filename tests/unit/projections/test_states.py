@@ -80,9 +80,8 @@ def test_journals_of_the_frozen_corpus_have_no_violation(name: tuple[str, str]) 
     assert violations(frozen_journals()[name]) == []
 
 
-@pytest.mark.parametrize("first", range(0, 40, 20))
-def test_simulated_schedules_write_no_violation(first: int) -> None:
-    for seed in range(first, first + 20):
+def test_simulated_schedules_write_no_violation(everywhere: bool) -> None:
+    for seed in range(40 if everywhere else 15):
         schedule = Schedule(seed)
         schedule.run()
         for run in sorted({run for found in schedule.accepted.values() for run in found}):

@@ -27,6 +27,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.model_script import load_scripts
 from gofer_simulators.offline_model import offline_model
 from support.app.company import ROOT
+from support.property_examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -74,6 +75,7 @@ def test_each_shipped_workflow_has_two_cases_and_two_are_decision_points() -> No
     assert len([case for _, case in CASES if case.decision is not None]) >= 2
 
 
+@examples(0.4)
 @given(st.sampled_from(CASES), st.integers(1, 100), st.integers(1, 100))
 def test_every_play_of_a_case_has_the_same_journal(chosen: tuple[LoadedEval, Case], one: int, other: int) -> None:
     """The journals hold the ids, times and hashes of all requests, so equal journals mean equal requests."""
