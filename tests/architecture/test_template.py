@@ -39,9 +39,10 @@ RESTORED = {
 }
 
 
-def test_template_with_restored_state_passes_the_linter(tmp_path: Path) -> None:
+def test_template_with_restored_state_and_a_boundary_passes_the_linter(tmp_path: Path) -> None:
     template = transformed(None, "test", **RESTORED)
-    for name, value in RESTORED.items():
+    boundary = "arn:aws:iam::123456789012:policy/gofer-test-github-Boundary"
+    for name, value in {**RESTORED, "PermissionsBoundary": boundary}.items():
         template["Parameters"][name]["Default"] = value
     (tmp_path / "template.json").write_text(json.dumps(template))
     assert lint(tmp_path / "template.json") == []

@@ -30,7 +30,17 @@ def written() -> Json:
 
 def transformed(template: Json | None = None, stage: str = "test", **parameters: str) -> Json:
     """Return a template as CloudFormation gets it; by default template.yaml of this repository."""
-    source = template or written()
+    if template is None:
+        return json.loads(_transformed(stage, tuple(parameters.items())))
+    return json.loads(_as_given(template, stage, parameters))
+
+
+@cache
+def _transformed(stage: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    return _as_given(written(), stage, dict(parameters))
+
+
+def _as_given(source: Json, stage: str, parameters: Mapping[str, str]) -> str:
     source.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
     for resource in source["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
@@ -39,7 +49,7 @@ def transformed(template: Json | None = None, stage: str = "test", **parameters:
     values |= parameters
     session = boto3.Session(region_name="eu-west-1")
     made = Translator({}, Parser(), boto_session=session).translate(source, values)
-    return json.loads(json.dumps(made))
+    return json.dumps(made)
 
 
 def of_type(template: Json, kind: str) -> dict[str, Json]:
