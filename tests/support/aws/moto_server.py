@@ -16,6 +16,7 @@ from typing import Any
 import boto3
 from moto.server import ThreadedMotoServer
 from moto.sqs.models import sqs_backends
+from werkzeug.serving import WSGIRequestHandler
 
 from gofer.app.aws.clients import build_client
 from gofer.journal.store import Store
@@ -65,6 +66,15 @@ class OneAtATime:
             return list(parts)
 
 
+class KeptOpen(WSGIRequestHandler):
+    """A handler that keeps connections open, as AWS does, and writes no log."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass
+
+
 @cache
 def server() -> str:
     """Start moto once and return its address; its thread ends with the process."""
@@ -73,6 +83,7 @@ def server() -> str:
     moto.start()
     assert moto._server is not None
     moto._server.app = OneAtATime(moto._server.app)
+    moto._server.RequestHandlerClass = KeptOpen
     host, port = moto.get_host_and_port()
     return f"http://{host}:{port}"
 
