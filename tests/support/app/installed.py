@@ -53,7 +53,10 @@ def _names(parts: Sequence[str]) -> Sequence[str]:
 
 
 def link_distribution(name: str, site: Path) -> None:
-    """Make a distribution of this environment importable from another folder, without any other one."""
+    """Make a distribution of this environment importable from another folder, without any other one.
+
+    Its existing bytecode comes along.
+    """
     try:
         found = distribution(name)
     except PackageNotFoundError:
@@ -62,10 +65,17 @@ def link_distribution(name: str, site: Path) -> None:
     for path in found.files or ():
         if path.parts[0] == "..":
             continue
-        link = site / path
-        if not link.exists():
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(Path(str(found.locate_file(path))))
+        _link(Path(str(found.locate_file(path))), site / path)
+        if path.suffix == ".py":
+            compiled = Path(cache_from_source(str(found.locate_file(path))))
+            if compiled.exists():
+                _link(compiled, Path(cache_from_source(str(site / path))))
+
+
+def _link(file: Path, link: Path) -> None:
+    if not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(file)
 
 
 def install(programs: Path, built: Path) -> None:

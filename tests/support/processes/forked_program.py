@@ -53,8 +53,14 @@ def forked_program(folder: Path) -> Iterator[Path]:
 def _serve(server: socket.socket) -> None:
     # The inherited memory has no garbage, and a collection would copy all of it.
     gc.freeze()
-    while True:
-        caller, _ = server.accept()
+    server.settimeout(5)
+    parent = os.getppid()
+    # The fork server ends with the tests, also when they are killed.
+    while os.getppid() == parent:
+        try:
+            caller, _ = server.accept()
+        except TimeoutError:
+            continue
         if os.fork() == 0:
             server.close()
             os._exit(_answer(caller))
