@@ -1,7 +1,5 @@
 """Generated names and times in texts that are compared."""
 
-import time
-
 import pytest
 
 from gofer.projections.comparison.generated_names import TIME, GeneratedNames
@@ -56,8 +54,6 @@ def test_punctuation_around_a_name_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["_", ".", "-", "a_", "a.", "_.", "1", "1-", "Aa", " 1", "Monday, ", "1234-", "10:00"])
-def test_long_repetition_is_compared_in_a_second(part: str) -> None:
-    text = part * 200_000
-    began = time.perf_counter()
-    names("OPS-1").plain_text(text)
-    assert time.perf_counter() - began < 1
+def test_name_after_a_long_repetition_is_found(part: str) -> None:
+    # Time that grows with the square of the length would be hours.
+    assert names("OPS-1").plain_text(f"{part * 200_000} OPS-1").endswith(" ‹id 1›")
