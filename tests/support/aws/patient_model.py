@@ -1,4 +1,4 @@
-"""A model over HTTP whose answers wait for the test, except quick ones."""
+"""A model over HTTP with answers that wait for the test, except quick ones; and the wait for its answer in Slack."""
 
 import asyncio
 import json
@@ -7,6 +7,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from gofer_simulators.slack.workspace import Message
+from support.aws.lambda_host import HANGS
+from support.aws.lambda_stage import Stage
 
 
 def patient_model() -> Starlette:
@@ -26,3 +30,14 @@ def patient_model() -> Starlette:
     app.state.waiting = asyncio.Event()
     app.state.go_on = asyncio.Event()
     return app
+
+
+async def answered(made: Stage, asked: Message) -> Message:
+    """Return the only answer to a message, once the text of its run is there."""
+    async with asyncio.timeout(HANGS):
+        while True:
+            found = made.answers(asked)
+            if found and "Here you are." in found[0].text:
+                (answer,) = found
+                return answer
+            await asyncio.sleep(0.05)

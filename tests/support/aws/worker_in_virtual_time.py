@@ -79,10 +79,11 @@ class Mortal:
 
 
 class MemoryOffers(Offers):
-    """Offers in memory; the first of those that wait gets the next one."""
+    """Offers in memory; the worker that has waited longest gets the next one, or the last one with `newest_first`."""
 
     def __init__(self) -> None:
         self.offered: list[QueueMessage] = []
+        self.newest_first = False
         self.most = 10
         """The most offers that one request returns, as SQS may return fewer than there are."""
         self.made = 0
@@ -95,8 +96,8 @@ class MemoryOffers(Offers):
         self._fail()
         self.made += 1
         self.offered.append(queue_message)
-        for arrived in self._waiting[:1]:
-            arrived.set()
+        if self._waiting:
+            self._waiting[-1 if self.newest_first else 0].set()
 
     async def take(self, limit: int, wait: float) -> Sequence[QueueMessage]:
         self._fail()
@@ -145,6 +146,13 @@ class Function:
         await self.made.store.create_head(Head(run, "answer-here", f"conversation {number}", number, private=False))
         await self.queue.enqueue(run)
         return run
+
+    async def work(self, number: int, seconds: float) -> asyncio.Task[list[str]]:
+        """Begin a worker on one run, and let it work for some seconds; return its invocation."""
+        await self.accept(number)
+        working = asyncio.create_task(self.invoke())
+        await asyncio.sleep(seconds)
+        return working
 
     async def invoke(self, seconds: float = LIFE) -> list[str]:
         """Pass the due messages to the worker; delete those that it does not return, as Lambda does."""

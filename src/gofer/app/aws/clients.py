@@ -64,8 +64,7 @@ def open_cloud(
         return build_client(session, name, settings.endpoint, timeout, threads)
 
     store = DynamoStore(DynamoTable(aws, client("dynamodb"), settings.table, settings.keys_table))
-    sqs = client("sqs", _POLL_TIMEOUT)
-    queue = SqsQueue(aws, sqs, settings.queue_url, settings.dead_letter_url, clock)
+    queue = SqsQueue(aws, client("sqs", _POLL_TIMEOUT), settings.queue_url, settings.dead_letter_url, clock)
     offers = None
     if settings.offers_url:
         offers = SqsOffers(aws, client("sqs"), settings.offers_url)

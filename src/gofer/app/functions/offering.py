@@ -21,22 +21,22 @@ _log = logging.getLogger(__name__)
 async def offer_to_others(offers: Offers, queue_messages: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
     """Offer messages to other workers; return those that the caller processes itself. Raises nothing."""
     outcomes = await asyncio.gather(*map(offers.offer, queue_messages), return_exceptions=True)
+    sent: list[QueueMessage] = []
     unsent: list[QueueMessage] = []
     for queue_message, outcome in zip(queue_messages, outcomes, strict=True):
         match outcome:
             case None:
-                continue
+                sent.append(queue_message)
             case TemporaryError() | ConfigError():
                 _log.warning("a message could not be offered to other workers: %s", outcome)
                 unsent.append(queue_message)
             case _:
                 raise outcome
-    sent = [queue_message for queue_message in queue_messages if queue_message not in unsent]
     return [*unsent, *await _untaken(offers, sent)]
 
 
 async def _untaken(offers: Offers, sent: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
-    """Return the offered messages that no other worker took in time."""
+    """Return the offered messages that are still there after the head start of other workers."""
     if not sent:
         return ()
     await asyncio.sleep(HEAD_START)
@@ -45,9 +45,8 @@ async def _untaken(offers: Offers, sent: Sequence[QueueMessage]) -> Sequence[Que
     except (TemporaryError, ConfigError) as error:
         _log.warning("offers did not answer, so this worker processes messages that another may have taken: %s", error)
         return sent
-    if len(back) < len(sent):
-        passed = len(sent) - len(back)
-        _log.info("messages were passed to workers with free slots", extra={"fields": {"count": passed}})
+    if left := len(sent) - len(back):
+        _log.info("messages were left to other workers", extra={"fields": {"count": left}})
     return back
 
 
@@ -62,10 +61,11 @@ async def _take_back(offers: Offers, missing: set[str]) -> Sequence[QueueMessage
         missing -= {queue_message.receipt for queue_message in own}
         # Workers with free slots have the first claim to the offers of other new workers.
         await asyncio.gather(*(offers.offer(one) for one in taken if one not in own))
-        if not own and loop.time() > ends_at:
+        if own:
+            continue
+        if loop.time() > ends_at:
             break
-        if not own:
-            await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE)
     return back
 
 

@@ -52,8 +52,8 @@ class Working:
     async def answer(self, event: object, seconds: float) -> dict[str, object]:
         """Work for at most `seconds` on a batch and on what arrives meanwhile; return what goes back to the queue.
 
-        Raises BadRequest for an event that is not from SQS, and the errors of `worker`. After these, every message
-        comes back in half a minute.
+        Raises BadRequest for an event that is not from SQS, and the errors of `worker`. After these, every message that
+        no other worker took comes back in half a minute.
         """
         ends_at = asyncio.get_running_loop().time() + seconds
         batch = read_batch(event)
@@ -69,14 +69,14 @@ class Working:
                 unanswered = await self._process(kept, ends_at)
         finally:
             await self._return_malformed(batch)
-        # Another worker has the given ones, so Lambda must not delete them.
+        # Other workers hold the given ones, so Lambda must not delete them.
         return failures([*batch.ids(given | unanswered), *batch.malformed])
 
     async def _kept(self, queue_messages: Sequence[QueueMessage]) -> Sequence[QueueMessage]:
         """Offer the messages of a batch to other workers; return those to process here.
 
-        A message that came back is not offered, because the worker that had it may have died of it, and other workers
-        have other conversations.
+        A message that came back is not offered. The worker that had it may have died of it, and another one would take
+        its other conversations with it.
         """
         fresh = [queue_message for queue_message in queue_messages if queue_message.receives == 1]
         if self.offers is None or not fresh:
@@ -89,13 +89,13 @@ class Working:
         try:
             worker = await self.worker()
         except Exception:
-            await asyncio.gather(*(self._replace(self.queue, one, PARKED) for one in kept))
+            await asyncio.gather(*(_replace(self.queue, one, PARKED) for one in kept))
             raise
         receipts = frozenset(queue_message.receipt for queue_message in kept)
         queue = BatchQueue(self.queue, self.offers, batch=receipts, unanswered=set(receipts))
         late = await self._work(_over(worker, queue), kept, ends_at)
         held = [queue_message for queue_message in late if queue_message.receipt in queue.unanswered]
-        await asyncio.gather(*(self._replace(queue, one, NOW) for one in held))
+        await asyncio.gather(*(_replace(queue, one, NOW) for one in held))
         return queue.unanswered
 
     async def _work(
@@ -127,22 +127,23 @@ class Working:
     async def _hide(self, queue_messages: Iterable[QueueMessage], seconds: float) -> None:
         await asyncio.gather(*(hide(self.queue, one, seconds) for one in queue_messages))
 
-    async def _replace(self, queue: Queue, queue_message: QueueMessage, seconds: float) -> None:
-        """Replace a message that the worker is not to blame for by a new one that is due after some seconds.
-
-        The new message counts its receipts from one, so that neither an outage nor a deadline makes a dead letter.
-        """
-        try:
-            await queue.enqueue(queue_message.run, seconds)
-            await queue.acknowledge(queue_message)
-        except (TemporaryError, ConfigError):
-            await hide(queue, queue_message, seconds)
-
     async def _return_malformed(self, batch: Batch) -> None:
         for message, receipt in batch.malformed.items():
             _log.error("a message of the queue names no run", extra={"fields": {"message_id": message}})
             # The message is received again at once, so it soon becomes a dead letter, which raises the alarm.
             await self._hide([QueueMessage("", receipt, 1)], 0.0)
+
+
+async def _replace(queue: Queue, queue_message: QueueMessage, seconds: float) -> None:
+    """Replace a message that the worker is not to blame for by a new one that is due after some seconds.
+
+    The new message counts its receipts from one, so that neither an outage nor a deadline makes a dead letter.
+    """
+    try:
+        await queue.enqueue(queue_message.run, seconds)
+        await queue.acknowledge(queue_message)
+    except (TemporaryError, ConfigError):
+        await hide(queue, queue_message, seconds)
 
 
 async def _receive(slots: Slots) -> bool:
