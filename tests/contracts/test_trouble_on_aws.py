@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.journal.entries import MessageReceived, RunOwned
-from gofer.journal.frames import Frame, frame_bytes, frame_hash
+from gofer.journal.frames import Frame, frame_hash
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
@@ -21,6 +21,7 @@ from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
 from support.aws.moto_server import RECEIVES, MotoClock, MotoCloud, client
 from support.engine.memory_run import ListModel, says
+from support.journal.stored_bytes import frame_bytes
 from support.runtime.memory_worker import Crashed, MemoryWorker
 from support.runtime.worker_parts import worker_over
 from support.stand_ins import make_outside

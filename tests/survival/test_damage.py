@@ -22,7 +22,7 @@ from gofer.cli.main import main
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, Recorded, RunOwned
-from gofer.journal.frames import GENESIS, Frame, frame_bytes, frame_hash, open_chain
+from gofer.journal.frames import GENESIS, Frame, frame_hash, open_chain
 from gofer.journal.log import read_journal
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.stores.memory.journal import MemoryStore
@@ -35,6 +35,7 @@ from gofer.stores.sqlite.key_file import KeyFile
 from gofer.values.errors import Corrupt, TemporaryError
 from support.app.company import Company, ask_about_the_decision, company
 from support.crashes.spread import spread
+from support.journal.stored_bytes import frame_bytes
 
 pytestmark = pytest.mark.anyio
 

@@ -53,11 +53,6 @@ class Frame:
     """The format in which the frame and its bodies are stored."""
 
 
-def frame_bytes(frame: Frame, seal: Seal) -> bytes:
-    """Return the bytes of a frame as they are stored."""
-    return close_frame(frame, encode_frame(frame), seal)
-
-
 def encode_frame(frame: Frame) -> bytes:
     """Return the content of a frame in canonical JSON."""
     value: dict[str, object] = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gofer.engine.once import claim
 from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
-from gofer.journal.frames import Frame, frame_bytes, frame_hash
+from gofer.journal.frames import Frame, frame_hash
 from gofer.journal.log import read_journal
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
@@ -27,6 +27,7 @@ from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.approvals import approval_worker
 from support.engine.memory_run import MemoryRun, Said, memory_run, says
+from support.journal.stored_bytes import frame_bytes
 from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import FixedCatalog
 

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from gofer.journal.blob_store import blob_key
 from gofer.journal.bodies import FRAME_LIMIT, INLINE_LIMIT, restore, spill
 from gofer.journal.compression import compress, decompress
-from gofer.journal.frames import GENESIS, UNCOMPRESSED, Body, Frame, frame_bytes
+from gofer.journal.frames import GENESIS, UNCOMPRESSED, Body, Frame
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt
+from support.journal.stored_bytes import frame_bytes
 
 pytestmark = pytest.mark.anyio
 

@@ -2,19 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.journal.frames import (
-    FORM,
-    GENESIS,
-    UNCOMPRESSED,
-    Body,
-    Frame,
-    check_chain,
-    frame_bytes,
-    frame_hash,
-    open_chain,
-)
+from gofer.journal.frames import FORM, GENESIS, UNCOMPRESSED, Body, Frame, check_chain, frame_hash, open_chain
 from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.values.errors import Corrupt, OtherVersion
+from support.journal.stored_bytes import frame_bytes
 
 SEAL = Seal("r", bytes(range(KEY_BYTES)))
 

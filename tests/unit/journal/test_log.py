@@ -6,13 +6,14 @@ import pytest
 from gofer.journal.codec import to_json
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT, MessageReceived, RunAccepted, RunFinished, RunOwned
-from gofer.journal.frames import GENESIS, UNCOMPRESSED, Frame, frame_bytes, frame_hash
+from gofer.journal.frames import GENESIS, UNCOMPRESSED, Frame, frame_hash
 from gofer.journal.log import Pen, claim, open_claim, open_journal, read_journal
 from gofer.journal.seal import KEY_BYTES, Seal, seal_of
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.canonical_json import encode
 from gofer.values.errors import Corrupt, Fenced, Gone, OtherVersion, TemporaryError
+from support.journal.stored_bytes import frame_bytes
 from support.stand_ins import SetClock, claimed, make_outside, memory_stores, mention
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FORMAT
-from gofer.journal.frames import Frame, frame_bytes, frame_hash
+from gofer.journal.frames import Frame, frame_hash
 from gofer.journal.seal import Seal, seal_of
 from gofer.models.language_model import Answer
 from gofer.runtime.deliver import AT_WORK
@@ -21,6 +21,7 @@ from gofer.values.errors import Corrupt, TemporaryError
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.engine.memory_run import ListModel, says
+from support.journal.stored_bytes import frame_bytes
 from support.runtime.memory_worker import CONVERSATION, MemoryWorker, memory_worker
 from support.runtime.worker_parts import worker_over
 
