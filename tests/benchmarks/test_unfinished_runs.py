@@ -47,7 +47,7 @@ class CountedDatabase:
         """Count steps from now on."""
         self.connection.set_progress_handler(self._step, 1)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
         return work(self.connection)
 
     async def empty_log(self) -> None:

@@ -64,7 +64,7 @@ class FileDatabase:
         self.connection.executescript(journal.SCHEMA + queue.SCHEMA + schedule_marks.SCHEMA)
         self._syncs: list[Callable[[], None]] = []
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
         """Do the work."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:

@@ -90,9 +90,10 @@ class Disk(Database):
         self.done = 0
         self._full = range(full_at, full_at + jobs) if full_at else range(0)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
         self.done += 1
-        return await super().run(reading_only(work) if self.done in self._full else work)
+        tried = reading_only(work) if self.done in self._full else work
+        return await super().run(tried, savepoint=savepoint)
 
     def fill(self) -> None:
         self._full = range(10**9)

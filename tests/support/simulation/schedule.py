@@ -67,7 +67,7 @@ class InlineDatabase:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.executescript(SCHEMA)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
         return work(self._connection)
 
     async def empty_log(self) -> None:

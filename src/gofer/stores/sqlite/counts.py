@@ -91,7 +91,7 @@ class SqliteCounts(Store):
             row = connection.execute("SELECT value FROM memos WHERE key = ?", (key,)).fetchone()
             return str(row[0]) if row else ""
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
     @override
     async def memo(self, key: str) -> str | None:
@@ -103,4 +103,8 @@ class SqliteCounts(Store):
         await self._rows("DELETE FROM memos WHERE at < ?", (before,))
 
     async def _rows(self, statement: str, values: Row) -> list[Row]:
-        return await self._database.run(lambda connection: connection.execute(statement, values).fetchall())
+        # A returned text that is not valid raises after the statement wrote.
+        returning = "RETURNING" in statement
+        return await self._database.run(
+            lambda connection: connection.execute(statement, values).fetchall(), savepoint=returning
+        )

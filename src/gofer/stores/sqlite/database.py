@@ -55,6 +55,8 @@ _LEAST_FREE_BYTES = 65_536
 class _Job:
     work: Callable[[sqlite3.Connection], object] | None
     """The work to run in the transaction, or None to empty the log, which must happen outside a transaction."""
+    savepoint: bool
+    """Whether an error can leave something to undo; SQLite itself undoes a statement that fails."""
     future: "asyncio.Future[object]"
     loop: asyncio.AbstractEventLoop
     result: object = None
@@ -92,28 +94,31 @@ class Database:
         """Call `sync` on the writer thread before each commit; if it raises TemporaryError, nothing is committed."""
         self._syncs.append(sync)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
         """Run `work` on the writer thread in a transaction, and return its result after the commit.
 
         Raises TemporaryError when the database refused (disk full, locked, read-only), and Corrupt when the file is
-        damaged. In both cases nothing was written.
+        damaged. In both cases nothing was written, and neither if `work` raises. A savepoint takes as long as a short
+        statement. Work needs none if at most one of its statements writes and nothing after that raises.
         """
-        return cast(T, await self._queued(work))
+        return cast(T, await self._queued(work, savepoint=savepoint))
 
     async def empty_log(self) -> None:
         """Move the write-ahead log into the file and empty the log, so that it holds no copy of deleted data.
 
         Raises TemporaryError while another process reads the log.
         """
-        await self._queued(None)
+        await self._queued(None, savepoint=False)
 
-    def _queued(self, work: Callable[[sqlite3.Connection], object] | None) -> "asyncio.Future[object]":
+    def _queued(
+        self, work: Callable[[sqlite3.Connection], object] | None, *, savepoint: bool
+    ) -> "asyncio.Future[object]":
         loop = asyncio.get_running_loop()
         future: asyncio.Future[object] = loop.create_future()
         with self._wake:
             if self._closing:
                 raise TemporaryError(f"{self._path} is closed; start Gofer again.")
-            self._waiting.append(_Job(work, future, loop))
+            self._waiting.append(_Job(work, savepoint, future, loop))
             self._wake.notify()
         return future
 
@@ -157,7 +162,8 @@ class Database:
         """Run one job of the batch. An error of the job itself undoes that job alone and goes to its caller."""
         if job.work is None:
             return
-        connection.execute("SAVEPOINT job")
+        if job.savepoint:
+            connection.execute("SAVEPOINT job")
         try:
             job.result = job.work(connection)
         except Exception as error:
@@ -166,8 +172,10 @@ class Database:
             job.error = error
             if _unreadable(error):
                 job.error = self._damaged(error)
-            connection.execute("ROLLBACK TO job")
-        connection.execute("RELEASE job")
+            if job.savepoint:
+                connection.execute("ROLLBACK TO job")
+        if job.savepoint:
+            connection.execute("RELEASE job")
 
     def _open_error_of(self, error: Exception) -> GoferError:
         if isinstance(error, Corrupt | TemporaryError):

@@ -41,18 +41,22 @@ CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, upd
     WHERE status NOT IN ('queued', 'running', 'parked');
 CREATE INDEX IF NOT EXISTS heads_ended_private ON heads (retention, max(accepted_at, updated_at), run)
     WHERE private = 1 AND status NOT IN ('queued', 'running', 'parked');
-CREATE TABLE IF NOT EXISTS leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS leases (
+    conversation TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS usage (
     scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
-);
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS usage_by_age ON usage (scope, at, run);
 CREATE INDEX IF NOT EXISTS usage_of_run ON usage (run);
 CREATE INDEX IF NOT EXISTS usage_expiring ON usage (at);
-CREATE TABLE IF NOT EXISTS memos (key TEXT PRIMARY KEY, value TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS memos (
+    key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS memos_expiring ON memos (at);
 CREATE TABLE IF NOT EXISTS inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
-);
+) WITHOUT ROWID;
 """
 
 _ALL = 2**31
@@ -84,7 +88,7 @@ class SqliteStore(SqliteCounts):
 
     @override
     async def key(self, run: str) -> bytes | None:
-        return await self._database.run(lambda _: self._keys.get(run))
+        return await self._database.run(lambda _: self._keys.get(run), savepoint=False)
 
     @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
@@ -103,7 +107,7 @@ class SqliteStore(SqliteCounts):
                 raise ValueError(f"frame {n} would leave a gap")
             return existing
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
     @override
     async def frames(self, run: str) -> Sequence[bytes]:
@@ -125,7 +129,7 @@ class SqliteStore(SqliteCounts):
                 known = head.retained(stored[0])
             connection.execute(upsert, row_of(known))
 
-        await self._database.run(work)
+        await self._database.run(work, savepoint=False)
 
     @override
     async def head(self, run: str) -> Head | None:
@@ -243,7 +247,7 @@ class SqliteStore(SqliteCounts):
             without = (run for run in old if not _exists(connection, "SELECT 1 FROM heads WHERE run = ?", run))
             return list(islice(without, limit))
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
     @override
     async def drop_orphans(self, before: int) -> None:
@@ -268,7 +272,7 @@ class SqliteStore(SqliteCounts):
             connection.execute("UPDATE heads SET retention = ?, facts = ? WHERE run = ?", (becomes, left, run))
             return becomes
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
     @override
     async def hide(self, run: str) -> None:
@@ -317,7 +321,7 @@ class SqliteStore(SqliteCounts):
             finally:
                 connection.text_factory = str
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
 
 def _exists(connection: sqlite3.Connection, statement: str, run: str) -> bool:

@@ -123,4 +123,5 @@ class SqliteQueue(Queue):
         def work(connection: sqlite3.Connection) -> list[Row]:
             return connection.execute(statement, values).fetchall()
 
-        return await self._database.run(work)
+        # A returned text that is not valid raises after the statement wrote.
+        return await self._database.run(work, savepoint="RETURNING" in statement)

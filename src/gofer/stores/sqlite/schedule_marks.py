@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from gofer.stores.sqlite.database import Database
 
-SCHEMA = "CREATE TABLE IF NOT EXISTS marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;"
+SCHEMA = "CREATE TABLE IF NOT EXISTS marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
 
 
 class SqliteMarks:
@@ -24,7 +24,7 @@ class SqliteMarks:
         def work(connection: sqlite3.Connection) -> Mapping[str, int]:
             return dict(connection.execute("SELECT schedule, at FROM marks"))
 
-        return await self._database.run(work)
+        return await self._database.run(work, savepoint=False)
 
     async def write(self, marks: Mapping[str, int]) -> None:
         """Replace the marks of all schedules. Raises TemporaryError, Corrupt."""

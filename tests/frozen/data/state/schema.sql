@@ -12,16 +12,20 @@ CREATE TABLE heads (
 );
 CREATE TABLE inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
-);
-CREATE TABLE leases (conversation TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
-CREATE TABLE marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-CREATE TABLE memos (key TEXT PRIMARY KEY, value TEXT NOT NULL, at INTEGER NOT NULL);
+) WITHOUT ROWID;
+CREATE TABLE leases (
+    conversation TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE marks (schedule TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE memos (
+    key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE queue_messages (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
 );
 CREATE TABLE usage (
     scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
-);
+) WITHOUT ROWID;
 CREATE INDEX dead_letters_by_age ON dead_letters (at);
 CREATE INDEX heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX heads_ended ON heads (retention, max(accepted_at, updated_at), run)

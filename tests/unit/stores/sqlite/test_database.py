@@ -100,6 +100,26 @@ async def test_failed_database_job_is_rolled_back_alone(path: Path) -> None:
     database.close()
 
 
+async def test_single_write_that_fails_is_undone_alone_and_without_a_savepoint(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    statements: list[str] = []
+    await database.run(lambda connection: connection.set_trace_callback(statements.append))
+    twice = "INSERT INTO notes VALUES (1, 'first'), (1, 'second')"
+    results = await asyncio.gather(
+        database.run(add("before"), savepoint=False),
+        database.run(lambda connection: connection.execute(twice).rowcount, savepoint=False),
+        database.run(add("after"), savepoint=False),
+        return_exceptions=True,
+    )
+    assert isinstance(results[1], sqlite3.IntegrityError)
+    read = "SELECT text FROM notes"
+    texts = await database.run(lambda connection: connection.execute(read).fetchall(), savepoint=False)
+    assert sorted(texts) == [("after",), ("before",)]
+    # The job that set the callback still releases its own.
+    assert [one for one in statements if "SAVEPOINT" in one or one.startswith("RELEASE")] == ["RELEASE job"]
+    database.close()
+
+
 async def test_full_disk_fails_the_write_and_the_database_recovers_when_there_is_room(path: Path) -> None:
     database = Database(path, SCHEMA)
     await database.run(add("fits"))

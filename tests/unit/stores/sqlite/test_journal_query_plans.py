@@ -40,8 +40,13 @@ class Watched:
         self._connection.set_progress_handler(self._step, 1)
         self._connection.set_trace_callback(self.statements.append)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return work(self._connection)
+    async def run(self, work: Callable[[sqlite3.Connection], T], *, savepoint: bool = True) -> T:
+        before = len(self.statements)
+        result = work(self._connection)
+        writes = [one for one in self.statements[before:] if not one.lstrip().startswith("SELECT")]
+        assert savepoint or len(writes) <= 1, f"an error would leave the first of these: {writes}"
+        assert savepoint or not any("RETURNING" in one for one in writes)
+        return result
 
     async def empty_log(self) -> None:
         """Do nothing: a database in memory has no log."""
