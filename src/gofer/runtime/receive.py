@@ -16,6 +16,7 @@ from gofer.journal.lineage import root_of, run_ids
 from gofer.journal.log import Pen, open_claim
 from gofer.runtime.cancel import cancel
 from gofer.runtime.claimed_start import start_run
+from gofer.runtime.concurrency import each
 from gofer.runtime.receive_feedback import NO_FEEDBACK, take_feedback
 from gofer.sources.delivery_log import DeliveryLog, Outcome, operator_clause
 from gofer.sources.near_miss import near_miss
@@ -292,13 +293,21 @@ class Ingress:
         return await open_claim(run, frames[0], self.stores.journals, self.stores.blobs)
 
     async def stop(self, stop: Stop) -> Sequence[str]:
-        """Send a cancellation to all runs that it concerns; return those that had not ended. Raises TemporaryError."""
+        """Send a cancellation to all runs that it concerns; return those that had not ended.
+
+        Raises TemporaryError. Its sender then repeats the delivery, which changes nothing for runs that have the
+        cancellation already.
+        """
         cancellation = RunCancelled(stop.by, actor=stop.of, message=stop.on, silent=stop.silent)
         item = self._tokens.item("stop", stop.item)
-        candidates = [run async for run in self._candidate_runs(stop)]
-        return [
-            run for run in candidates if await cancel(run, cancellation, self.stores.journals, self.stores.queue, item)
-        ]
+        candidates = list(dict.fromkeys([run async for run in self._candidate_runs(stop)]))
+
+        async def stop_run(run: str) -> bool:
+            return await cancel(run, cancellation, self.stores.journals, self.stores.queue, item)
+
+        # A place may have hundreds of open runs, and a sender waits a few seconds for the response.
+        stopped = await each(stop_run, candidates)
+        return [run for run, was_open in zip(candidates, stopped, strict=True) if was_open]
 
     async def _candidate_runs(self, stop: Stop) -> AsyncIterator[str]:
         """Yield the runs that a cancellation may concern; the owner of each run decides."""

@@ -15,7 +15,6 @@ import logging
 import math
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from gofer.journal.child_runs import named_subagents
 from gofer.journal.coordination import DAY_MS, Head, Retention
@@ -23,6 +22,7 @@ from gofer.journal.frame_counts import forget_frames
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections import progress
+from gofer.runtime.concurrency import each
 from gofer.stores.one_place import Stores
 from gofer.values.amounts import counted
 from gofer.values.errors import Corrupt, Gone, TemporaryError
@@ -38,14 +38,10 @@ MEMO_DAYS = 366
 """Days for which memos of runs, ids and hashes, are kept."""
 BATCH = 1_000
 """The most runs that are read at a time."""
-AT_ONCE = 16
-"""The runs that are deleted at the same time."""
 AGAIN = 2.0
 """Seconds until an unfinished deletion is continued; doubles after each failed attempt."""
 LONGEST = 60.0
 """The longest such wait in seconds."""
-
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -194,7 +190,7 @@ class Purger:
             await self.stores.blobs.drop(run)
             await self.stores.journals.forget(run)
 
-        await _each(forget, runs)
+        await each(forget, runs)
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
         """Return runs with contents that are due for deletion, at most a batch of each kind."""
@@ -254,34 +250,12 @@ async def _delete(runs: Sequence[str], stores: Stores, outdated: Collection[str]
         else:
             await store.retain(run, "deleting", "deleted")
 
-    destroyed = await _each(destroy, runs)
+    destroyed = await each(destroy, runs)
     deleted = [run for run, was_due in zip(runs, destroyed, strict=True) if was_due]
     if deleted:
         await store.scrub()
-        await _each(conclude, deleted)
+        await each(conclude, deleted)
     return deleted
-
-
-async def _each(work: Callable[[str], Awaitable[T]], runs: Sequence[str]) -> Sequence[T]:
-    """Call `work` for each run, AT_ONCE at a time, and return the results in order.
-
-    After an error, which is raised, no other run is begun or continued.
-    """
-    results: dict[str, T] = {}
-    pending = iter(runs)
-
-    async def take_turns() -> None:
-        for run in pending:
-            results[run] = await work(run)
-
-    turns = [asyncio.create_task(take_turns()) for _ in range(min(AT_ONCE, len(runs)))]
-    try:
-        await asyncio.gather(*turns)
-    finally:
-        for turn in turns:
-            turn.cancel()
-        await asyncio.gather(*turns, return_exceptions=True)
-    return [results[run] for run in runs]
 
 
 async def _empty_subagents(run: str, store: Store, *, outdated: bool) -> None:

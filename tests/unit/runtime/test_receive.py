@@ -1,3 +1,4 @@
+import asyncio
 import hashlib
 import json
 from dataclasses import replace
@@ -12,6 +13,7 @@ from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import read_journal
 from gofer.runtime.claimed_start import PROMPT
+from gofer.runtime.concurrency import AT_ONCE
 from gofer.runtime.receive import Ingress
 from gofer.runtime.sweeper import Sweeper
 from gofer.sources.notion.receiver import NotionReceiver
@@ -380,3 +382,51 @@ async def test_stop_request_finds_runs_by_conversation_or_channel(sought: str) -
     (run,) = await made.accept(mention())
     await made.accept(mention(channel="C0OTHER00"))
     assert await made.stop(Stop("the person who asked", "stop sign", "slack", conversation=sought)) == [run]
+
+
+CHANNEL = Stop("the person who asked", "stop sign", "slack", conversation="slack:T0ACME00:C0DEPLOY0:*")
+"""A stop sign in the channel of the mentions."""
+
+
+class CrowdedStore(WatchedStore):
+    """A store that counts the inbox items that are being written. With `takes`, it fails after so many items."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running = 0
+        self.most = 0
+        self.takes: int | None = None
+
+    async def put_item(self, run: str, item: InboxItem) -> None:
+        self._running += 1
+        self.most = max(self.most, self._running)
+        await asyncio.sleep(0)
+        self._running -= 1
+        if self.takes is not None:
+            self.takes -= 1
+            self.deaf = self.takes < 0
+        await super().put_item(run, item)
+
+
+async def crowded() -> tuple[Ingress, CrowdedStore, list[str]]:
+    """Return a receiving side whose channel has five times as many open runs as are stopped at once."""
+    store = CrowdedStore()
+    made, _, _ = ingress(store)
+    mentions = [mention(ts=f"1795262400.{number:06}") for number in range(5 * AT_ONCE)]
+    return made, store, [run for event in mentions for run in await made.accept(event)]
+
+
+async def test_stop_request_stops_the_runs_of_a_channel_at_once_up_to_a_limit() -> None:
+    made, store, runs = await crowded()
+    assert sorted(await made.stop(CHANNEL)) == sorted(runs)
+    assert store.most == AT_ONCE
+
+
+async def test_stop_request_that_was_stored_in_part_is_repeated_and_stops_each_run_once() -> None:
+    made, store, runs = await crowded()
+    store.takes = AT_ONCE
+    with pytest.raises(TemporaryError):
+        await made.stop(CHANNEL)
+    store.takes, store.deaf = None, False
+    assert sorted(await made.stop(CHANNEL)) == sorted(runs)
+    assert [len(await store.items(run)) for run in runs] == [1] * len(runs)

@@ -16,7 +16,8 @@ from gofer.journal.coordination import UNFINISHED, Head, HeadStatus, Retention, 
 from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Status
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.store import Store
-from gofer.runtime.retention import AT_ONCE, BATCH, DAYS, Purged, Purger, end_waiting, keep
+from gofer.runtime.concurrency import AT_ONCE
+from gofer.runtime.retention import BATCH, DAYS, Purged, Purger, end_waiting, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
