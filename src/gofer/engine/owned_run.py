@@ -94,11 +94,14 @@ class OwnedRun:
         """The bundle of the run, once it was read."""
         self.claims: set[str] = set()
         """The calls that the owner of the run and of its subagents has claimed (`once.py`), as `<run>/<call>`."""
+        self.names: dict[str, str] = {}
+        """The names of people that the owner of the run and of its subagents has looked up, as `RunAtHand.names`."""
         self.files = RunFiles(journal, services, self.workspace)
         self._journal = journal
         self._begun = False
         if above is not None:
             self.claims = above.claims
+            self.names = above.names
             self._begun = above.has_begun
         self._last_frame = LastFrame(services.outside.clock)
 

@@ -126,6 +126,7 @@ def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
             repertoire=context.repertoire,
             whole_tokens=context.shown.whole,
             look_bytes=context.shown.media,
+            names=run.names,
         ),
     )
 

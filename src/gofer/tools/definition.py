@@ -1,7 +1,7 @@
 """A tool, the call that it gets, and the result that it returns."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
@@ -126,6 +126,9 @@ class RunAtHand:
     """The most tokens of a result that the model sees whole. Tools that read files return no more at once."""
     look_bytes: int = 6_000_000
     """The most base64 characters of all media in a result together."""
+    names: MutableMapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The names of people that earlier calls of the run looked up, by `<source>:<id>`. They are only for texts: a call
+    that decides what a person may do asks again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,22 @@ async def test_outcome_shares_the_frame_of_the_next_intent() -> None:
     assert await made.kinds() == [["RunOwned", "RunStarted", "ToolCall"], ["ToolResult", "ToolCall"], ["ToolResult"]]
 
 
+async def test_names_that_a_call_looked_up_are_known_to_later_calls_of_the_run() -> None:
+    made = memory_run()
+
+    async def look_up(call: Call, said: Said) -> Result:
+        known.append(dict(call.run.names))
+        call.run.names[said.text] = "Ada"
+        return Result("done", "done")
+
+    known: list[dict[str, str]] = []
+    made.tool("read", "read", look_up)
+    step = await made.step()
+    for number, text in enumerate(("slack:U1", "slack:U2")):
+        await at_work(step).call(permitted(made, f"1.{number}", "read", text), PROVENANCE)
+    assert known == [{}, {"slack:U1": "Ada"}]
+
+
 async def test_reads_of_a_turn_share_one_frame_and_run_concurrently() -> None:
     made = memory_run()
     together = asyncio.Barrier(3)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gofer.sources.part_values import Details, OwnCall, Person
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
-from gofer.sources.slack.names import MOCK_USER, PAGE, UNKNOWN, look_up, one_line
+from gofer.sources.slack.names import MOCK_USER, PAGE, UNKNOWN, look_up, note_name, one_line
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.source import Groups, People
 from gofer.tools.declare import tool
@@ -43,8 +43,10 @@ async def slack_get_user(api: SlackApi, call: Call, arguments: GetUser) -> ToolR
     a thread you were shown.
     """
     if by_id := _ID.fullmatch(arguments.name.strip()):
-        found = [as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))]
-        return _people_result(found, "that id")
+        # Admission decides by this answer, so it is never an earlier one.
+        found = as_object((await api.read(call, "users.info", user=by_id[1])).get("user"))
+        note_name(call, by_id[1], found)
+        return _people_result([found], "that id")
     people = await _all_people(api, call)
     sought = one_line(arguments.name).lstrip("@").casefold()
     found = [person for person in people if sought in _names(person)]

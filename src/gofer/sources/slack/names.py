@@ -70,7 +70,10 @@ def mentioned(texts: Iterable[str]) -> set[str]:
 
 
 async def look_up(api: SlackApi, call: Call, users: Iterable[str]) -> Names:
-    """Return the names of people, looked up concurrently. A person that Slack does not know has no name."""
+    """Return the names of people. A person that Slack does not know has no name.
+
+    People without a name in `call.run.names` are looked up, concurrently.
+    """
     known = sorted(user for user in set(users) if user)[:LOOKUPS]
     names = await asyncio.gather(*(_name(api, call, user) for user in known))
     return Names({user: name for user, name in zip(known, names, strict=True) if name})
@@ -87,12 +90,25 @@ async def find_channel(api: SlackApi, call: Call, name: str) -> str:
 
 
 async def _name(api: SlackApi, call: Call, user: str) -> str:
+    if noted := call.run.names.get(_key(user)):
+        return noted
     try:
         found = as_object((await api.read(call, "users.info", user=user)).get("user"))
     except SlackRefusal:
         return ""
-    profile = as_object(found.get("profile"))
-    return as_text(profile.get("display_name")) or as_text(profile.get("real_name")) or as_text(found.get("name"))
+    return note_name(call, user, found)
+
+
+def note_name(call: Call, user: str, person: Mapping[str, object]) -> str:
+    """Return the name of a person, and keep it for the texts of later calls of the run."""
+    profile = as_object(person.get("profile"))
+    name = as_text(profile.get("display_name")) or as_text(profile.get("real_name")) or as_text(person.get("name"))
+    call.run.names[_key(user)] = name
+    return name
+
+
+def _key(user: str) -> str:
+    return f"slack:{user}"
 
 
 def _special(target: str, label: str) -> str:
