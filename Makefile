@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules test-long reliability outages healthy same-code style bench cost package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy same-code style bench cost package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -68,7 +68,10 @@ coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less th
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-test-long: .venv/.dev ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
+rehearsals: .venv/.dev ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
+	$(RUN) pytest tests/journeys -m rehearsal --everywhere $(ARGS)
+
+test-long: rehearsals ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
 	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
 	$(RUN) pytest tests/journeys/test_workflow_guide.py --everywhere $(ARGS)
 	$(RUN) pytest tests/survival/test_mutation_gate.py $(ARGS)

@@ -50,20 +50,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put temporary files into memory, and declare the marker of tests that `make replays` leaves out.
+    """Put temporary files into memory, and declare the markers.
 
-    `support/replay/replayed_runs.py` reads the marker.
+    `support/replay/replayed_runs.py` reads `not_replayed`, and tests/architecture/test_rehearsals.py `rehearsal`.
     """
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= FREE_BYTES_IN_MEMORY:
         # No test simulates a power cut, and SQLite waits for the disk at each commit.
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     config.addinivalue_line("markers", "not_replayed(reason): the runs of this test are not replayed")
+    config.addinivalue_line(
+        "markers", "rehearsal(test, ...): runs with --everywhere only; the tests prove the same rule"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Benchmarks run only when asked for; they are deselected, not skipped, so that a skip always means trouble."""
-    if config.getoption("--benchmarks"):
-        return
-    kept = [item for item in items if "benchmarks" not in item.path.parts]
-    config.hook.pytest_deselected(items=[item for item in items if "benchmarks" in item.path.parts])
-    items[:] = kept
+    """Benchmarks and rehearsals run only when asked for; they are deselected, so that a skip always means trouble."""
+    left_out = [item for item in items if _left_out(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _left_out(item: pytest.Item) -> bool:
+    if "benchmarks" in item.path.parts:
+        return not item.config.getoption("--benchmarks")
+    return bool(item.get_closest_marker("rehearsal")) and not item.config.getoption("--everywhere")

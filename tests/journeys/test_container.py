@@ -66,6 +66,10 @@ async def test_mention_is_answered_by_an_unprivileged_user_on_a_read_only_tree(i
     assert (image.root / "data" / "gofer" / "gofer.db").exists()
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_container.py::test_mention_is_answered_by_an_unprivileged_user_on_a_read_only_tree",
+    "tests/survival/test_killed.py::test_run_killed_at_every_journal_boundary_ends_with_exactly_one_answer",
+)
 async def test_run_under_way_at_a_stop_is_answered_by_the_next_container(image: Image, tmp_path: Path) -> None:
     asked_model, go_on = asyncio.Event(), asyncio.Event()
 

@@ -120,6 +120,9 @@ async def test_mention_on_lambda_is_answered_and_only_members_see_the_trace(code
         assert content not in logs
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/pages/test_sign_in.py::test_run_of_a_private_channel_is_shown_to_current_channel_members_only",
+)
 async def test_run_pages_open_only_to_members_of_the_channel_at_that_moment(code: Code) -> None:
     async with stage(code, model(together=2)) as made:
         channels = made.slack.workspace.channels
@@ -179,6 +182,10 @@ async def test_worker_killed_at_the_lambda_timeout_leaves_one_answer(code: Code)
     assert len([entry for entry in entries if isinstance(entry, RunOwned)]) > 1
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/functions/test_worker_batch.py::test_conversations_of_a_batch_run_in_parallel",
+    "tests/unit/app/functions/test_worker_batch.py::test_run_past_the_deadline_is_handed_over_with_a_new_queue_message",
+)
 async def test_lambda_worker_asks_models_of_three_runs_at_once_and_hands_runs_over(code: Code) -> None:
     slow = model(together=3, calls=1)
     async with stage(code, slow) as made:
@@ -218,6 +225,9 @@ async def finished(made: Stage, slow: Starlette, long: Message, working: asyncio
     return {head.status for head in await made.cloud.store.heads(100)}
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/functions/test_worker_batch_receiving.py::test_mention_during_a_long_run_is_answered_by_the_same_worker_without_waiting",
+)
 async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_flight(code: Code) -> None:
     slow = patient_model()
     async with stage(code, slow) as made:
@@ -265,6 +275,10 @@ async def publish(made: Stage, repository: Path) -> str:
     return done.name
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_operating_on_aws.py::test_publish_replaces_workflows_and_schedules_and_rolls_back",
+    "tests/unit/runtime/test_worker.py::test_started_run_keeps_the_bundle_after_the_workflow_was_removed",
+)
 async def test_published_prompt_applies_to_new_runs_and_not_to_runs_under_way(code: Code, tmp_path: Path) -> None:
     for folder in ("agents", "subagents", "skills"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
@@ -288,6 +302,9 @@ async def test_published_prompt_applies_to_new_runs_and_not_to_runs_under_way(co
     assert ["End with a rhyme." in system for system in patient.state.systems] == [False] * 2 + [True] * 2
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/functions/test_worker_tool_variables.py::test_cold_worker_reads_its_settings_and_the_variables_of_tools_together",
+)
 async def test_lambda_worker_asks_a_model_at_a_configured_endpoint(code: Code, tmp_path: Path) -> None:
     for folder in ("agents", "subagents", "skills"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
@@ -311,6 +328,7 @@ async def test_lambda_worker_asks_a_model_at_a_configured_endpoint(code: Code, t
     assert all(cost for cost in costs)
 
 
+@pytest.mark.rehearsal("tests/survival/test_schedules.py::test_schedules_on_dynamodb_break_no_promise")
 async def test_throttled_receiver_and_worker_lead_to_one_answer_later(code: Code) -> None:
     async with stage(code, model()) as made:
         made.deploy("slack", concurrency=0)

@@ -145,6 +145,7 @@ print(gofer.__file__.startswith({folder!r}), callable(handlers.{handler}.handler
 """
 
 
+@pytest.mark.rehearsal("tests/architecture/test_packages.py::test_package_holds_every_import_of_the_handler")
 @pytest.mark.parametrize(("function", "handler"), [("SlackFunction", "slack"), ("WorkerFunction", "worker")])
 def test_company_packages_functions_with_the_installed_gofer(
     clone: Path, tmp_path: Path, function: str, handler: str

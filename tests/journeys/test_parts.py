@@ -39,6 +39,10 @@ def test_base_installation_has_none_of_the_libraries_of_the_parts(base: Path, tm
     assert found.stdout == "[False, False, False, False]\n"
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_parts.py::test_base_installation_has_none_of_the_libraries_of_the_parts",
+    "tests/journeys/test_parts.py::test_plain_files_are_read_and_documents_name_the_part",
+)
 def test_demo_needs_the_base_installation_only(base: Path, tmp_path: Path) -> None:
     assert "All scenes succeeded." in said(base, tmp_path, "demo", "--exit")
 

@@ -76,6 +76,11 @@ async def drain(made: Stage) -> None:
         pass
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_backup_at_a_terminal.py::test_restored_unfinished_run_needs_attention_until_retried",
+    "tests/unit/runtime/test_run_retry.py::test_restored_run_answers_once_after_a_retry_even_if_posted_after_the_backup",
+    "tests/journeys/test_recovery_on_aws.py::test_restore_refuses_a_table_of_keys_that_belongs_to_other_runs",
+)
 async def test_restored_stage_answers_no_mention_twice_and_continues_a_retried_run(
     code: Code,
     terminal: None,

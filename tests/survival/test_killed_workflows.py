@@ -110,5 +110,5 @@ async def test_killed_workflow_leaves_the_state_of_an_undisturbed_run(
     assert count >= 5
     # Each workflow starts with another write and another side.
     shift = list(ACTS).index(what)
-    places = spread(everywhere, range(1, count + 1), 2 if count < MANY else 4, shift % 2)
-    await asyncio.gather(*(killed(when, n) for n in places for when in sides(everywhere, (n + shift) // 2)))
+    places = spread(everywhere, range(1, count + 1), 3 if count < MANY else 6, shift % 3)
+    await asyncio.gather(*(killed(when, n) for n in places for when in sides(everywhere, (n + shift) // 3)))
