@@ -174,6 +174,15 @@ async def test_batches_of_items_are_read_and_deleted_missing_ones_included(table
     assert [item["sk"] for item in await table.query(Span("p", FIRST, LAST))] == ["000"]
 
 
+async def test_item_of_a_repeated_key_is_read_and_deleted_once(table: Table) -> None:
+    for sk in ("a", "b"):
+        await table.write(mine_at(sk))
+    keys = [Key("p", "a"), Key("p", "b"), Key("p", "a")]
+    assert sorted(str(item["sk"]) for item in await table.get_all(keys)) == ["a", "b"]
+    await table.delete_all(keys)
+    assert await table.query(Span("p", FIRST, LAST)) == []
+
+
 async def test_table_index_lists_keys_of_items_with_index_attributes(table: Table) -> None:
     for sk, sort in (("a", "2"), ("b", "1"), ("c", "3")):
         await table.write(Put({"pk": "p", "sk": sk, "gsi_pk": "i", "gsi_sk": sort, "more": "m"}))

@@ -87,8 +87,7 @@ class DynamoTable(Table):
             if found is None:
                 return []
             return [found]
-        slices = [keys[i : i + _GET_AT_ONCE] for i in range(0, len(keys), _GET_AT_ONCE)]
-        parts = await asyncio.gather(*map(self._get_slice, slices))
+        parts = await asyncio.gather(*map(self._get_slice, _slices(keys, _GET_AT_ONCE)))
         return [item for part in parts for item in part]
 
     @override
@@ -131,8 +130,7 @@ class DynamoTable(Table):
 
     @override
     async def delete_all(self, keys: Sequence[Key]) -> None:
-        slices = [keys[i : i + _WRITE_AT_ONCE] for i in range(0, len(keys), _WRITE_AT_ONCE)]
-        await asyncio.gather(*map(self._delete_slice, slices))
+        await asyncio.gather(*map(self._delete_slice, _slices(keys, _WRITE_AT_ONCE)))
 
     @override
     async def scan(self, sk: str) -> Sequence[Key]:
@@ -287,6 +285,12 @@ class _Parameters:
         label = f":v{len(self._values)}"
         self._values[label] = _raw(value)
         return label
+
+
+def _slices(keys: Sequence[Key], size: int) -> Sequence[Sequence[Key]]:
+    """Return the keys in parts, each key once, because DynamoDB refuses a batch that names an item twice."""
+    unique = list(dict.fromkeys(keys))
+    return [unique[i : i + size] for i in range(0, len(unique), size)]
 
 
 def _key(key: Key) -> Raw:

@@ -279,10 +279,13 @@ class DynamoHeads(Store):
         return found[:limit]
 
     async def _current_heads(self, lines: Sequence[Indexed]) -> Sequence[tuple[Indexed, Head]]:
-        """Read the heads of lines of the index again, in the same order, without missing and damaged ones."""
-        items = {str(item["pk"]): item for item in await self.table.get_all([line.key for line in lines])}
-        heads = {head_key(head.run).pk: head for head in _readable(items.values())}
-        return [(line, heads[line.key.pk]) for line in lines if line.key.pk in heads]
+        """Read the heads of lines of the index again, in the same order, without missing and damaged ones.
+
+        For a moment the index may list a head at two ages. Then only its line of the later age counts.
+        """
+        latest = {line.key: line for line in sorted(lines, key=lambda line: line.sort)}
+        heads = {head_key(head.run).pk: head for head in _readable(await self.table.get_all(list(latest)))}
+        return [(line, heads[line.key.pk]) for line in lines if latest[line.key] is line and line.key.pk in heads]
 
     async def _heads_of(self, runs: Iterable[str]) -> Sequence[Head]:
         return list(_readable(await self.table.get_all([head_key(run) for run in runs])))

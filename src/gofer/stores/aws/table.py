@@ -158,7 +158,7 @@ class Table(Protocol):
         ...
 
     async def get_all(self, keys: Sequence[Key]) -> Sequence[Item]:
-        """Return the items that exist, in any order."""
+        """Return the items that exist, in any order, each once."""
         ...
 
     async def query(self, span: Span, *, limit: int = 0, newest: bool = False) -> Sequence[Item]:

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from gofer.journal.coordination import Head
-from gofer.stores.aws.items import head_item, place_list
+from gofer.stores.aws.items import head_item, head_key, place_list
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.aws.sharded_index import SHARDS, shard_of
-from gofer.stores.aws.table import Put, Refused, Write
+from gofer.stores.aws.table import Indexed, Put, Refused, Span, Write
 from support.aws.memory_table import MemoryTable
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +38,33 @@ class Watched(MemoryTable):
                 self.written[partition] += 1
             case _ if "gsi_pk" in getattr(write, "sets", {}):
                 self.written[str(write.sets["gsi_pk"])] += 1  # type: ignore[union-attr]
+
+
+class Moving(MemoryTable):
+    """A table whose index still lists a head at its earlier age."""
+
+    def __init__(self, earlier: Head) -> None:
+        super().__init__()
+        item = head_item(earlier)
+        self._partition = str(item["gsi_pk"])
+        self._line = Indexed(head_key(earlier.run), str(item["gsi_sk"]))
+
+    async def index(self, span: Span, *, limit: int, newest: bool = False) -> list[Indexed]:
+        lines = list(await super().index(span, limit=limit, newest=newest))
+        if span.pk == self._partition and span.low <= self._line.sort <= span.high:
+            lines.append(self._line)
+        return sorted(lines, key=lambda line: line.sort, reverse=newest)[:limit]
+
+
+async def test_head_that_the_index_lists_at_two_ages_is_returned_once() -> None:
+    head = Head("r", "w", "busy:1", 1, private=False)
+    store = DynamoStore(Moving(head))
+    await store.create_head(head)
+    running = head.now("running", 9)
+    await store.put_head(running)
+    assert list(await store.unfinished(EVER, 5)) == [running]
+    assert [head async for page in store.listed(0) for head in page] == [running]
+    assert list(await store.heads(5)) == [running]
 
 
 async def test_lines_of_runs_are_spread_evenly_over_the_shards_of_each_list() -> None:
