@@ -161,7 +161,7 @@ def test_run_of_a_github_payload_needs_the_event_header(capsys: pytest.CaptureFi
     event = next(event for event in EVENTS if event.stem == "github_push")
     code, _, err = gofer(capsys, "run", "everything", "--event", str(event), "--source", "github")
     assert code == 2
-    assert 'for example --header "X-GitHub-Event: push"' in err
+    assert 'for example --header "X-GitHub-Event: pull_request"' in err
 
 
 def test_help_of_explain_and_run_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ class Manual:
     settings: str
     """The source's lines among the settings of `gofer serve`, without the setting for Gofer's own account."""
     payload: str
-    """A file of this repository with an example payload."""
+    """An example payload: a file of the evals of a shipped workflow, which `gofer init` writes with the workflow."""
     guide: str = ""
     """The page that explains the set-up until the first event; empty if there is none."""
     serving: str = ""

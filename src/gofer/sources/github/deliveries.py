@@ -57,6 +57,6 @@ GITHUB = ReceiverSpec(
     acts_with=(TOKEN, API_URL, LOGIN),
     account=ACCOUNT,
     events=EVENTS,
-    kind_header="X-GitHub-Event: push",
+    kind_header="X-GitHub-Event: pull_request",
     is_restricted=of_private_repository,
 )

@@ -8,5 +8,5 @@ GITHUB = Manual(
     settings="""\
   GITHUB_TOKEN           for tools of GitHub; GITHUB_WEBHOOK_SECRET for what posts to /github/webhook
 """,
-    payload="tests/events/github_push.json",
+    payload="evals/payloads/assign-reviewers-chosen-among-candidates.json",
 )

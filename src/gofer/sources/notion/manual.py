@@ -8,7 +8,7 @@ NOTION = Manual(
     settings="""\
   NOTION_TOKEN           for tools of Notion; --register-notion, or NOTION_WEBHOOK_SECRET, for /notion/webhook
 """,
-    payload="tests/events/notion_page_properties_updated.json",
+    payload="evals/payloads/review-rfc-comments-are-anchored.json",
     guide="docs/notion.md",
     serving="""\
   gofer serve --register-notion

@@ -10,7 +10,7 @@ SLACK = Manual(
   SLACK_APP_TOKEN        an app-level token, xapp-…: Socket Mode, no address needed
   SLACK_SIGNING_SECRET   for HTTP instead: Slack posts to /slack/events of your server
 """,
-    payload="tests/events/slack_app_mention.json",
+    payload="evals/payloads/answer-here-linked-decision.json",
     guide="docs/slack-app.md",
     mock=(
         'slack_get_user: [{arguments: {name: "*Lee"}, details: {kind: guest}}, '
