@@ -97,10 +97,15 @@ def test_explain_prints_one_line_per_payload_and_stores_no_state(
 
 
 def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "README.md", EVENT)
+    code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "docs", "README.md", EVENT)
     assert (code, err) == (2, "")
     told = [json.loads(line) for line in out.splitlines()]
-    assert [line["error"] for line in told] == ["The file cannot be read.", "The body is not JSON.", None]
+    assert [line["error"] for line in told] == [
+        "The file cannot be read (No such file or directory).",
+        "The file cannot be read (Is a directory).",
+        "The body is not JSON.",
+        None,
+    ]
 
 
 def test_explain_reads_a_payload_from_stdin() -> None:

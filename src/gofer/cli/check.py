@@ -72,7 +72,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _check(path: Path) -> Sequence[Mistake]:
     if not path.exists():
-        raise ConfigError(f"There is no {path}; name a folder of workflows, or a file in such a folder.")
+        raise ConfigError(
+            f"There is no file or folder {path}; run Gofer in the repository that holds your workflows, or name a "
+            "folder of workflows or a file in it."
+        )
     if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
         return [found for found in workflow_mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     if EVALS in (path.name, path.parent.name):

@@ -57,8 +57,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for name in arguments.files:
         try:
             raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        except (OSError, ValueError):
-            print(Explanation(name, error="The file cannot be read.").to_json())
+        except OSError as error:
+            print(Explanation(name, error=f"The file cannot be read ({error.strerror}).").to_json())
             failed = True
             continue
         for explanation in explain(name, raw, delivery):
