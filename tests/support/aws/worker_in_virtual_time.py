@@ -1,6 +1,7 @@
 """The worker function in virtual time, over a queue and offers in memory."""
 
 import asyncio
+import random
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -84,6 +85,8 @@ class MemoryOffers(Offers):
     def __init__(self) -> None:
         self.offered: list[QueueMessage] = []
         self.newest_first = False
+        self.chance: random.Random | None = None
+        """The order in which requests find offers, as SQS has none; None for the oldest first."""
         self.most = 10
         """The most offers that one request returns, as SQS may return fewer than there are."""
         self.made = 0
@@ -107,6 +110,8 @@ class MemoryOffers(Offers):
             await wait_for_message(arrived, wait)
             self._waiting.remove(arrived)
         limit = min(limit, self.most)
+        if self.chance is not None:
+            self.chance.shuffle(self.offered)
         taken, self.offered = self.offered[:limit], self.offered[limit:]
         return taken
 

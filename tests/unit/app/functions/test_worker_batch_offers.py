@@ -1,6 +1,7 @@
 """New workers and those at work: a message that begins another worker goes to one with a free slot."""
 
 import asyncio
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -196,6 +197,21 @@ def test_offer_of_another_new_worker_is_left_to_the_worker_at_work() -> None:
         assert len(model.asked_at) == 3
         assert max(made.billed) < HEAD_START + 2 * LAST_LOOK + 1
         assert await working == []
+
+    play(story)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_new_workers_at_the_same_time_find_their_offers_in_any_order(seed: int) -> None:
+    async def story(clock: VirtualClock) -> None:
+        offers = MemoryOffers()
+        offers.chance = random.Random(seed)
+        model = Timed([30.0] * 20)
+        made = Function(clock, model, slots=1, offers=offers)
+        working = [await made.work(number, 0) for number in range(20)]
+        assert await asyncio.gather(*working) == [[]] * 20
+        # No message waits for another worker, which has no free slot before half a minute is over.
+        assert max(model.asked_at) < HEAD_START + 1
 
     play(story)
 
