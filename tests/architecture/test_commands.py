@@ -18,7 +18,7 @@ SKILLS = sorted((ROOT / ".agents" / "skills").glob("*/SKILL.md"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *SKILLS]
 ON_AWS = [*(ROOT / "docs" / name for name in ("deploy.md", "runbook.md", "publish.md")), *SKILLS]
 RUNBOOK = ROOT / "docs" / "runbook.md"
-GLOBAL = {"profile", "region", "output", "query", "cli-binary-format", "max-items"}
+GLOBAL = {"profile", "region", "output", "query", "cli-binary-format", "max-items", "paginate"}
 """Options that commands of the AWS CLI have without an operation of the service; lists take `--max-items`."""
 OWN = {
     ("logs", "tail"): {"since", "format", "filter-pattern", "follow"},
