@@ -110,6 +110,17 @@ def test_gofer_without_a_command_prints_the_help(capsys: pytest.CaptureFixture[s
     assert "--event FILE" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["evals", "evals.md", "docs/evals.md", "docs/evals.md#the-file"])
+def test_page_is_printed_by_each_name_that_messages_use(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    code, out, err = gofer(capsys, "docs", name)
+    assert (code, out.partition("\n")[0], err) == (0, "# Evals", "")
+
+
+@pytest.mark.parametrize("name", ["nope", "docs/nope.md", "evals.yaml", "../README.md", ""])
+def test_page_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert gofer(capsys, "docs", name) == (2, "", f"gofer: There is no page {name!r}; `gofer docs` lists all pages.\n")
+
+
 @pytest.mark.parametrize("command", ["check", "explain", "schema"])
 def test_command_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit):

@@ -9,6 +9,7 @@ from gofer.values.errors import ConfigError
 _EXAMPLES = """examples:
   gofer docs                   list the pages
   gofer docs start             print one page, in Markdown
+  gofer docs docs/evals.md     print the page that a message names
   gofer docs deploy | less"""
 
 
@@ -25,9 +26,11 @@ def execute(arguments: argparse.Namespace) -> int:
         width = max(map(len, pages))
         print_lines(f"{name:<{width}}  {_title(path.read_text(encoding='utf-8'))}" for name, path in pages.items())
         return 0
-    if arguments.page not in pages:
+    # Messages name a page as a file, and perhaps one of its sections.
+    name = arguments.page.partition("#")[0].removeprefix("docs/").removesuffix(".md")
+    if name not in pages:
         raise ConfigError(f"There is no page {arguments.page!r}; `gofer docs` lists all pages.")
-    print_lines(pages[arguments.page].read_text(encoding="utf-8").splitlines())
+    print_lines(pages[name].read_text(encoding="utf-8").splitlines())
     return 0
 
 
