@@ -8,6 +8,7 @@ from gofer.learning.promotion.call_path import CallPath, Step, common_path
 from gofer.learning.promotion.observed_run import ObservedCall, ObservedRun
 from gofer.learning.promotion.origins import FoundOrigin, Judged, by_name, find_origin
 from gofer.learning.promotion.references import Reference, Values, event_values, read_values, result_values
+from gofer.values.amounts import counted
 from gofer.values.canonical_json import as_list
 
 FEWEST_RUNS = 5
@@ -51,13 +52,13 @@ class Promotion:
         runs = len(self.path.runs)
         following = len(self.path.following)
         if runs < FEWEST_RUNS:
-            return f"{self.workflow} has {runs} usable recorded runs, and a draft needs {FEWEST_RUNS}."
+            return f"{self.workflow} has {counted(runs, 'usable recorded run')}, and a draft needs {FEWEST_RUNS}."
         if not self.steps:
             return f"Most of the {runs} runs call no tool of a system, so there is no path to draft."
         if following < LEAST_FOLLOWING * runs:
             return (
-                f"The most common path has {len(self.steps)} calls, and {following} of {runs} runs take it; a draft "
-                f"needs {LEAST_FOLLOWING:.0%}."
+                f"The most common path has {counted(len(self.steps), 'call')}, and {following} of {runs} runs take "
+                f"it; a draft needs {LEAST_FOLLOWING:.0%}."
             )
         if len(self.steps) > MOST_STEPS:
             return f"The common path has {len(self.steps)} calls, and a draft has at most {MOST_STEPS}."

@@ -51,12 +51,13 @@ def test_report_names_calls_origins_and_deviations() -> None:
 def test_too_few_runs_are_named() -> None:
     promotion = promote("orders", orders(FEWEST_RUNS - 1))
     assert promotion.too_little == "orders has 4 usable recorded runs, and a draft needs 5."
+    assert promote("orders", orders(1)).too_little == "orders has 1 usable recorded run, and a draft needs 5."
 
 
 def test_runs_with_different_paths_have_too_little_in_common() -> None:
     runs = [observed(number, {"id": number}, *[made("tell", text="x")] * (number % 4 + 1)) for number in range(10)]
     assert promote("orders", runs).too_little == (
-        "The most common path has 1 calls, and 3 of 10 runs take it; a draft needs 60%."
+        "The most common path has 1 call, and 3 of 10 runs take it; a draft needs 60%."
     )
 
 
