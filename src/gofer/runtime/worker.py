@@ -37,7 +37,7 @@ from gofer.runtime.run_reports import (
 )
 from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.errors import Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
+from gofer.values.errors import ConfigError, Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
 
@@ -147,7 +147,7 @@ class Worker:
     async def _retry_later(self, queue_message: QueueMessage, reason: str) -> None:
         """Let a message come back after a growing delay, or move it to the dead letters after too many receipts."""
         # If the queue cannot be written, the message comes back after its visibility time.
-        with contextlib.suppress(TemporaryError):
+        with contextlib.suppress(TemporaryError, ConfigError):
             if queue_message.receives >= self.limits.receives:
                 await self.queue.move_to_dead_letters(queue_message, reason)
             else:
@@ -208,13 +208,15 @@ class Worker:
             await asyncio.gather(working, renewing, return_exceptions=True)
 
     async def _renew(self, leased: Conversation, owner: str, queue_message: QueueMessage) -> None:
-        """Renew the lease until another worker has it."""
+        """Renew the lease until another worker has it. A failure does not end the run, which would repeat its calls."""
         held = True
         while held:
             await asyncio.sleep(self.limits.lease / 3)
-            with contextlib.suppress(TemporaryError, Corrupt):
+            try:
                 held = await leased.lease(owner, self._clock.now(), self.limits.lease)
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
+            except (TemporaryError, ConfigError, Corrupt) as error:
+                _log.warning("the lease or the message of run %s was not renewed: %s", queue_message.run, error)
 
     async def _prepare(self, run: str, owner: str, deadline: Deadline) -> None:
         """Make a parked run runnable again, and journal what follows the end of an ended run.

@@ -10,6 +10,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import RunHandedOver
 from gofer.journal.log import read_journal
 from gofer.stores.memory.journal import MemoryStore
+from gofer.stores.queue import QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
 from support.aws.worker_in_virtual_time import LIFE, Function, Mortal, Timed, play, run_id
 from support.runtime.worker_parts import worker_over
@@ -159,6 +160,39 @@ def test_queue_that_fails_is_asked_again_and_a_refused_permission_ends_only_the_
         assert await working == []
         assert len(made.queue.receives) == asked
         assert await made.status(run_id(1)) == "done"
+
+    play(story)
+
+
+def test_worker_that_may_not_renew_its_message_finishes_the_run_and_logs_the_reason(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story(clock: VirtualClock) -> None:
+        model = Timed([100.0])
+        made = Function(clock, model)
+
+        async def refuse(queue_message: QueueMessage, visibility: float) -> None:
+            raise ConfigError("AWS does not allow change_message_visibility here")
+
+        made.queue.extend = refuse  # type: ignore[method-assign]
+        run = await made.accept(1)
+        assert await made.invoke() == []
+        assert (await made.status(run), len(model.asked_at)) == ("done", 1)
+
+    play(story)
+    assert "was not renewed: AWS does not allow change_message_visibility here" in caplog.text
+
+
+def test_worker_that_may_not_delay_a_failed_message_raises_no_error() -> None:
+    async def story(clock: VirtualClock) -> None:
+        missing = run_id(7)
+        made = Function(clock, Timed([]), store=AwayFor(missing))
+
+        async def refuse(queue_message: QueueMessage, visibility: float) -> None:
+            raise ConfigError("AWS does not allow change_message_visibility here")
+
+        made.queue.extend = refuse  # type: ignore[method-assign]
+        await made.worker.answer(QueueMessage(missing, "1", 1))
 
     play(story)
 
