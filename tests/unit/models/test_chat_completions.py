@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.models.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, openai_model, parse_answer
-from gofer.models.language_model import Access, Answer, Unusable
+from gofer.models.language_model import Access, Answer, Unavailable, Unusable
+from gofer.models.stream import is_stream
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.secret import Secret
@@ -162,9 +163,10 @@ def test_any_json_is_a_model_answer_or_raises_unusable(body: object) -> None:
     json.dumps([answer.text, answer.finish, answer.model], ensure_ascii=False).encode()
 
 
+@example(b":")
 @given(st.binary(max_size=50))
-def test_random_bytes_raise_unusable(raw: bytes) -> None:
-    with pytest.raises(Unusable):
+def test_random_bytes_are_unusable_or_a_stream_that_broke_off(raw: bytes) -> None:
+    with pytest.raises(Unavailable if is_stream(raw) else Unusable):
         parse_answer(raw)
 
 
