@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from sys import intern
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import BOOKKEEPING
@@ -124,11 +125,8 @@ def _see(state: NamedValues, text: str) -> None:
 
 
 def _keep(state: NamedValues, word: str) -> None:
-    lowered = word.lower()
-    if lowered == word:
-        # Most words are in lower case; one text serves as both, because the words of all runs in flight add up.
-        lowered = word
-    state.words.setdefault(lowered, word)
+    # One text serves all runs, because the words of those in flight add up, and most of them are Gofer's own.
+    state.words.setdefault(intern(word.lower()), intern(word))
 
 
 def _look_away(state: NamedValues) -> None:
