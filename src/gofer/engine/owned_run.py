@@ -235,8 +235,11 @@ class OwnedRun:
             self.note(added)
         return shown_text
 
-    async def begin(self, seconds: float) -> None:
-        """Take the inbox, and return if a step of so many seconds may begin. Raises Cancelled, OutOfTime."""
+    async def begin(self, seconds: float, calls: Sequence[str]) -> None:
+        """Take the inbox, and return if a step of so many seconds may begin. Raises Cancelled, OutOfTime.
+
+        `calls` are the calls that the step begins.
+        """
         await self.take_inbox()
         self.heed_cancel()
         # A new owner may always start one step; otherwise a step longer than any worker's deadline would never run.

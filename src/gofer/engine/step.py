@@ -49,7 +49,8 @@ async def make_calls(run: OwnedRun, calls: Sequence[Permitted], gate: Gate, make
     known = {*run.progress.outcomes, *run.progress.in_doubt}
     fresh = [item for item in calls if item.call not in known]
     if fresh:
-        await run.begin(max(longest_seconds(item.tool, run.services.patience) for item in fresh))
+        seconds = max(longest_seconds(item.tool, run.services.patience) for item in fresh)
+        await run.begin(seconds, [item.call for item in fresh])
         gate()
         for item in fresh:
             run.note(item.intent)

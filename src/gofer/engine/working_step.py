@@ -156,7 +156,7 @@ class WorkingStep:
                 continue
             if failures:
                 own.note(model_order.deferral(call, failures[-1].error))
-            await own.begin(timeout)
+            await own.begin(timeout, [call])
             intent, body = intend(candidate.params)
             request = own.note(intent)
             await own.commit()

@@ -1,5 +1,6 @@
 """The keys by which replay finds the recorded counterpart of an entry, whatever the order of parallel branches."""
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from gofer.journal import entries as e
@@ -18,6 +19,13 @@ def outcome_key(call: str) -> Key:
 def deferred_key(call: str) -> Key:
     """Return the key of the deferral of a call."""
     return "deferred", call
+
+
+def intent_keys(call: str) -> Sequence[Key]:
+    """Return the keys of the intents of a call; `model` is the question to the model of a run."""
+    if call == "model":
+        return [("llm.request", "")]
+    return [("tool.call", call), ("subagent.started", call)]
 
 
 def answer_key(request: e.Entry) -> Key:

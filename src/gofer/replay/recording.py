@@ -7,7 +7,7 @@ more than the segment has.
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from gofer.journal import entries as e
 from gofer.journal.purposes import is_own
@@ -20,35 +20,15 @@ from gofer.replay.entry_keys import (
     Key,
     answer_key,
     deferred_key,
+    intent_keys,
     is_incidental,
     is_item,
     key_of,
     outcome_key,
 )
+from gofer.replay.replay_progress import ReplayProgress
 
 _KINDS = {form: kind for kind, form in e.KINDS.items()}
-
-
-@dataclass(slots=True)
-class ReplayProgress:
-    """The progress of a whole replay: its differences, and how many entries it has repeated."""
-
-    repeated: int = 0
-    divergences: list[Divergence] = field(default_factory=list[Divergence])
-    input_changed: bool = False
-    """Whether an input of the replay, such as the prompt, differs from the recorded one."""
-    inconclusive: str = ""
-    """Why the replay says little about the run: the first call with a made-up outcome; empty if there is none."""
-
-    @property
-    def first(self) -> Divergence | None:
-        """The first step that differs by more than words of Gofer."""
-        return next((one for one in self.divergences if one.kind != "reworded"), None)
-
-    @property
-    def has_diverged(self) -> bool:
-        """Whether any step differs by more than words of Gofer."""
-        return self.first is not None
 
 
 class Recording:
@@ -63,6 +43,8 @@ class Recording:
         """The entries of the replay so far."""
         self.overridden: set[str] = set()
         """The calls whose recorded outcome the replay replaced."""
+        self.is_left_out = False
+        """Whether the current owner of the root run crashed before it took over this run."""
         self._entries = entries
         self._taken = bytearray(len(entries))
         self._frontier = 0
@@ -133,6 +115,8 @@ class Recording:
 
         Raises OwnerEnded if the recorded owner did not come to this entry.
         """
+        if self.is_left_out:
+            raise OwnerEnded
         index = self._index(key_of(entry))
         if isinstance(entry, e.RunOwned) and index is not None:
             self.end_segment()
@@ -143,12 +127,46 @@ class Recording:
             raise OwnerEnded
         return self._add(entry)
 
+    def lose(self, entry: e.Entry) -> e.Recorded:
+        """Return an entry that the recorded owner did not store."""
+        return e.Recorded(n=self.replayed[-1].n, i=0, at=self.now, owner=self.owner, entry=entry)
+
+    @property
+    def owner_crashed(self) -> bool:
+        """Whether the current owner left the run without an entry that says so, and may have lost steps."""
+        if self.is_left_out:
+            return True
+        if self.in_last_segment and self.is_finished:
+            return False
+        return self._crashed(self.current)
+
+    def _crashed(self, owner: int) -> bool:
+        """Return whether an owner left the run without an entry that holds all its steps."""
+        entries = [one.entry for one, segment in zip(self._entries, self._segments, strict=True) if segment == owner]
+        return not any(isinstance(entry, e.RunParked | e.RunFinished) for entry in entries)
+
     def adopt(self, index: int) -> e.Recorded:
         """Take an entry of the recording unchanged."""
         recorded = self._entries[index]
         self._mark(index)
         self.replayed.append(recorded)
         return recorded
+
+    def adopt_crashed_owners(self, root: "Recording") -> None:
+        """Take the steps of earlier owners that came to this run by steps of the root run that they did not store."""
+        while self.next_owner is not None and root.has_lost_steps_of(self.next_owner):
+            self.current += 1
+            for index, segment in enumerate(self._segments):
+                if segment == self.current:
+                    self.adopt(index)
+
+    def has_lost_steps_of(self, owned: e.Recorded) -> bool:
+        """Return whether the owner of a subagent run was an earlier owner of this run, and crashed."""
+        came = max((one.at for one in self.replayed if isinstance(one.entry, e.RunOwned)), default=0)
+        segments = {
+            segment for one, segment in zip(self._entries, self._segments, strict=True) if one.owner == owned.owner
+        }
+        return owned.at < came and all(map(self._crashed, segments))
 
     def incidental_before(self, entry: e.Entry) -> Iterator[e.Entry]:
         """Yield the renewed permits that were recorded before the counterpart of an entry."""
@@ -206,19 +224,20 @@ class Recording:
             return None
         return self._entries[index].entry
 
-    def parked(self) -> e.RunParked | None:
+    def intent(self, calls: Sequence[str]) -> int | None:
+        """Return the index of the first intent with which the current owner begins these calls; None without one."""
+        keys = [key for call in calls for key in intent_keys(call)]
+        return self._earliest(*keys)
+
+    def parked(self, reason: e.ParkReason) -> e.RunParked | None:
         """Return the wait with which the current owner left the run; None if it left otherwise."""
         index = self._earliest(key_of(e.RunParked("model", 0)))
         if index is None:
             return None
         entry = self._entries[index].entry
-        if isinstance(entry, e.RunParked):
+        if isinstance(entry, e.RunParked) and entry.reason == reason:
             return entry
         return None
-
-    def has_intent(self, call: str) -> bool:
-        """Return whether the recording holds a further intent of a call, or one that was repeated."""
-        return ("tool.call", call) in self._indexes
 
     def asks_another_model(self, request: e.Entry) -> bool:
         """Return whether the current owner sent a further request for the same answer."""

@@ -1,78 +1,34 @@
 """A run whose owner lives again: what came from outside is taken from its recording, and the engine does the rest."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from typing_extensions import override
 
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.model_order import Parked, TimedAnswer
 from gofer.engine.own_step import OwnStep
-from gofer.engine.owned_run import Deadline, OwnedRun
+from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
-from gofer.engine.run_files import RunFiles
 from gofer.engine.services import Services
 from gofer.engine.step import CallContext
 from gofer.engine.usage_limits import NotNow
 from gofer.journal import entries as e
-from gofer.journal.approval_entries import ApprovalRequested
-from gofer.journal.log import Journal, Pen
+from gofer.journal.approval_entries import ApprovalDecided, ApprovalRequested
 from gofer.journal.purposes import is_own
-from gofer.journal.seal import KEY_BYTES, Seal
-from gofer.journal.workspace_entries import FileAdded
 from gofer.models.served_model import ServedModel
 from gofer.projections.states import NOT_MADE
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recording import Recording
+from gofer.replay.replayed_journal import ReplayedFiles, ReplayedJournal
 from gofer.replay.signatures import is_made_up, not_recorded, simulated
 from gofer.replay.stage import Stage
-from gofer.replay.turns import settle, wait_for
+from gofer.replay.turns import settle_last, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.mocks import mocked
 from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
-
-
-class ReplayedJournal(Journal):
-    """A journal that is not stored: its recording says which frame each entry belongs to."""
-
-    def __init__(self, recording: Recording, services: Services) -> None:
-        stores = services.stores
-        pen = Pen("replay", services.outside)
-        super().__init__(stores.journals, stores.blobs, pen, [b""], Seal(recording.run, bytes(range(KEY_BYTES))))
-        self._recording = recording
-
-    @override
-    def add(self, entry: e.Entry) -> e.Recorded:
-        return self._recording.take(entry)
-
-    @property
-    @override
-    def frames(self) -> int:
-        return self._recording.replayed[-1].n
-
-    @property
-    @override
-    def drafted(self) -> bool:
-        return False
-
-    @override
-    async def commit(self) -> bool:
-        return False
-
-
-class ReplayedFiles(RunFiles):
-    """The files of a replayed run: recorded contents, and the files that the replay makes."""
-
-    def __init__(self, journal: Journal, services: Services, run: OwnedRun, bodies: Mapping[str, bytes]) -> None:
-        super().__init__(journal, services, run.workspace)
-        self._bodies = bodies
-
-    @override
-    async def content(self, added: FileAdded) -> bytes:
-        if added.body in self._bodies:
-            return self._bodies[added.body]
-        return await super().content(added)
 
 
 class ReplayedRun(OwnStep):
@@ -87,11 +43,12 @@ class ReplayedRun(OwnStep):
         self.files = ReplayedFiles(journal, services, self, stage.recorded.bodies)
         self._stage = stage
         self._recording = recording
+        self._replayed_journal = journal
 
     @override
     def note(self, entry: e.Entry) -> e.Recorded:
-        if isinstance(entry, e.RunOwned) and self.above is not None and not self._may_be_owned():
-            raise OwnerEnded
+        if isinstance(entry, e.RunOwned) and self.above is not None:
+            self._recording.is_left_out = not self._may_be_owned()
         if isinstance(entry, e.ToolCall) and self.above is None and entry.call == self._stage.changes.until:
             raise ReplayStopped
         self._stop_without_a_model(entry)
@@ -138,11 +95,30 @@ class ReplayedRun(OwnStep):
 
     @override
     def now_ms(self) -> int:
-        return self._recording.now
+        if self.above is None or self._recording.next_entry is not None:
+            return self._recording.now
+        # The next entry of this run is one of a later owner.
+        return min(self._recording.now, self.above.now_ms())
 
     @override
     async def commit(self) -> None:
-        """Do nothing: no store keeps a replay."""
+        """Store nothing, because no store keeps a replay. Raises OwnerEnded if the recorded owner crashed here."""
+        if self._replayed_journal.has_lost:
+            await self._crash()
+
+    @override
+    async def confirm_ownership(self) -> None:
+        """Do nothing: the frames of the recording say when an owner renewed its permit."""
+
+    async def _crash(self) -> NoReturn:
+        """Raise how the recorded owner ended, after the other branches have made the steps that it stored."""
+        await settle_last(self._stage.progress)
+        raise self._end_of_owner()
+
+    def _end_of_owner(self) -> OutOfTime | OwnerEnded:
+        if self._is_handed_over:
+            return OutOfTime(f"Run {self.run} goes on with the next worker.")
+        return OwnerEnded()
 
     @override
     async def look_whether_hidden(self) -> None:
@@ -153,8 +129,8 @@ class ReplayedRun(OwnStep):
         if self._stage.progress.has_diverged:
             return 0.0
         match self._recording.next_entry:
-            case e.RunParked(reason="quiet_time"):
-                return 1.0
+            case e.RunParked(reason="quiet_time", until=until):
+                return max(1.0, (until - self.now_ms()) / 1000)
             case _:
                 return 0.0
 
@@ -178,16 +154,30 @@ class ReplayedRun(OwnStep):
         return later is None or later.owner != root.owner or owner.at < later.at
 
     @override
-    async def begin(self, seconds: float) -> None:
-        if not self._recording.in_last_segment:
-            await settle(self._stage.progress)
+    async def begin(self, seconds: float, calls: Sequence[str]) -> None:
+        is_recorded = self._stage.progress.has_diverged or await self._come_to(calls)
         await self.take_inbox()
         self.heed_cancel()
-        match self._recording.next_entry:
-            case e.RunHandedOver(reason="deadline") if not self._stage.progress.has_diverged:
-                raise OutOfTime(f"Run {self.run} goes on with the next worker.")
-            case _:
-                self._begun = True
+        if not is_recorded and (self._is_handed_over or self._recording.owner_crashed):
+            raise self._end_of_owner()
+        self._begun = True
+
+    @property
+    def _is_handed_over(self) -> bool:
+        """Whether the recorded owner handed the run over after the steps that the replay has repeated."""
+        return self._recording.next_entry == e.RunHandedOver("deadline")
+
+    async def _come_to(self, calls: Sequence[str]) -> bool:
+        """Wait until the recording comes to the step that begins these calls; return whether it does.
+
+        A step that the current owner did not record comes after all others.
+        """
+        index = self._recording.intent(calls)
+        if index is None:
+            await settle_last(self._stage.progress)
+        elif self._stage.changes.order is None:
+            await wait_for(self._stage.progress, lambda: self._recording.is_next(index))
+        return index is not None
 
     @override
     async def take_inbox(self) -> None:
@@ -209,8 +199,7 @@ class ReplayedRun(OwnStep):
             return await self._off_the_path(item, doubt, context)
         found = self._recording.outcome(item.call)
         if found is None:
-            await settle(self._stage.progress)
-            raise OwnerEnded
+            await self._crash()
         first, entries = found
         if item.for_script and self._stage.changes.order is None:
             await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
@@ -263,8 +252,7 @@ class ReplayedRun(OwnStep):
                 is_last = not self._recording.asks_another_model(request.entry)
                 raise failure(answer, self.progress, is_last=is_last)
             case _:
-                await settle(self._stage.progress)
-                raise OwnerEnded
+                return await self._crash()
 
     async def _ask_live(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
         place = (self.run, getattr(request.entry, "call", "model"))
@@ -287,24 +275,31 @@ class ReplayedRun(OwnStep):
         if self._stage.progress.has_diverged:
             return await _cleared_off_the_path(item, check)
         decided = self._decided_by_another_run(item.call)
-        looks_first = isinstance(self._recording.next_entry, e.ToolCall | ApprovalRequested)
-        if decided is not None and not looks_first:
+        if decided is not None and not _is_of_a_check(self._recording.next_entry):
             return _outcome(decided)
         cleared = await check()
-        if decided is not None and isinstance(cleared, Permitted):
+        is_free = isinstance(cleared, Permitted)
+        if decided is not None and (is_free or is_of_another_run(cleared)):
             return _outcome(decided)
+        if not is_free and is_of_another_run(cleared) and self._is_made_here(item.call):
+            # Another branch claimed the call first, in another order than the recorded one.
+            return item
         return cleared
+
+    def _is_made_here(self, call: str) -> bool:
+        """Return whether the current owner recorded the intent of a call that the replay has not repeated yet."""
+        return self._recording.intent([call]) is not None
 
     def _decided_by_another_run(self, call: str) -> Outcome | e.RunParked | None:
         """Return the outcome that another run gave a call, or the wait for that run; None if this run decided.
 
         The recording does not hold the rows beside the journals, which say that another run made the call.
         """
-        if self._recording.has_intent(call):
+        if self._is_made_here(call):
             return None
         found = self._recording.outcome(call)
         if found is None:
-            return self._recording.parked()
+            return self._recording.parked("earlier_run")
         outcome = found[1][-1]
         if isinstance(outcome, e.ToolResult | e.ToolUnknown) and is_of_another_run(outcome):
             return outcome
@@ -321,11 +316,12 @@ class ReplayedRun(OwnStep):
             return child
         recording = self._stage.recording(started.run)
         if recording is None and not self._stage.progress.has_diverged:
-            raise OwnerEnded
+            await self._crash()
         if recording is None:
             recording = self._stage.begin(started.run, self.claim_of_child(), self.now_ms())
         if recording.replayed:
             recording.end_segment()
+            recording.adopt_crashed_owners(self._stage.root)
         else:
             recording.take(self.claim_of_child())
         child = ReplayedRun(self._stage, recording, self.services, self)
@@ -355,6 +351,17 @@ async def _cleared_off_the_path(
         # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
         return item
     return cleared
+
+
+def _is_of_a_check(entry: e.Entry | None) -> bool:
+    """Return whether an entry is a step that comes before a call, such as its approval."""
+    match entry:
+        case e.ToolCall() | ApprovalRequested() | ApprovalDecided():
+            return True
+        case e.ToolResult(call=call) | e.ToolUnknown(call=call) | e.CallDeferred(call=call):
+            return is_own(call)
+        case _:
+            return False
 
 
 def is_of_another_run(outcome: Outcome) -> bool:

@@ -11,7 +11,8 @@ from gofer.replay.changes import Changes
 from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
-from gofer.replay.recording import Recording, ReplayProgress
+from gofer.replay.recording import Recording
+from gofer.replay.replay_progress import ReplayProgress
 from gofer.replay.signatures import RecordedOutcomes
 from gofer.tools.definition import AnyTool
 from gofer.workflows.bundle import Bundle

@@ -106,6 +106,7 @@ def approval_worker(*answers: Answer | Exception, **keys: object) -> ApprovalWor
         return ToolResult("Shown.", "told")
 
     async def may(call: Call, arguments: MayDecide) -> ToolResult:
+        lost("slack_may_decide")
         allowed = arguments.user in LEADS if "@leads" in arguments.by else arguments.user == arguments.requester
         return ToolResult("", "looked", {"allowed": allowed, "name": f"name of {arguments.user}"})
 
