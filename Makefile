@@ -86,8 +86,9 @@ reliability: .venv/.dev ## write the tables of docs/reliability.md again
 outages: .venv/.dev ## print what people and operators see of each outage, and make its table in docs/reliability.md anew
 	@PYTHONPATH=tests $(BIN)/python -m generators.outages
 
-replays: .venv/.dev ## replay each run that unit tests and journeys produce; a difference is an error
+replays: .venv/.dev ## replay each run that unit tests, journeys and schedules produce; a difference is an error
 	PYTHONPATH=tests $(RUN) pytest -p support.replay.replayed_runs tests/unit/engine tests/unit/runtime tests/journeys $(ARGS)
+	PYTHONPATH=tests $(RUN) pytest -p support.replay.replayed_runs tests/survival/test_schedules.py -k break_no_promise $(ARGS)
 
 healthy: .venv/.dev ## play 1,000 healthy runs, and print the false alarms of each check and which planted faults are found
 	@PYTHONPATH=tests $(BIN)/python -m generators.healthy_runs

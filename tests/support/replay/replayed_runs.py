@@ -18,6 +18,7 @@ from gofer.replay.recorded_run import recorded_run
 from gofer.replay.replay import Replay, replay
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.run_record import RunRecord, read_bundle
+from gofer.stores.one_place import Stores
 from gofer.workflows.bundle import Bundle
 
 
@@ -40,7 +41,7 @@ class ReplayedRuns:
     def __init__(self) -> None:
         self.replayed = 0
         self.differing: list[str] = []
-        self._seen: set[tuple[int, str]] = set()
+        self._seen: dict[tuple[int, str], Stores] = {}
         self._work = Owner.work
 
     async def work(self, owner: Owner, step: OwnStep, again: bool) -> Left:
@@ -49,7 +50,7 @@ class ReplayedRuns:
         stores = step.services.stores
         # A replay works an owner too.
         if type(step) is OwnStep and isinstance(left, RunFinished) and (id(stores), step.run) not in self._seen:
-            self._seen.add((id(stores), step.run))
+            self._seen[id(stores), step.run] = stores
             made = await replay_of(step, owner)
             self.replayed += 1
             if made.outcome != "identical":
@@ -66,12 +67,13 @@ class ReplayedRuns:
             return await self.work(owner, step, again)
 
         self.differing = []
+        self._seen = {}
         # Nothing in the product sees the runs of every worker: `Worker.observers` is an argument of each worker, which
         # tests build in many ways, and it gets numbers without the run. The journal must be read here, between the
         # end of the run and the deletion of a private one.
         monkeypatch.setattr(Owner, "work", work)
         yield
-        assert not self.differing
+        assert not self.differing, "\n".join(self.differing)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print how many runs were replayed."""
