@@ -1,10 +1,10 @@
 """The keys by which replay finds the recorded counterpart of an entry, whatever the order of parallel branches."""
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import assert_never, get_args
 
 from gofer.journal import entries as e
-from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 
 Key = tuple[str, str]
@@ -26,6 +26,12 @@ def intent_keys(call: str) -> Sequence[Key]:
     if call == "model":
         return [("llm.request", "")]
     return [("tool.call", call), ("subagent.started", call)]
+
+
+def approval_keys(call: str) -> Sequence[Key]:
+    """Return the keys of the requests for the approval of a call, and of the decisions."""
+    sorts = ("approval.requested", "approval.decided")
+    return [(sort, f"{about}/{call}") for sort in sorts for about in get_args(About)]
 
 
 def answer_key(request: e.Entry) -> Key:
@@ -108,3 +114,8 @@ def is_incidental(entry: e.Entry) -> bool:
             return True
         case _:
             return is_item(entry)
+
+
+def follows_from_time(entry: e.Entry) -> bool:
+    """Return whether an entry depends on time or chance, so that the recorded one counts."""
+    return isinstance(entry, e.ValueRecorded | e.RunChecked | e.RunOwned)

@@ -19,7 +19,9 @@ from gofer.replay.divergence import Cause, Divergence, OwnerEnded
 from gofer.replay.entry_keys import (
     Key,
     answer_key,
+    approval_keys,
     deferred_key,
+    follows_from_time,
     intent_keys,
     is_incidental,
     is_item,
@@ -229,6 +231,17 @@ class Recording:
         keys = [key for call in calls for key in intent_keys(call)]
         return self._earliest(*keys)
 
+    def refused_at_once(self, call: str) -> int | None:
+        """Return the index of a refusal by the current owner that asked no person; None if it did otherwise."""
+        index = self._earliest(outcome_key(call), *intent_keys(call), *approval_keys(call))
+        if index is None:
+            return None
+        match self._entries[index].entry:
+            case e.ToolResult(status="refused"):
+                return index
+            case _:
+                return None
+
     def parked(self, reason: e.ParkReason) -> e.RunParked | None:
         """Return the wait with which the current owner left the run; None if it left otherwise."""
         index = self._earliest(key_of(e.RunParked("model", 0)))
@@ -273,7 +286,7 @@ class Recording:
         recorded = self._entries[index]
         self._check_order(index, entry)
         found = difference(recorded.entry, entry)
-        if found is None or _follows_from_time(entry):
+        if found is None or follows_from_time(entry):
             return self.adopt(index)
         self._mark(index)
         divergence = self._divergence(index, entry, found)
@@ -382,8 +395,3 @@ def _is_fact(entry: e.Entry) -> bool:
 def _is_shown_media(entry: e.Entry) -> bool:
     """Return whether an entry is the message with the images of the result before it."""
     return isinstance(entry, e.MessageReceived) and bool(entry.media) and not entry.item and not entry.code
-
-
-def _follows_from_time(entry: e.Entry) -> bool:
-    """Return whether an entry depends on time or chance, so that the recorded one counts."""
-    return isinstance(entry, e.ValueRecorded | e.RunChecked | e.RunOwned)

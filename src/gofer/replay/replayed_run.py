@@ -25,7 +25,7 @@ from gofer.replay.recording import Recording
 from gofer.replay.replayed_journal import ReplayedFiles, ReplayedJournal
 from gofer.replay.signatures import is_made_up, not_recorded, simulated
 from gofer.replay.stage import Stage
-from gofer.replay.turns import settle_last, wait_for
+from gofer.replay.turns import settle, settle_last, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.mocks import mocked
 from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
@@ -105,6 +105,8 @@ class ReplayedRun(OwnStep):
         """Store nothing, because no store keeps a replay. Raises OwnerEnded if the recorded owner crashed here."""
         if self._replayed_journal.has_lost:
             await self._crash()
+        # While a frame is stored, other branches come to their next steps.
+        await settle(self._stage.progress)
 
     @override
     async def confirm_ownership(self) -> None:
@@ -277,6 +279,10 @@ class ReplayedRun(OwnStep):
         decided = self._decided_by_another_run(item.call)
         if decided is not None and not _is_of_a_check(self._recording.next_entry):
             return _outcome(decided)
+        refused = self._recording.refused_at_once(item.call)
+        if refused is not None and self._stage.changes.order is None:
+            # A step of another branch may be the reason.
+            await wait_for(self._stage.progress, lambda: self._recording.is_next(refused))
         cleared = await check()
         is_free = isinstance(cleared, Permitted)
         if decided is not None and (is_free or is_of_another_run(cleared)):

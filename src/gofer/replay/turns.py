@@ -21,6 +21,11 @@ async def wait_for(progress: ReplayProgress, is_due: Callable[[], bool], idle_tu
             idle = 0
 
 
+async def settle(progress: ReplayProgress) -> None:
+    """Wait until no other branch makes progress."""
+    await wait_for(progress, lambda: False)
+
+
 async def settle_last(progress: ReplayProgress) -> None:
     """Wait until no other branch makes progress, also none that waits in `wait_for`."""
     await wait_for(progress, lambda: False, 4 * _IDLE)

@@ -47,6 +47,19 @@ async def coordinate(run):
     )
     return f"Done at {run.now():%H}."
 """
+TWICE = """
+from gofer.coordinator import ToolFailed
+
+async def file(run):
+    try:
+        await run.call("file_ticket", text="same")
+    except ToolFailed:
+        pass
+
+async def coordinate(run):
+    await run.gather(file(run), file(run))
+    return "Done."
+"""
 TWO_CLERKS = """
 async def coordinate(run):
     return "; ".join(await run.gather(run.subagent("clerk", "One."), run.subagent("clerk", "Two.")))
@@ -176,3 +189,13 @@ async def test_subagent_that_still_waits_while_another_goes_on_replays_identical
 
 def file(asked: Asked) -> Answer:
     return says("", ("file_ticket", {"text": asked.prompt})) if asked.turn == 0 else says("Filed.")
+
+
+async def test_same_call_in_two_branches_that_no_person_decided_replays_identically() -> None:
+    made = scripted(TWICE, file, tools=["file_ticket"], approve={**BY_LEADS, "expires": "1 hour"})
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(2)
+    made.memory_worker.clock.advance(3_600)
+    await made.work()
+    assert await status(made) == "done"
+    await assert_identical(made)
