@@ -16,7 +16,7 @@ from pathlib import Path
 import bare_runs
 import httpx2
 from openai import AsyncOpenAI
-from test_context import ROW, Counting, kept
+from test_context import ROW, Counting, kept, kept_by_prompt
 from test_harness import model_server
 
 from gofer.embed import Arguments, Call, Gofer, Tool, ToolResult
@@ -119,6 +119,7 @@ async def sent(folder: Path) -> Sequence[Row]:
     return [
         Row("a result of 2 MB and ten more turns, MB sent", megabytes(gofer_large), megabytes(bare_large), 0.07, 3),
         Row("200 turns of 4 kB through 48,000 tokens, kept prefix", kept(gofer_long), kept(bare_long), 0.96, 3),
+        Row("the same, average of the prompts", kept_by_prompt(gofer_long), kept_by_prompt(bare_long), 0.96, 3),
         Row("the same, MB sent", megabytes(gofer_long), megabytes(bare_long), 20, 1),
     ]
 
