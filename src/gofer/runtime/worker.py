@@ -25,6 +25,7 @@ from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_fo
 from gofer.runtime.followed_runs import start_following
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
+from gofer.runtime.returned_messages import plain_reason, retry_later
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import (
     Ended,
@@ -128,11 +129,11 @@ class Worker:
             await self._answer(queue_message, deadline or Deadline(self._clock))
         except (TemporaryError, Corrupt) as error:
             _log.warning("run %s was not continued: %s", queue_message.run, error)
-            await self._retry_later(queue_message, _plain_reason(error))
+            await retry_later(self.queue, queue_message, self.limits.receives, plain_reason(error))
         except Exception as error:  # noqa: BLE001
             # An error of one run must not end the worker. Its text may hold contents, its type does not.
             _log.error("run %s was not continued: %s", queue_message.run, fault(error))
-            await self._retry_later(queue_message, type(error).__name__)
+            await retry_later(self.queue, queue_message, self.limits.receives, type(error).__name__)
 
     async def _answer(self, queue_message: QueueMessage, deadline: Deadline) -> None:
         head = await self.services.store.head(queue_message.run)
@@ -143,15 +144,6 @@ class Worker:
             # which starts counting its receives from one.
             await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
         await self.queue.acknowledge(queue_message)
-
-    async def _retry_later(self, queue_message: QueueMessage, reason: str) -> None:
-        """Let a message come back after a growing delay, or move it to the dead letters after too many receipts."""
-        # If the queue cannot be written, the message comes back after its visibility time.
-        with contextlib.suppress(TemporaryError, ConfigError):
-            if queue_message.receives >= self.limits.receives:
-                await self.queue.move_to_dead_letters(queue_message, reason)
-            else:
-                await self.queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
         """Continue the oldest runnable run of a conversation; return False while another worker has the lease."""
@@ -286,7 +278,7 @@ class Worker:
             await self._reset_attempts(head, attempts)
         except OtherVersion as error:
             # The status stays, because a worker of that version continues the run. The write resets the sweeper's wait.
-            await self._write_head(head, head.status, _plain_reason(error))
+            await self._write_head(head, head.status, plain_reason(error))
             await self._reset_attempts(head, attempts)
             raise
         except Corrupt as error:
@@ -387,14 +379,3 @@ class Worker:
         if changed.private:
             changed = replace(changed, reason="")
         await write_head(changed, self.services.store)
-
-
-def _plain_reason(error: TemporaryError | Corrupt) -> str:
-    """Return why a message could not be processed, without names or contents in the error."""
-    match error:
-        case OtherVersion():
-            return "another version of Gofer wrote its journal; finish the run with that version"
-        case Corrupt():
-            return "its journal is damaged"
-        case TemporaryError():
-            return "the store or the queue did not answer"
