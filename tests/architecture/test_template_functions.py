@@ -14,7 +14,7 @@ from gofer.app.functions.dashboard import count_refusal
 from gofer.app.functions.parameters import KEY, SYSTEMS
 from gofer.app.functions.refused_deliveries import count_refused
 from gofer.app.functions.schedule import measuring_tokens
-from gofer.app.functions.worker import measure, measure_drift, measure_start
+from gofer.app.functions.worker import measure, measure_drift, measure_outage, measure_start
 from gofer.app.functions.worker_batch import LEAVE
 from gofer.app.pages.signed_in_readers import SIGN_OUT
 from gofer.app.settings import read_settings
@@ -313,6 +313,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
         measure(Ended("needs_attention", 1.0, progress, trouble, unlisted, is_private=False))
     measure(Ended("done", 1.0, Progress(cost_usd=None)))
     measure_start(1.0)
+    measure_outage()
     count_refused(1)
     measure_drift(Drift("run1", "answer-here", "full", 0.93, 48_000, 0))
     measuring_tokens({"JIRA_API_TOKEN": date(2026, 12, 1)})(0.0)
@@ -328,7 +329,7 @@ def test_run_alarms_use_the_emitted_metrics_and_dimensions(
     heard = {metric["MetricName"]: metric["Dimensions"] for metric in watched if metric["Namespace"] == "Gofer"}
     assert set(heard) == {
         *("PoisonRuns", "CorruptRuns", "CheckErrors", "TokenExpiresInDays", "UnlistedEnds"),
-        *("ContextDrift", "CostUsd", "SignInRefused"),
+        *("ContextDrift", "CostUsd", "SignInRefused", "NotContinued"),
         *("RunFailed", "RefusedDeliveries", "SecondsToBegin", "TokensWithoutCost"),
     }
     for name, dimensions in heard.items():

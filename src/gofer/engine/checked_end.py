@@ -10,7 +10,7 @@ from gofer.journal.entries import RunChecked, RunFinished
 from gofer.projections.checks.check_settings import Settings
 from gofer.projections.checks.run_checks import verdicts
 from gofer.values.canonical_json import encode_text
-from gofer.values.errors import Corrupt, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.bundle import Bundle
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ async def _settings(step: OwnStep) -> Settings:
         return Settings()
     try:
         bundle = await pinned(step, step.progress.started)
-    except (Corrupt, TemporaryError) as error:
+    except (ConfigError, Corrupt, TemporaryError) as error:
         _log.warning("the checks of a run use their default limits: %s", error)
         return Settings(polls=_polls(step.services), tools=frozenset(step.services.tools))
     return settings_of(bundle, step.services)

@@ -26,7 +26,7 @@ from typing_extensions import override
 
 from gofer.journal.purposes import is_own
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
-from gofer.values.errors import Access, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
+from gofer.values.errors import Access, ConfigError, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 
 ATTEMPTS = 3
@@ -167,7 +167,7 @@ class Permit:
         """Write a frame that announces a request. Raises Fenced, Unwritten."""
         try:
             await self.last.write(self.renewed)
-        except TemporaryError as error:
+        except (TemporaryError, ConfigError) as error:
             raise Unwritten(str(error)) from error
 
 
@@ -361,6 +361,10 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
         raise
     except (TemporaryError, TimeoutError) as error:
         return _no_answer(tool, error)
+    except ConfigError as error:
+        # A store refused the tool. The operator can change this while the run waits, as in an outage.
+        _log.error("tool %s failed: %s", tool.name, error)
+        return NoAnswer(str(error))
     except Exception as error:  # noqa: BLE001
         # A bug of a tool must not end the run. The text of the error may hold contents, so only its type is logged.
         _log.error("tool %s failed with %s", tool.name, fault(error))

@@ -18,7 +18,7 @@ from gofer.journal import entries as e
 from gofer.journal import head_facts, inbox
 from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.hidden_runs import is_hidden
-from gofer.journal.log import Journal
+from gofer.journal.log import Journal, read_body
 from gofer.journal.purposes import is_own
 from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
 from gofer.projections.checks import run_checks
@@ -26,7 +26,7 @@ from gofer.projections.requests import token_account
 from gofer.projections.requests.context import DriftCause
 from gofer.projections.tracing.span_ids import traceparent
 from gofer.tools.definition import ANYWHERE, Provenance
-from gofer.values.errors import Cancelled, Fenced, OutOfTime, TemporaryError
+from gofer.values.errors import Cancelled, ConfigError, Fenced, OutOfTime, TemporaryError
 from gofer.values.outside import Clock
 from gofer.workflows.bundle import Bundle
 
@@ -171,15 +171,23 @@ class OwnedRun:
             await self.above.confirm_ownership()
         await self._last_frame.write(self._renew_permit)
 
+    async def confirm_storage(self) -> None:
+        """Store and read a small body, because an owner must not pay a model again while a store takes none.
+
+        Raises TemporaryError, ConfigError.
+        """
+        name = await self._journal.keep(self.pen.owner.encode())
+        await read_body(self.run, name, self.services.store, self.services.blobs)
+
     async def leave_after_failure(self, left: e.RunHandedOver) -> None:
         """Leave the run after a failure: commit the draft with `left`, or `left` alone if the draft is not writable."""
-        with contextlib.suppress(TemporaryError, Fenced):
+        with contextlib.suppress(TemporaryError, ConfigError, Fenced):
             try:
                 # The draft may already hold the end or the wait of the run, and no entry may follow that.
                 if self.progress.finished is None and self.progress.parked is None:
                     self.note(left)
                 await self.commit()
-            except TemporaryError:
+            except (TemporaryError, ConfigError):
                 self._journal.discard()
                 self._journal.add(left)
                 await self._journal.commit()

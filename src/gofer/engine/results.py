@@ -16,7 +16,7 @@ from gofer.journal.entries import ToolResult as Result
 from gofer.journal.workspace_entries import FileAdded, FileRead
 from gofer.tools.definition import PREVIEW_TOKENS, AnyTool, NewFile, ToolResult
 from gofer.values.canonical_json import clean, encode
-from gofer.values.errors import TemporaryError, ToolError
+from gofer.values.errors import ConfigError, TemporaryError, ToolError
 from gofer.values.messages import Media
 from gofer.values.missing import Missing
 from gofer.values.tokens import estimate
@@ -193,7 +193,7 @@ async def _shortened(
 ) -> tuple[str, FileAdded | None]:
     try:
         return await shorten(text, recorded.tool, recorded.tool, run_files, shown, missing=missing)
-    except (ToolError, TemporaryError):
+    except (ToolError, TemporaryError, ConfigError):
         if recorded.read:
             raise
         # The write took effect, so the model must learn of it even if its long answer is lost.

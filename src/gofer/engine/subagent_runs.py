@@ -41,7 +41,7 @@ from gofer.tools.definition import AnyTool, Provenance, Repertoire
 from gofer.tools.search import SearchTools
 from gofer.tools.subagent import AskSubagent
 from gofer.values.canonical_json import encode_text
-from gofer.values.errors import OutOfTime, RunStopped, TemporaryError, ToolError
+from gofer.values.errors import ConfigError, OutOfTime, RunStopped, TemporaryError, ToolError
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.subagent import LoadedSubagent
 from gofer.workflows.subagent_run import DEPTH, subagent_workflow
@@ -224,7 +224,7 @@ class Subagents:
         except OutOfTime:
             await leave(child, RunHandedOver())
             raise
-        except TemporaryError:
+        except (TemporaryError, ConfigError):
             await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:

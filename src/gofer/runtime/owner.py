@@ -27,7 +27,16 @@ from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, pos
 from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.tools.definition import Provenance
-from gofer.values.errors import Cancelled, GoferError, OutOfTime, RunStopped, TemporaryError, ToolError, fault
+from gofer.values.errors import (
+    Cancelled,
+    ConfigError,
+    GoferError,
+    OutOfTime,
+    RunStopped,
+    TemporaryError,
+    ToolError,
+    fault,
+)
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog, Loaded
@@ -57,7 +66,7 @@ class Owner:
     async def work(self, step: OwnStep, again: bool) -> Left:
         """Continue a run as far as possible; `again` if an earlier attempt may have left no mark.
 
-        Raises Fenced, Corrupt, TemporaryError.
+        Raises Fenced, Corrupt, TemporaryError, ConfigError.
         """
         if ended := step.progress.finished:
             return ended
@@ -83,7 +92,7 @@ class Owner:
             if isinstance(left, RunFinished):
                 # Feedback may have arrived between the delivery of the answer and the end.
                 await step.take_inbox()
-        except TemporaryError:
+        except (TemporaryError, ConfigError):
             await step.leave_after_failure(RunHandedOver("interrupted"))
             raise
         except asyncio.CancelledError:

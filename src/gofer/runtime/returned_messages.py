@@ -1,4 +1,4 @@
-"""The return of a queue message whose run could not be continued: it comes back later, or becomes a dead letter."""
+"""Queue messages of runs that could not be continued: they come back later, or become dead letters."""
 
 import contextlib
 
@@ -17,12 +17,22 @@ async def retry_later(queue: Queue, queue_message: QueueMessage, most: int, reas
             await queue.extend(queue_message, min(VISIBILITY_SECONDS, 2.0**queue_message.receives))
 
 
-def plain_reason(error: TemporaryError | Corrupt) -> str:
+async def replace_message(queue: Queue, queue_message: QueueMessage, seconds: float) -> None:
+    """Replace a message that the run is not to blame for by a new one that is due after some seconds.
+
+    The new message counts its receipts from one, so that no outage, refusal or deadline makes a dead letter.
+    """
+    try:
+        await queue.enqueue(queue_message.run, seconds)
+        await queue.acknowledge(queue_message)
+    except (TemporaryError, ConfigError):
+        # The message comes back after its visibility time if this fails too.
+        with contextlib.suppress(TemporaryError, ConfigError):
+            await queue.extend(queue_message, seconds)
+
+
+def plain_reason(error: Corrupt) -> str:
     """Return why a message could not be processed, without names or contents in the error."""
-    match error:
-        case OtherVersion():
-            return "another version of Gofer wrote its journal; finish the run with that version"
-        case Corrupt():
-            return "its journal is damaged"
-        case TemporaryError():
-            return "the store or the queue did not answer"
+    if isinstance(error, OtherVersion):
+        return "another version of Gofer wrote its journal; finish the run with that version"
+    return "its journal is damaged"

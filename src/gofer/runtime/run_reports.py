@@ -203,6 +203,10 @@ def ignore_start(seconds: float) -> None:
     """Do nothing: the start of a run is not measured in this process."""
 
 
+def ignore_outage() -> None:
+    """Leave outages of stores unmeasured in this process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observers:
     """The observers of runs that begin and end."""
@@ -211,6 +215,8 @@ class Observers:
     """Called with each end, including private runs."""
     notify_start: Callable[[float], None] = ignore_start
     """Called when the first owner of a run begins, with the seconds since it was accepted; including private runs."""
+    notify_outage: Callable[[], None] = ignore_outage
+    """Called for each queue message that comes back because a store did not answer or refused the worker."""
     exporter: Exporter | None = None
     """Sends the spans of runs that are not private; None without a collector."""
 

@@ -23,9 +23,10 @@ from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
 from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
 from gofer.runtime.followed_runs import start_following
+from gofer.runtime.outages import Outages
 from gofer.runtime.owner import Left, Owner
 from gofer.runtime.retention import delete
-from gofer.runtime.returned_messages import plain_reason, retry_later
+from gofer.runtime.returned_messages import plain_reason, replace_message, retry_later
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import (
     Ended,
@@ -91,6 +92,8 @@ class Worker:
     observers: Observers = field(default_factory=Observers)
     reviewer: Reviewer | None = None
     """Reviews runs after their end; None for no reviews."""
+    outages: Outages = field(default_factory=Outages)
+    """The outages that keep its runs from going on."""
     suspects: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by one suspect run at a time, so that a crash of the process makes no other run lose its owner."""
 
@@ -127,7 +130,11 @@ class Worker:
         """Process one queue message: continue the oldest runnable run of its conversation, if there is one."""
         try:
             await self._answer(queue_message, deadline or Deadline(self._clock))
-        except (TemporaryError, Corrupt) as error:
+        except (TemporaryError, ConfigError) as error:
+            seconds = self.outages.note(queue_message.run, error, self._clock.now())
+            self.observers.notify_outage()
+            await replace_message(self.queue, queue_message, seconds)
+        except Corrupt as error:
             _log.warning("run %s was not continued: %s", queue_message.run, error)
             await retry_later(self.queue, queue_message, self.limits.receives, plain_reason(error))
         except Exception as error:  # noqa: BLE001
@@ -285,8 +292,10 @@ class Worker:
             _log.error("%s", error)
             # The current row, because it may have a higher number of frames by now.
             await self._abandon(await self.services.store.head(head.run) or head, str(error), "corrupt")
-        except TemporaryError:
+        except (TemporaryError, ConfigError) as error:
             await self._reset_attempts(head, attempts)
+            if isinstance(error, ConfigError):
+                await self._show_refusal(head, error)
             raise
         except Exception as error:
             if receives >= self.limits.receives:
@@ -294,6 +303,14 @@ class Worker:
                 await self._abandon(head, reason, "poison")
             raise
         return None
+
+    async def _show_refusal(self, head: Head, error: ConfigError) -> None:
+        """Show a refusal as the reason of a run in lists, until its next owner begins."""
+        # The store may refuse this write too, and the log has the reason.
+        with contextlib.suppress(TemporaryError, ConfigError):
+            current = await self.services.store.head(head.run)
+            if current is not None and current.status == "running":
+                await self._write_head(current, "running", str(error))
 
     async def _begin(self, head: Head, attempts: Attempts) -> None:
         await note_attempts(head, attempts, self.services.store, self._clock)
@@ -308,6 +325,8 @@ class Worker:
         journal, entries = await open_journal(run, services.store, services.blobs, pen)
         step = OwnStep(journal, services, entries, deadline)
         await step.look_whether_hidden()
+        if step.progress.attempts.unstored:
+            await step.confirm_storage()
         return step
 
     async def _settle(self, head: Head, left: Left, step: OwnStep, catalog: Catalog) -> None:
@@ -358,7 +377,7 @@ class Worker:
     async def _delete(self, run: str) -> None:
         try:
             await delete([run], self.services.stores)
-        except TemporaryError as error:
+        except (TemporaryError, ConfigError) as error:
             _log.warning("run %s was not deleted completely; the next purge continues: %s", run, error)
 
     async def _write_head(

@@ -1,7 +1,7 @@
 """The errors of Gofer, ordered by who must act.
 
     GoferError
-    ├── ConfigError       fix the file: a workflow, a prompt or a setting that the message names
+    ├── ConfigError       fix the file, setting or permission that the message names; a run that meets it waits
     ├── ToolError         notify the model: the call failed and the run continues
     ├── TemporaryError    try later: a vendor, a model or a disk is not available now
     │   └── Unwritten     try later: the store did not take a frame, so its request was not sent
@@ -65,7 +65,7 @@ def fault(error: BaseException) -> str:
 
 
 class ConfigError(GoferError):
-    """A wrong file or setting. The message names the file, the place and the text to write instead."""
+    """A wrong file or setting, or a missing permission. The message names it and what the operator does."""
 
 
 class ToolError(GoferError):

@@ -114,6 +114,13 @@ def measure_start(seconds: float) -> None:
     metrics.flush_metrics()
 
 
+def measure_outage() -> None:
+    """Count a queue message that came back because a store did not answer or refused the worker."""
+    metrics = Metrics(namespace=NAMESPACE)
+    metrics.add_metric("NotContinued", MetricUnit.Count, 1)
+    metrics.flush_metrics()
+
+
 def measure_drift(drift: Drift) -> None:
     """Log the drift of a run's context, and write its metrics. An alarm counts `ContextDrift`."""
     log_drift(drift)
@@ -215,7 +222,7 @@ def worker_function(
             models_of(known.settings, http, key_in),
             ChildProcesses(reading, python),
             limits=WorkerLimits(known.settings.concurrency or SLOTS, lease=lease, receives=RECEIVES),
-            observers=Observers(measure, notify_start=measure_start),
+            observers=Observers(measure, notify_start=measure_start, notify_outage=measure_outage),
             report_drift=measure_drift,
             company=company,
             reviewer=Reviewer(),

@@ -16,11 +16,12 @@ from gofer.app.functions.batch_queue import BatchQueue, hide
 from gofer.app.functions.event_batch import Batch, failures, read_batch
 from gofer.app.functions.offering import offer_to_others
 from gofer.engine.owned_run import Deadline
+from gofer.runtime.returned_messages import replace_message
 from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
 from gofer.runtime.worker import Worker
 from gofer.stores.offers import Offers
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.errors import ConfigError
 
 LEAVE = 8.0
 """Seconds before the deadline at which unfinished work is cancelled, so that the hand-over can still be recorded."""
@@ -89,13 +90,13 @@ class Working:
         try:
             worker = await self.worker()
         except Exception:
-            await asyncio.gather(*(_replace(self.queue, one, PARKED) for one in kept))
+            await asyncio.gather(*(replace_message(self.queue, one, PARKED) for one in kept))
             raise
         receipts = frozenset(queue_message.receipt for queue_message in kept)
         queue = BatchQueue(self.queue, self.offers, batch=receipts, unanswered=set(receipts))
         late = await self._work(_over(worker, queue), kept, ends_at)
         held = [queue_message for queue_message in late if queue_message.receipt in queue.unanswered]
-        await asyncio.gather(*(_replace(queue, one, NOW) for one in held))
+        await asyncio.gather(*(replace_message(queue, one, NOW) for one in held))
         return queue.unanswered
 
     async def _work(
@@ -132,18 +133,6 @@ class Working:
             _log.error("a message of the queue names no run", extra={"fields": {"message_id": message}})
             # The message is received again at once, so it soon becomes a dead letter, which raises the alarm.
             await self._hide([QueueMessage("", receipt, 1)], 0.0)
-
-
-async def _replace(queue: Queue, queue_message: QueueMessage, seconds: float) -> None:
-    """Replace a message that the worker is not to blame for by a new one that is due after some seconds.
-
-    The new message counts its receipts from one, so that neither an outage nor a deadline makes a dead letter.
-    """
-    try:
-        await queue.enqueue(queue_message.run, seconds)
-        await queue.acknowledge(queue_message)
-    except (TemporaryError, ConfigError):
-        await hide(queue, queue_message, seconds)
 
 
 async def _receive(slots: Slots) -> bool:

@@ -179,12 +179,12 @@ async def test_run_without_enough_time_is_handed_over_with_a_new_queue_message()
     assert made.memory_worker.posted == ["Hello."]
 
 
-async def test_queue_message_is_returned_after_a_pause_when_the_store_is_away() -> None:
+async def test_queue_message_is_replaced_by_a_later_one_when_the_store_is_away() -> None:
     class Away(type(memory_worker().store)):  # type: ignore[misc]
         async def head(self, run: str) -> Head | None:
             raise TemporaryError("away")
 
     made = function(Slow(0))
     made.worker = worker_over(made.worker, store=Away())
-    assert await made.answer(record(run_id(1), receives=2)) == ["m-01"]
-    assert made.queue.said[1] == ("r-01", "4")
+    assert await made.answer(record(run_id(1), receives=2)) == []
+    assert made.queue.enqueued == [run_id(1)]
