@@ -5,9 +5,10 @@ mapping of operators only, such as `{any_of: [High, Highest]}`, matches if every
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypeIs
@@ -25,6 +26,10 @@ MOST_STEPS = 100_000
 _QUOTED = 80
 """The most characters of a value that a sentence quotes."""
 _MOST_OPTIONS = 8
+
+
+_Problem: TypeAlias = Callable[[], str]
+"""The sentence about a value that does not match. It is written when it is used, because it quotes whole values."""
 
 
 class Missing(Enum):
@@ -48,7 +53,10 @@ def mismatch(matcher: object, value: object, at: str = "") -> str:
     `value` is plain JSON or `MISSING`. `at` names it in the sentence, such as `fields.priority`. Never raises.
     """
     try:
-        return _Comparison().compare(matcher, value, at)
+        problem = _Comparison().compare(matcher, value, at)
+        if problem is None:
+            return ""
+        return problem()
     except _TooLargeError:
         return f"{_subject(at)} is too large to compare; match a smaller part"
     except PatternError as error:
@@ -77,8 +85,8 @@ class _Comparison:
 
     left: int = MOST_STEPS
 
-    def compare(self, matcher: object, value: object, at: str) -> str:
-        """Return why a value does not match; empty if it matches. Raises _TooLargeError and PatternError."""
+    def compare(self, matcher: object, value: object, at: str) -> _Problem | None:
+        """Return why a value does not match; None if it matches. Raises _TooLargeError and PatternError."""
         self._step()
         if is_operator(matcher):
             operands = as_object(matcher)
@@ -88,34 +96,34 @@ class _Comparison:
             return self._fields(matcher, value, at)
         if _is_list(matcher):
             return self._items(matcher, value, at)
-        return _unless(_is_same(matcher, value), at, value, _quoted(matcher))
+        return _unless(_is_same(matcher, value), at, value, lambda: _quoted(matcher))
 
     def _step(self) -> None:
         self.left -= 1
         if self.left < 0:
             raise _TooLargeError
 
-    def _fields(self, wanted: Mapping[str, object], value: object, at: str) -> str:
+    def _fields(self, wanted: Mapping[str, object], value: object, at: str) -> _Problem | None:
         if not _is_object(value):
-            return _sentence(at, value, "an object")
+            return lambda: _sentence(at, value, "an object")
         return _first(
             self.compare(matcher, value.get(key, MISSING), f"{at}.{key}".removeprefix("."))
             for key, matcher in wanted.items()
         )
 
-    def _items(self, wanted: list[object], value: object, at: str) -> str:
+    def _items(self, wanted: list[object], value: object, at: str) -> _Problem | None:
         if not _is_list(value):
-            return _sentence(at, value, "a list")
+            return lambda: _sentence(at, value, "a list")
         if len(value) != len(wanted):
-            return f"{_subject(at)} has {_amount(value)}; expected {len(wanted)}"
+            return lambda: f"{_subject(at)} has {_amount(value)}; expected {len(wanted)}"
         return _first(self.compare(item, value[place], f"{at}[{place}]") for place, item in enumerate(wanted))
 
-    def _operator(self, operator: Operator, operand: object, value: object, at: str) -> str:
+    def _operator(self, operator: Operator, operand: object, value: object, at: str) -> _Problem | None:
         match operator:
             case "present":
                 return _present(operand, value, at)
             case "equals":
-                return _unless(self._is_equal(operand, value), at, value, _quoted(operand))
+                return _unless(self._is_equal(operand, value), at, value, lambda: _quoted(operand))
             case "any_of":
                 return self._any_of(as_list(operand), value, at)
             case "matches":
@@ -123,31 +131,29 @@ class _Comparison:
             case "contains":
                 return self._contains(operand, value, at)
             case "at_least":
-                return _unless(_is_ordered(operand, value), at, value, f"at least {_quoted(operand)}")
+                return _unless(_is_ordered(operand, value), at, value, lambda: f"at least {_quoted(operand)}")
             case "at_most":
-                return _unless(_is_ordered(value, operand), at, value, f"at most {_quoted(operand)}")
+                return _unless(_is_ordered(value, operand), at, value, lambda: f"at most {_quoted(operand)}")
             case "min_items":
                 return _size(value, operand, at, exact=False)
             case "length":
                 return _size(value, operand, at, exact=True)
 
-    def _any_of(self, options: list[object], value: object, at: str) -> str:
-        found = any(not self.compare(option, value, at) for option in options)
-        named = ", ".join(_described(option) for option in options[:_MOST_OPTIONS])
-        return _unless(found, at, value, f"one of {named}")
+    def _any_of(self, options: list[object], value: object, at: str) -> _Problem | None:
+        found = any(self.compare(option, value, at) is None for option in options)
+        return _unless(found, at, value, lambda: _one_of(options))
 
-    def _contains(self, operand: object, value: object, at: str) -> str:
+    def _contains(self, operand: object, value: object, at: str) -> _Problem | None:
         parts = [operand]
         if _is_list(operand):
             parts = operand
-        missing = (part for part in parts if not self._is_in(part, value))
-        return _first(_sentence(at, value, f"{_described(part)} in it") for part in missing)
+        return _first(_unless(self._is_in(part, value), at, value, partial(_part_in_it, part)) for part in parts)
 
     def _is_in(self, part: object, value: object) -> bool:
         """Return whether a text has the part, or a list has an item that matches the part."""
         if isinstance(value, str):
             return isinstance(part, str) and part in value
-        return any(not self.compare(part, item, "") for item in as_list(value))
+        return any(self.compare(part, item, "") is None for item in as_list(value))
 
     def _is_equal(self, wanted: object, value: object) -> bool:
         """Return whether two values are equal in every part."""
@@ -167,8 +173,8 @@ def _is_list(value: object) -> TypeIs[list[object]]:
     return isinstance(value, list)
 
 
-def _first(problems: Iterable[str]) -> str:
-    return next(filter(None, problems), "")
+def _first(problems: Iterable[_Problem | None]) -> _Problem | None:
+    return next(filter(None, problems), None)
 
 
 def _is_same(wanted: object, value: object) -> bool:
@@ -191,25 +197,25 @@ def _is_ordered(low: object, high: object) -> bool:
     return False
 
 
-def _present(operand: object, value: object, at: str) -> str:
+def _present(operand: object, value: object, at: str) -> _Problem | None:
     is_there = value is not MISSING and value is not None
     if operand is False:
-        return _unless(not is_there, at, value, "no value")
-    return _unless(is_there, at, value, "a value")
+        return _unless(not is_there, at, value, lambda: "no value")
+    return _unless(is_there, at, value, lambda: "a value")
 
 
-def _matches(pattern: str, value: object, at: str) -> str:
+def _matches(pattern: str, value: object, at: str) -> _Problem | None:
     wanted = f"a text that matches `{pattern[:_QUOTED]}`"
     if not isinstance(value, str):
-        return _sentence(at, value, wanted)
+        return lambda: _sentence(at, value, wanted)
     if len(value) > LONGEST_TEXT:
-        return f"{_subject(at)} is longer than {LONGEST_TEXT:,} characters, which no pattern searches"
-    return _unless(is_found(pattern, value), at, value, wanted)
+        return lambda: f"{_subject(at)} is longer than {LONGEST_TEXT:,} characters, which no pattern searches"
+    return _unless(is_found(pattern, value), at, value, lambda: wanted)
 
 
-def _size(value: object, operand: object, at: str, *, exact: bool) -> str:
+def _size(value: object, operand: object, at: str, *, exact: bool) -> _Problem | None:
     if not isinstance(value, str) and not _is_list(value) and not _is_object(value):
-        return _sentence(at, value, "a list, an object or a text")
+        return lambda: _sentence(at, value, "a list, an object or a text")
     size = len(value)
     if exact:
         holds = size == operand
@@ -218,14 +224,14 @@ def _size(value: object, operand: object, at: str, *, exact: bool) -> str:
         holds = _is_ordered(operand, size)
         wanted = f"{operand} or more"
     if holds:
-        return ""
-    return f"{_subject(at)} has {_amount(value)}; expected {wanted}"
+        return None
+    return lambda: f"{_subject(at)} has {_amount(value)}; expected {wanted}"
 
 
-def _unless(holds: bool, at: str, value: object, wanted: str) -> str:
+def _unless(holds: bool, at: str, value: object, wanted: Callable[[], str]) -> _Problem | None:
     if holds:
-        return ""
-    return _sentence(at, value, wanted)
+        return None
+    return lambda: _sentence(at, value, wanted())
 
 
 def _sentence(at: str, value: object, wanted: str) -> str:
@@ -249,6 +255,14 @@ def _amount(value: Sized) -> str:
     if size == 1:
         unit = unit.removesuffix("s")
     return f"{size:,} {unit}"
+
+
+def _one_of(options: list[object]) -> str:
+    return f"one of {', '.join(_described(option) for option in options[:_MOST_OPTIONS])}"
+
+
+def _part_in_it(part: object) -> str:
+    return f"{_described(part)} in it"
 
 
 def _described(matcher: object) -> str:

@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from gofer.evals.matching import MISSING, field_at, mismatch
+from support.steps import steps
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=9),
@@ -101,3 +103,24 @@ def test_pattern_with_repetitions_is_searched_to_the_end() -> None:
 def test_dotted_path_leads_into_objects_and_lists() -> None:
     assert field_at({"a": [{"b": 1}]}, "a.0.b") == 1
     assert field_at({"a": [{"b": 1}]}, "a.1.b") is MISSING
+
+
+class SteppedObject(dict[str, object]):
+    """An object whose parts take steps of Python to write."""
+
+    @override
+    def items(self):
+        return super().items()
+
+
+@pytest.mark.parametrize("matcher", ["any_of", "contains"])
+def test_value_is_quoted_once_for_any_number_of_options(matcher: str) -> None:
+    def steps_of(options: int, size: int) -> int:
+        value: list[object] = [[SteppedObject(key=number) for number in range(size)]]
+        if matcher == "any_of":
+            return steps(lambda: mismatch({"any_of": [f"option {number}" for number in range(options)]}, value))
+        return steps(lambda: mismatch({"contains": [{"any_of": [f"option {n}" for n in range(options)]}]}, [value]))
+
+    one_quote = steps_of(1, 1_000) - steps_of(1, 10)
+    assert one_quote > 900
+    assert steps_of(100, 1_000) - steps_of(100, 10) == one_quote
