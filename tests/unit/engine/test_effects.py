@@ -106,6 +106,19 @@ async def test_lookup_call_never_confirmed_nor_found_is_unknown_after_half_an_ho
     assert made.acted == ["lookup:it"] * 8
 
 
+async def test_call_that_a_store_refuses_waits_for_the_permission(caplog: pytest.LogCaptureFixture) -> None:
+    made = memory_run()
+    refused = ConfigError("AWS does not allow get_object here (AccessDenied); add it to the policy.")
+    made.tool("keyed", "keyed", answers(made, refused, refused, refused))
+    with pytest.raises(Parked):
+        await outcome_of(made, "keyed")
+    assert f"tool keyed failed: {refused}" in caplog.text
+    made.clock.advance(61)
+    outcome = await outcome_of(made, "keyed")
+    assert isinstance(outcome, ToolResult)
+    assert outcome.status == "ok"
+
+
 async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_destination() -> None:
     made = memory_run()
     made.tool("blind", "blind", answers(made, TemporaryError("lost")))
