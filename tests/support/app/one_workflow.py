@@ -79,7 +79,11 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 
 async def quiet(made: Company) -> Sequence[Head]:
-    """Return all runs, once all deliveries were made."""
+    """Return all runs, once all deliveries were made and their owners took what they brought."""
     await made.slack.settled()
     await asyncio.sleep(0.1)
-    return await made.embedded.state.store.heads(100, private=True)
+    store = made.embedded.state.store
+    async with asyncio.timeout(60):
+        while any([await store.items(head.run) for head in await store.heads(100, private=True)]):
+            await asyncio.sleep(0.01)
+    return await store.heads(100, private=True)
