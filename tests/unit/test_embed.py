@@ -140,7 +140,7 @@ async def test_event_error_names_the_parameter_to_add(tmp_path: Path) -> None:
     async with Gofer(folder, model=scripted("x")) as gofer:
         with pytest.raises(ConfigError, match=r"^Name the sender of this payload \(slack or jira\) by source=\.$"):
             gofer.event("answer", b"{}")
-        with pytest.raises(ConfigError, match=r'add it, for example headers=\[\("X-GitHub-Event", "push"\)\]'):
+        with pytest.raises(ConfigError, match=r'add it, for example headers=\[\("X-GitHub-Event", "pull_request"\)\]'):
             gofer.event("review", b"{}")
 
 
