@@ -139,7 +139,7 @@ async def seconds_of_bare_runs(folder: Path) -> float:
                 outside = seed.outside(network(simulated), clock)
                 models = only(ScriptedModel(scripts))
                 settings = reaching(simulated, read_settings({}), bytes(32))
-                stores = memory_stores(clock)
+                stores = memory_stores()
                 if common is None:
                     common = build_runner(settings, catalog, stores, models, outside, processes, as_they_are)
                 runner = common.over(stores, models, outside, Patience(), as_they_are)

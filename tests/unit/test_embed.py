@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from gofer.app.embedded.state import read_state
 from gofer.embed import Actor, ConfigError, Event, Gofer, Model, Tool, scripted
 from gofer.journal.coordination import Head
 from gofer.journal.entries import RunFinished, RunHandedOver, ToolCall
 from gofer.models.language_model import Answer, Unavailable
+from gofer.runtime.sweeper import Sweeper
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.values.messages import ProviderError
+from gofer.values.outside import SystemClock
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack.simulator import SlackSimulator
 
@@ -190,6 +193,10 @@ async def test_embedded_run_is_handed_over_when_the_block_is_left(tmp_path: Path
     run = await running
     assert (run.status, run.answer) == ("handed_over", "")
     assert isinstance(run.journal[-1].entry, RunHandedOver)
+    with read_state(data, SystemClock()) as state:
+        # The program left no queue message, and `gofer serve` begins with such a sweep.
+        assert await state.queue.receive(10, 120, 0) == []
+        assert await Sweeper(state.store, state.queue, SystemClock()).sweep(still=0) == 1
     async with Gofer(folder, store=data, tools=[on_call_tool()], model=turns) as gofer:
         assert (await gofer.resume(run.id)).answer == "Ada."
 

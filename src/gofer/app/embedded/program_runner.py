@@ -78,7 +78,7 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
 async def _stores(stack: contextlib.AsyncExitStack, given: Embedding, clock: Clock) -> tuple[RunStores, Settings]:
     """Return the stores, and the settings with the folder that holds them."""
     if given.store == "memory":
-        return memory_stores(clock), given.settings
+        return memory_stores(), given.settings
     settings = replace(given.settings, data=given.store)
     if given.world is None:
         move_apart(given.store)

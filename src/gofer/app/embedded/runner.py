@@ -37,9 +37,8 @@ from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import CONCURRENCY, LiveCatalog, Worker, WorkerLimits
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
-from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import Queue
+from gofer.stores.unread_queue import UnreadQueue
 from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
@@ -59,17 +58,17 @@ class RunStores:
     key: InstallationKey
 
 
-def memory_stores(clock: Clock) -> RunStores:
-    """Return stores that exist only in this process."""
-    stores = Stores(MemoryStore(), MemoryBlobs(), MemoryQueue(clock))
+def memory_stores() -> RunStores:
+    """Return the stores of a runner that exist only in this process."""
+    stores = Stores(MemoryStore(), MemoryBlobs(), UnreadQueue())
     return RunStores(stores, InstallationKey(Secret(random_key().hex())))
 
 
 @contextlib.asynccontextmanager
 async def folder_stores(data: Path, clock: Clock) -> AsyncGenerator[RunStores]:
-    """Hold the right to serve a folder, and open its state. Raises ConfigError, TemporaryError, Corrupt."""
+    """Hold the right to serve a folder; open its state for a runner. Raises ConfigError, TemporaryError, Corrupt."""
     async with served_state(data, clock) as state:
-        yield RunStores(state.stores, installation_key(data))
+        yield RunStores(replace(state.stores, queue=UnreadQueue()), installation_key(data))
 
 
 RunStatus = Status | Literal["parked", "handed_over"]
@@ -132,7 +131,6 @@ def without_contents(progress: Progress) -> Progress:
 
 
 OWNER = "by-hand"
-_MESSAGES = 100
 
 Tools = Mapping[str, AnyTool]
 Equip = Callable[[Tools], Tools]
@@ -239,7 +237,6 @@ class Runner:
         async with turn:
             done = await self.worker.continue_run(head, OWNER, deadline)
         services = self.worker.services
-        await _acknowledge_all(services.stores.queue)
         journal: Sequence[Recorded] = ()
         # The contents of a private run were deleted when it ended.
         with contextlib.suppress(Gone):
@@ -252,15 +249,6 @@ class Runner:
         if done.finished is not None and not journal:
             done = without_contents(done)
         return Run(head.run, done, journal)
-
-
-async def _acknowledge_all(queue: Queue) -> None:
-    """Acknowledge all messages of a queue that no worker receives from.
-
-    None is needed: a process that later serves this state sweeps first, and enqueues every unfinished run.
-    """
-    for message in await queue.receive(_MESSAGES, GRACE, 0.0):
-        await queue.acknowledge(message)
 
 
 @contextlib.asynccontextmanager
@@ -322,7 +310,9 @@ async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
     catalog = checked_catalog(root / "agents")
     move_apart(settings.data)
     clock = SystemClock()
-    async with folder_stores(settings.data, clock) as stores, http_client(settings.proxies) as http:
+    async with served_state(settings.data, clock) as state, http_client(settings.proxies) as http:
+        # With its queue, from which the sweep's worker receives.
+        stores = RunStores(state.stores, installation_key(settings.data))
         models = models_of(settings, http)
         async with open_runner(
             settings, catalog, stores, models, http, clock, _as_they_are, load_company(root)

@@ -46,8 +46,8 @@ from gofer.journal.coordination import Retention
 from gofer.models.scripted import ScriptedModel
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
-from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.stores.unread_queue import UnreadQueue
 from gofer.tools.company import CompanyTool, load_company
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Http, Outside, SystemClock, random_id, random_key
@@ -259,12 +259,12 @@ class Player:
             return with_history(tools, history)
 
         seed = Seed(loaded.name, case.name)
-        stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), MemoryQueue(clock)), seed.installation_key())
+        stores = RunStores(Stores(_KeptStore(), MemoryBlobs(), UnreadQueue()), seed.installation_key())
         outside = seed.outside(reach, clock)
         if is_real:
             # A real system would take calls with the ids of an earlier play for calls that it has seen. And the
             # contents of a real private run are deleted at its end.
-            stores = memory_stores(clock)
+            stores = memory_stores()
             outside = Outside(reach, clock, random_id, random.SystemRandom(), random_key)
         return OnePlay(
             workflow=loaded.eval.workflow,
@@ -292,7 +292,7 @@ class Player:
             runner = build_runner(
                 settings,
                 self.catalog,
-                memory_stores(clock),
+                memory_stores(),
                 refusing,
                 outside,
                 self.processes,
