@@ -240,16 +240,28 @@ async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_fl
 
 
 async def test_mention_that_begins_another_worker_is_passed_to_the_one_with_free_slots(code: Code) -> None:
+    # A worker takes no offers beside a message that came back to the queue, as may happen on a slow machine.
+    stages = 1
+    while not await passed_on_a_stage(code):
+        stages += 1
+        assert stages <= 3
+
+
+async def passed_on_a_stage(code: Code) -> bool:
+    """Return whether a new worker on a new stage passed one of ten mentions to the worker with a long run."""
     slow = patient_model()
     async with stage(code, slow) as made:
         long, working = await begun(made, slow)
+        given = False
         # The worker at work also looks at the queue and may be faster, and a slow machine may miss the head start.
-        async with asyncio.timeout(HANGS):
-            while not await passed(made):
-                pass
+        for _ in range(10):
+            given = await passed(made)
+            if given:
+                break
         statuses = await finished(made, slow, long, working)
         refused = made.refused("worker")
     assert (statuses, refused) == ({"done"}, [])
+    return given
 
 
 async def passed(made: Stage) -> bool:
