@@ -25,7 +25,7 @@ from gofer.projections import progress
 from gofer.runtime.concurrency import each
 from gofer.stores.one_place import Stores
 from gofer.values.amounts import counted
-from gofer.values.errors import Corrupt, Gone, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, Gone, TemporaryError
 from gofer.values.outside import Clock
 
 DAYS = 30
@@ -220,6 +220,14 @@ class Purger:
             return False
         state = progress.project(entries)
         return state.finished is not None and state.private
+
+
+async def delete_or_leave(run: str, stores: Stores) -> None:
+    """Delete a run that ended, or leave the rest to the next purge if a store is away or refuses."""
+    try:
+        await delete([run], stores)
+    except (TemporaryError, ConfigError) as error:
+        _log.warning("run %s was not deleted completely; the next purge continues: %s", run, error)
 
 
 async def delete(runs: Sequence[str], stores: Stores) -> int:

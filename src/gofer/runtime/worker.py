@@ -25,7 +25,7 @@ from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_fo
 from gofer.runtime.followed_runs import start_following
 from gofer.runtime.outages import Outages
 from gofer.runtime.owner import Left, Owner
-from gofer.runtime.retention import delete
+from gofer.runtime.retention import delete_or_leave
 from gofer.runtime.returned_messages import plain_reason, replace_message, retry_later
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.runtime.run_reports import (
@@ -346,7 +346,7 @@ class Worker:
                 )
                 self.observers.notify(ended)
                 if step.progress.private:
-                    await self._delete(head.run)
+                    await delete_or_leave(head.run, self.services.stores)
                 elif not step.is_private:
                     log_end(head, left, seconds)
                     log_failed_checks(head, step.progress)
@@ -373,12 +373,6 @@ class Worker:
 
     def _seconds(self, head: Head) -> float:
         return round(self._clock.now() - head.accepted_at / 1000, 3)
-
-    async def _delete(self, run: str) -> None:
-        try:
-            await delete([run], self.services.stores)
-        except (TemporaryError, ConfigError) as error:
-            _log.warning("run %s was not deleted completely; the next purge continues: %s", run, error)
 
     async def _write_head(
         self, head: Head, status: HeadStatus, reason: str = "", step: OwnStep | None = None, wakes_at: int = 0

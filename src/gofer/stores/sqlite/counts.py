@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from gofer.journal.coordination import DAY_MS, SPENT_MS, Spent, Usage, spent_until
 from gofer.journal.store import Store
-from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.database import Database, fetch
 from gofer.stores.sqlite.head_rows import Row, usage_of
 
 
@@ -103,8 +103,4 @@ class SqliteCounts(Store):
         await self._rows("DELETE FROM memos WHERE at < ?", (before,))
 
     async def _rows(self, statement: str, values: Row) -> list[Row]:
-        # A returned text that is not valid raises after the statement wrote.
-        returning = "RETURNING" in statement
-        return await self._database.run(
-            lambda connection: connection.execute(statement, values).fetchall(), savepoint=returning
-        )
+        return await fetch(self._database, statement, values)

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from gofer.values.errors import Corrupt, GoferError, OtherVersion, TemporaryError
 
@@ -208,6 +208,13 @@ class Database:
             batch = list(self._waiting)
             self._waiting.clear()
             return batch
+
+
+async def fetch(database: Database, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Return the rows of one statement after the commit. Raises as `Database.run` does."""
+    # A returned text that is not valid raises after the statement wrote.
+    returning = "RETURNING" in statement
+    return await database.run(lambda connection: connection.execute(statement, values).fetchall(), savepoint=returning)
 
 
 def _connect(path: Path, schema: str) -> sqlite3.Connection:

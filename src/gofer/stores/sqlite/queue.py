@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import override
 
 from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
-from gofer.stores.sqlite.database import Database
+from gofer.stores.sqlite.database import Database, fetch
 from gofer.values.outside import Clock
 
 SCHEMA = """
@@ -46,7 +46,8 @@ class SqliteQueue(Queue):
     @override
     async def enqueue(self, run: str, delay: float = 0.0) -> None:
         now = self._clock.now()
-        await self._execute(
+        await fetch(
+            self._database,
             "INSERT INTO queue_messages (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
             " (SELECT 1 FROM queue_messages"
             " WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
@@ -68,11 +69,13 @@ class SqliteQueue(Queue):
     @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
         held = self._held(queue_message)
-        await self._execute(f"UPDATE queue_messages SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held))
+        await fetch(
+            self._database, f"UPDATE queue_messages SET visible_at = ? WHERE {_HELD}", (held[-1] + visibility, *held)
+        )
 
     @override
     async def acknowledge(self, queue_message: QueueMessage) -> None:
-        await self._execute(f"DELETE FROM queue_messages WHERE {_HELD}", self._held(queue_message))
+        await fetch(self._database, f"DELETE FROM queue_messages WHERE {_HELD}", self._held(queue_message))
 
     @override
     async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
@@ -89,12 +92,14 @@ class SqliteQueue(Queue):
 
     @override
     async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
-        rows = await self._execute("SELECT run, at, reason FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,))
+        rows = await fetch(
+            self._database, "SELECT run, at, reason FROM dead_letters ORDER BY id DESC LIMIT ?", (limit,)
+        )
         return [DeadLetter(*row) for row in rows]
 
     @override
     async def purge_dead_letters(self, before: float) -> None:
-        await self._execute("DELETE FROM dead_letters WHERE at < ?", (before,))
+        await fetch(self._database, "DELETE FROM dead_letters WHERE at < ?", (before,))
 
     async def bring_forward(self) -> int:
         """Make all messages due that are further ahead than the longest delay; return their number.
@@ -103,7 +108,7 @@ class SqliteQueue(Queue):
         """
         now = self._clock.now()
         statement = "UPDATE queue_messages SET visible_at = ? WHERE visible_at > ? RETURNING id"
-        return len(await self._execute(statement, (now, now + LONGEST_DELAY)))
+        return len(await fetch(self._database, statement, (now, now + LONGEST_DELAY)))
 
     def _held(self, queue_message: QueueMessage) -> tuple[str, int, float]:
         """Return the parameters of _HELD."""
@@ -111,17 +116,11 @@ class SqliteQueue(Queue):
 
     async def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
         now = self._clock.now()
-        rows = await self._execute(
+        rows = await fetch(
+            self._database,
             "UPDATE queue_messages SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
             " (SELECT id FROM queue_messages WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
             " RETURNING id, run, receives",
             (now, visibility, limit),
         )
         return [QueueMessage(run, str(receipt), receives) for receipt, run, receives in rows]
-
-    async def _execute(self, statement: str, values: Row) -> list[Row]:
-        def work(connection: sqlite3.Connection) -> list[Row]:
-            return connection.execute(statement, values).fetchall()
-
-        # A returned text that is not valid raises after the statement wrote.
-        return await self._database.run(work, savepoint="RETURNING" in statement)
