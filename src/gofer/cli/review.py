@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 from pathlib import Path
 
 from gofer.app.evals.changed_prompts import review_changes
@@ -9,7 +10,7 @@ from gofer.app.settings import process_settings
 from gofer.cli.arguments import nonempty
 from gofer.cli.terminal import print_lines
 from gofer.cli.working import Working
-from gofer.evals.prompt_review import markdown_lines
+from gofer.evals.prompt_review import markdown_lines, review_json
 from gofer.values.errors import ConfigError
 
 _EXAMPLES = """\
@@ -18,8 +19,9 @@ examples:
   gofer review --changed origin/main --markdown review.md
 
 The model of the role `judge` in agents/defaults.yaml gets the changed files and AGENTS.md in one request. Its remarks
-are advice and change no exit code. Without a model the command says that there was no review.
-Exit codes: 0 reviewed or not, 2 the input was wrong.
+are advice and change no exit code. Without a review the command says why.
+Exit codes: 0 reviewed, or nothing to review; 2 the input was wrong; 3 not reviewed: no model, or an answer that could
+not be used; 4 the model did not answer.
 """
 
 
@@ -30,6 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--changed", type=nonempty, metavar="REF", required=True, help="review the changes since the branch left REF"
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the remarks as Markdown")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -39,7 +42,10 @@ def execute(arguments: argparse.Namespace) -> int:
     with Working("Asks the model"):
         found = asyncio.run(review_changes(Path.cwd(), arguments.changed, process_settings()))
     lines = markdown_lines(found)
-    print_lines(lines)
+    if arguments.json:
+        print(json.dumps(review_json(found), indent=2))
+    else:
+        print_lines(lines)
     if arguments.markdown is not None:
         arguments.markdown.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    return 0
+    return found.exit_code

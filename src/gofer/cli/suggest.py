@@ -28,8 +28,8 @@ case, and proves both in a temporary checkout of the present commit: the case fa
 the replays of good runs do not get worse, and the suite does not regress. It writes a new branch, and pushes and merges
 nothing. Your working tree stays as it is.
 
-Exit codes: 0 a proven suggestion, or no suggestion; 2 wrong input; 3 not proven, because no live model is set up; 4 a
-model did not answer; 5 the limit of --usd is reached.
+Exit codes: 0 a proven suggestion, or no suggestion; 2 wrong input; 3 not proven, because no live model is set up, or
+no answer of the model could be used; 4 a model did not answer; 5 the limit of --usd is reached.
 """
 
 

@@ -4,18 +4,21 @@ The changed files are data: a model may be talked into anything by them, so its 
 remark, and decides nothing.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
+from typing import Literal
 
 from gofer.evals.reports.markdown_text import code
+from gofer.evals.results import INFRASTRUCTURE, NO_EVIDENCE, PASSED
+from gofer.models.failures import said_by
 from gofer.models.language_model import Model
 from gofer.models.served_model import ServedModel
 from gofer.values.amounts import counted
-from gofer.values.canonical_json import as_list, as_object, as_text, encode
-from gofer.values.errors import RunStopped, TemporaryError
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
+from gofer.values.errors import BadRequest, RunStopped, TemporaryError
 
 MOST_FILES = 20
 """The most changed files that are reviewed."""
@@ -26,6 +29,9 @@ MOST_TEXT = 300
 """The most characters of the rule and of the suggestion of a remark."""
 SECONDS = 120.0
 """How long the answer of the model may take."""
+_UNUSABLE = "without a line of these files, a rule or a suggestion"
+_NOTHING = re.compile(r"\s*(?:```\w*\s*)?\[\s*\](?:\s*```)?\s*")
+"""An answer without remarks. Words around an empty list may say that the model could not review."""
 _FOLDERS = ("agents", "subagents", "skills", "evals")
 _ENDINGS = (".md", ".yaml")
 _PROMPT = """\
@@ -75,10 +81,23 @@ class Review:
     """The number of reviewed files."""
     remarks: Sequence[Remark] = ()
     problem: str = ""
-    """One sentence, if there was no review."""
+    """Why there was no review, as a part of a sentence; empty after a review."""
+    said: str = ""
+    """The words of the model or of its provider that belong to the problem; shown as code."""
+    unusable: int = 0
+    """The remarks that name no line of the files, or lack a rule or a suggestion."""
+    unread: int = 0
+    """The changed files beyond MOST_FILES."""
+    exit_code: Literal[0, 3, 4] = PASSED
+    """The exit code of the command: 3 without a review, 4 if the model did not answer."""
 
 
-NO_MODEL = Review(0, problem="it needs a model; set OPENAI_API_KEY or another endpoint")
+def not_reviewed(problem: str) -> Review:
+    """Return the review of a process that cannot ask a model."""
+    return Review(0, problem=problem, exit_code=NO_EVIDENCE)
+
+
+NO_MODEL = not_reviewed("it needs a model; set OPENAI_API_KEY or another endpoint")
 """The review of a process without a model."""
 
 
@@ -99,18 +118,19 @@ def is_reviewed(path: str) -> bool:
 
 
 async def review(files: Sequence[ChangedFile], rules: str, served: ServedModel, model: Model) -> Review:
-    """Return the remarks of a model about the first MOST_FILES files. A model without an answer is a problem."""
+    """Return the remarks of a model about the first MOST_FILES files.
+
+    A model without an answer is a problem, and so is an answer that holds no usable remark and is not an empty list.
+    """
     chosen = files[:MOST_FILES]
     if not chosen:
         return Review(0)
     try:
         answer = await model.ask(request(chosen, rules, served), SECONDS)
-    except (TemporaryError, RunStopped):
-        return Review(len(chosen), problem="the model gave no answer")
-    try:
-        return Review(len(chosen), list(_remarks(answer.text, chosen))[:MOST_REMARKS])
-    except ValueError:
-        return Review(len(chosen), problem="the answer of the model could not be read")
+    except (TemporaryError, RunStopped) as error:
+        problem = f"the model {served.name} did not answer"
+        return Review(len(chosen), problem=problem, said=said_by(error), exit_code=INFRASTRUCTURE)
+    return _read(answer.text, chosen, len(files) - len(chosen))
 
 
 def request(files: Sequence[ChangedFile], rules: str, served: ServedModel) -> bytes:
@@ -123,17 +143,28 @@ def request(files: Sequence[ChangedFile], rules: str, served: ServedModel) -> by
 def markdown_lines(review: Review) -> Sequence[str]:
     """Return the review as lines of Markdown, without markup from the answer of the model."""
     if review.problem:
-        return [f"_The prompt review did not run: {review.problem}._"]
+        return [f"_The prompt review did not run: {review.problem}._ {code(review.said, MOST_TEXT)}".rstrip()]
     if not review.files:
         return ["_The prompt review did not run: no prompt, skill or eval changed._"]
-    heading = f"**Prompt review** (advice of a model, {counted(review.files, 'file')}): "
+    files = counted(review.files, "file")
+    if review.unread:
+        files = f"the first {review.files} of {review.files + review.unread} files"
+    heading = f"**Prompt review** (advice of a model, {files}): "
     if not review.remarks:
         return [f"{heading}no remarks."]
     remarks = [
         f"- {code(f'{remark.file}:{remark.line}')} {code(remark.rule, MOST_TEXT)}: {code(remark.suggestion, MOST_TEXT)}"
         for remark in review.remarks
     ]
-    return [f"{heading}{counted(len(remarks), 'remark')}", "", *remarks]
+    lines = [f"{heading}{counted(len(remarks), 'remark')}", "", *remarks]
+    if review.unusable:
+        lines += ["", f"Left out {counted(review.unusable, 'remark')} {_UNUSABLE}."]
+    return lines
+
+
+def review_json(review: Review) -> Mapping[str, object]:
+    """Return the review as JSON."""
+    return asdict(review)
 
 
 def _shown(file: ChangedFile) -> Mapping[str, object]:
@@ -142,15 +173,33 @@ def _shown(file: ChangedFile) -> Mapping[str, object]:
     return {"path": file.path, "lines": numbered, "changed": [line for line in file.changed if line <= len(lines)]}
 
 
-def _remarks(text: str, files: Sequence[ChangedFile]) -> Iterator[Remark]:
-    """Yield the remarks about lines of the files. Raises ValueError if the answer is no JSON list."""
-    begin = text.index("[")
-    end = text.rindex("]") + 1
+def _read(text: str, files: Sequence[ChangedFile], unread: int) -> Review:
+    """Return the review that an answer holds."""
+    begin = text.find("[")
+    end = text.rfind("]") + 1
+    try:
+        items = as_list(decode(text[max(begin, 0) : end].encode(errors="replace")))
+    except BadRequest:
+        items = []
+    found = [_remark(as_object(item), files) for item in items]
+    remarks = [remark for remark in found if remark is not None]
+    unusable = len(found) - len(remarks)
+    if remarks or _NOTHING.fullmatch(text):
+        return Review(len(files), remarks[:MOST_REMARKS], unusable=unusable, unread=unread)
+    why = "it is no JSON list of remarks"
+    if unusable:
+        why = f"it has only {counted(unusable, 'remark')} {_UNUSABLE}"
+    problem = f"the answer of the model could not be used, because {why}"
+    return Review(len(files), problem=problem, said=text[:MOST_TEXT], unusable=unusable, exit_code=NO_EVIDENCE)
+
+
+def _remark(item: Mapping[str, object], files: Sequence[ChangedFile]) -> Remark | None:
+    """Return a remark about a line of the files; None for any other."""
     lines = {file.path: len(file.text.splitlines()) for file in files}
-    for item in map(as_object, as_list(json.loads(text[begin:end]))):
-        file = as_text(item.get("file"))
-        line = item.get("line")
-        rule = as_text(item.get("rule"))[:MOST_TEXT]
-        suggestion = as_text(item.get("suggestion"))[:MOST_TEXT]
-        if isinstance(line, int) and 1 <= line <= lines.get(file, 0) and rule and suggestion:
-            yield Remark(file, line, rule, suggestion)
+    file = as_text(item.get("file"))
+    line = item.get("line")
+    rule = as_text(item.get("rule"))[:MOST_TEXT]
+    suggestion = as_text(item.get("suggestion"))[:MOST_TEXT]
+    if isinstance(line, int) and 1 <= line <= lines.get(file, 0) and rule and suggestion:
+        return Remark(file, line, rule, suggestion)
+    return None

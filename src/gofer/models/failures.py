@@ -241,6 +241,14 @@ def provider_error_of(error: Exception) -> ProviderError | None:
             return None
 
 
+def said_by(error: Exception) -> str:
+    """Return why a model gave no answer, with the words of its provider; these may hold contents."""
+    provider_error = provider_error_of(error)
+    if provider_error is None or not provider_error.message:
+        return str(error)
+    return f"{error} The provider says: {provider_error.message}"
+
+
 def _fits(pattern: str, text: str) -> bool:
     return not pattern or re.fullmatch(pattern, text, re.IGNORECASE) is not None
 

@@ -14,7 +14,9 @@ from gofer.evals.prompt_review import (
     is_reviewed,
     markdown_lines,
     review,
+    review_json,
 )
+from gofer.models.failures import failed, provider_error
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import ListModel, says
 from support.evals.suite_results import HOSTILE
@@ -44,8 +46,26 @@ async def test_remarks_about_changed_files_are_returned() -> None:
     "change",
     [{"file": "src/secret.py"}, {"line": 99}, {"line": "2"}, {"line": 0}, {"rule": ""}, {"suggestion": None}],
 )
-async def test_remark_about_another_file_or_line_is_left_out(change: dict[str, object]) -> None:
-    assert (await reviewed(json.dumps([{**REMARK, **change}]))).remarks == []
+async def test_remark_about_another_file_or_line_is_left_out_and_counted(change: dict[str, object]) -> None:
+    found = await reviewed(json.dumps([{**REMARK, **change}, REMARK]))
+    assert len(found.remarks) == 1
+    assert markdown_lines(found)[-1] == "Left out 1 remark without a line of these files, a rule or a suggestion."
+    assert found.exit_code == 0
+
+
+async def test_answer_with_only_unusable_remarks_is_no_review() -> None:
+    found = await reviewed(json.dumps([{**REMARK, "line": 99}]))
+    (line,) = markdown_lines(found)
+    assert "it has only 1 remark without a line of these files" in line
+    assert "no remarks" not in line
+    assert found.exit_code == 3
+
+
+@pytest.mark.parametrize("answer", ["[]", " [ ]\n", "```json\n[]\n```"])
+async def test_empty_list_is_a_review_without_remarks(answer: str) -> None:
+    found = await reviewed(answer)
+    assert markdown_lines(found) == ["**Prompt review** (advice of a model, 1 file): no remarks."]
+    assert found.exit_code == 0
 
 
 async def test_request_holds_numbered_lines_as_data_and_the_rules() -> None:
@@ -67,15 +87,38 @@ async def test_request_and_answer_are_bounded() -> None:
     assert len(found.remarks) == MOST_REMARKS
 
 
-@pytest.mark.parametrize("answer", ["", "no", "[", '{"a": 1}', "] ["])
-async def test_unreadable_answer_is_a_problem(answer: str) -> None:
+@pytest.mark.parametrize(
+    "answer", ["", "no", "[", '{"a": 1}', "] [", "I cannot read the files [].", '{"error": []}', "[[[" * 500]
+)
+async def test_unreadable_answer_is_a_problem_that_shows_its_words(answer: str) -> None:
     found = await reviewed(answer)
-    assert markdown_lines(found) == ["_The prompt review did not run: the answer of the model could not be read._"]
+    (line,) = markdown_lines(found)
+    assert line.startswith(
+        "_The prompt review did not run: the answer of the model could not be used, because it is no"
+    )
+    assert answer.strip()[:20] in line
+    assert found.exit_code == 3
+
+
+async def test_refusal_of_the_provider_is_shown_with_its_status_and_words() -> None:
+    refused = failed(provider_error(401, b'{"error": {"message": "Incorrect `key`", "code": "invalid_api_key"}}'))
+    found = await review([FILE], "rules", SERVED, ListModel([refused]))
+    (line,) = markdown_lines(found)
+    assert line.startswith("_The prompt review did not run: the model m did not answer._ ``")
+    assert "HTTP 401, code invalid_api_key" in line
+    assert "The provider says: Incorrect `key`" in line
+    assert (found.exit_code, review_json(found)["said"]) == (4, found.said)
 
 
 async def test_model_without_an_answer_is_a_problem() -> None:
     found = await review([FILE], "rules", SERVED, ListModel([TemporaryError("503")]))
-    assert found.problem == "the model gave no answer"
+    assert (found.problem, found.said) == ("the model m did not answer", "503")
+
+
+async def test_files_beyond_the_limit_are_counted_as_not_read() -> None:
+    many = [ChangedFile(f"agents/{number}.md", "x", [1]) for number in range(MOST_FILES + 3)]
+    found = await reviewed("[]", *many)
+    assert markdown_lines(found) == ["**Prompt review** (advice of a model, the first 20 of 23 files): no remarks."]
 
 
 async def test_review_without_a_model_or_without_files_says_so() -> None:

@@ -9,7 +9,7 @@ from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
 from gofer.evals.judging.judge_role import JUDGE_ROLE, judge_of
-from gofer.evals.prompt_review import NO_MODEL, ChangedFile, Review, changed_file, is_reviewed, review
+from gofer.evals.prompt_review import NO_MODEL, ChangedFile, Review, changed_file, is_reviewed, not_reviewed, review
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError, RunStopped
 from gofer.workflows.file_text import read_text
@@ -27,14 +27,14 @@ async def review_changes(root: Path, reference: str, settings: Settings) -> Revi
         return NO_MODEL
     served = judge_of(model_roles(load_catalog(root / "agents")))
     if served is None:
-        return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
+        return not_reviewed(f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
     files = _changed_files(root, reference)
     rules, _ = read_text(root / RULES)
     async with http_client(settings.proxies) as http:
         try:
             model = models_of(settings, http).of(served.endpoint)
         except RunStopped:
-            return Review(0, problem=f"the endpoint of the role `{JUDGE_ROLE}` is not set up")
+            return not_reviewed(f"the endpoint of the role `{JUDGE_ROLE}` is not set up")
         return await review(files, rules or "", served, model)
 
 

@@ -21,7 +21,7 @@ from gofer.evals.goldens.golden_cases import load_cases
 from gofer.evals.judging.judge_role import JUDGE_ROLE, judge_of
 from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.plan import coordinators_of, plan
-from gofer.evals.prompt_review import Review, changed_file, markdown_lines, review
+from gofer.evals.prompt_review import Review, changed_file, markdown_lines, not_reviewed, review
 from gofer.evals.references import GOLDENS
 from gofer.learning.suggestions.cost import MostCalls
 from gofer.learning.suggestions.edited_file import Refused, diff_lines
@@ -30,6 +30,7 @@ from gofer.learning.suggestions.evidence import Evidence, evidence_of
 from gofer.learning.suggestions.proposal import NoProposal
 from gofer.learning.suggestions.pull_request import commit_message, pull_request
 from gofer.learning.suggestions.suggestion import Suggestion
+from gofer.models.failures import said_by
 from gofer.replay.recorded_run import RecordedRun, recorded_run
 from gofer.runtime.run_reader import RunReader
 from gofer.runtime.run_record import RunRecord
@@ -118,7 +119,9 @@ class _Work:
         except OverBudget as error:
             return replace(nothing, outcome="over_budget", reason=str(error))
         except (TemporaryError, RunStopped) as error:
-            return replace(nothing, outcome="infrastructure", reason=f"The model {served.name} did not answer: {error}")
+            return replace(
+                nothing, outcome="infrastructure", reason=f"The model {served.name} did not answer: {said_by(error)}"
+            )
         if isinstance(answer, NoProposal):
             return replace(nothing, reason=f"The model proposes nothing: {answer.reason}")
         return await self._after_proposal(self._proposed(nothing, answer), answer, affected, redactor)
@@ -165,14 +168,14 @@ class _Work:
         """Return the remarks of the role `judge` about the edited file, by the rules of the repository."""
         served = judge_of(model_roles(self.catalog))
         if served is None:
-            return Review(0, problem=f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
+            return not_reviewed(f"agents/defaults.yaml has no role `{JUDGE_ROLE}`")
         path = checked.proposal.edit.file
         rules, _ = read_text(self.scratch.without / HOUSE_RULES)
         async with http_client(self.settings.proxies) as http:
             try:
                 model = models_of(self.settings, http).of(served.endpoint)
             except RunStopped:
-                return Review(0, problem=f"the endpoint of the role `{JUDGE_ROLE}` is not set up")
+                return not_reviewed(f"the endpoint of the role `{JUDGE_ROLE}` is not set up")
             return await review([changed_file(path, self.texts[path], checked.edited)], rules or "", served, model)
 
     def _proposed(self, nothing: Suggestion, checked: CheckedProposal) -> Suggestion:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from gofer.evals.judging.question import Question, request
 from gofer.evals.judging.verdict import Unreadable, Verdict, verdict_of
+from gofer.models.failures import said_by
 from gofer.models.language_model import Answer, Model, Unusable
 from gofer.models.served_model import STAND_INS, ServedModel
 from gofer.values.errors import RunStopped, TemporaryError
@@ -72,9 +73,9 @@ class Judge:
             except (Unreadable, Unusable) as error:
                 problem = str(error)
             except RunStopped as error:
-                return NoVote("refused", f"The judge {self.name} gave no answer: {error}")
+                return NoVote("refused", f"The judge {self.name} gave no answer: {said_by(error)}")
             except TemporaryError as error:
-                return NoVote("infrastructure", f"The judge {self.name} did not answer: {error}")
+                return NoVote("infrastructure", f"The judge {self.name} did not answer: {said_by(error)}")
         return NoVote("unreadable", f"The judge {self.name} gave no readable answer. {problem}")
 
     async def _ask(self, body: bytes) -> Answer:

@@ -20,7 +20,7 @@ EXIT_CODES: Mapping[Outcome, int] = {
     "no_suggestion": PASSED,
     "exists": PASSED,
     "proven": PASSED,
-    "refused": PASSED,
+    "refused": NO_EVIDENCE,
     "not_proven": NO_EVIDENCE,
     "not_asked": NO_EVIDENCE,
     "infrastructure": INFRASTRUCTURE,

@@ -93,7 +93,9 @@ def verdict_of(text: str) -> Verdict:
     why = as_text(answer.get("why")).strip()
     if not isinstance(effective, bool) or not why:
         raise Unreadable("The answer needs `effective` (true or false) and `why`, a text.")
-    goal_drift = answer.get("goal_drift") is True
+    goal_drift = answer.get("goal_drift", False)
+    if not isinstance(goal_drift, bool):
+        raise Unreadable("The answer needs `goal_drift` as true or false.")
     return Verdict(
         effective,
         _cut(why, _LONGEST_SENTENCE),

@@ -69,3 +69,16 @@ async def test_changed_prompt_is_sent_with_the_rules_to_the_judge(repository: Pa
     sent = json.loads(request["messages"][1]["content"])  # type: ignore[index]
     assert sent["rules"] == "Name the actor.\n"
     assert [(file["path"], file["changed"]) for file in sent["files"]] == [("agents/answer-here.md", [1])]
+
+
+async def test_refusal_of_an_endpoint_is_shown_with_its_status_and_words(repository: Path) -> None:
+    async def refuse(request: Request) -> JSONResponse:
+        return JSONResponse({"error": {"message": "The budget of this team is spent."}}, 402)
+
+    app = Starlette(routes=[Route("/v1/chat/completions", refuse, methods=["POST"])])
+    async with serve(app) as url:
+        settings = read_settings({"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": f"{url}/v1"})
+        found = await review_changes(repository, "main", settings)
+    assert "HTTP 402" in found.said
+    assert found.said.endswith("The provider says: The budget of this team is spent.")
+    assert found.exit_code == 4

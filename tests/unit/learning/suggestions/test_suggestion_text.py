@@ -22,7 +22,7 @@ def made(outcome: Outcome, reason: str = "") -> Suggestion:
         ("no_suggestion", 0, "No suggestion: Because."),
         ("proven", 0, "Suggestion, proven: Because."),
         ("exists", 0, "Suggested before: Because."),
-        ("refused", 0, "No suggestion: Because."),
+        ("refused", 3, "No suggestion: Because."),
         ("not_proven", 3, "Suggestion, not proven: Because."),
         ("not_asked", 3, "No suggestion yet: Because."),
         ("infrastructure", 4, "Not proven now: Because."),

@@ -146,6 +146,7 @@ async def test_unreadable_answer_is_asked_for_once_more_with_the_mistake() -> No
     ("answers", "problem"),
     [
         ([found("no"), found({"why": "x"})], "gave no readable answer. The answer needs `effective`"),
+        ([found({**GOOD, "goal_drift": "yes"})] * 2, "gave no readable answer. The answer needs `goal_drift`"),
         ([Refused("The key is wrong.", ProviderError("credential"))], "gave no answer: The key is wrong."),
     ],
 )
