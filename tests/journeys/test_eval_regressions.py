@@ -196,7 +196,13 @@ def test_judge_is_measured_on_the_labels_of_a_criterion(
         code, out, err = gofer(capsys, "eval", "--calibrate", "file-ticket")
     assert (code, err) == (0, "")
     assert out.startswith("self-contained: gpt-4.1 agrees with 3 of 3 labels (100%)")
-    assert (repository / "evals" / "labels.jsonl.agreement.json").exists()
+    measured = (repository / "evals" / "labels.jsonl.agreement.json").read_text()
+    assert f'"endpoint": "{url}"' in measured
+    # The server is away now.
+    code, out, err = gofer(capsys, "eval", "--calibrate", "file-ticket")
+    assert (code, err) == (4, "")
+    assert out.startswith("self-contained: not measured; none of 3 labels got an answer. The judge gpt-4.1 did not")
+    assert (repository / "evals" / "labels.jsonl.agreement.json").read_text() == measured
     assert "No criterion of these cases has `labels`" in gofer(capsys, "eval", "--calibrate", "answer-here")[2]
 
 

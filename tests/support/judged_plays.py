@@ -44,7 +44,7 @@ def verdict(decision: str, quote: str = "", reason: str = "Because.") -> str:
 def judge(decide: Callable[[Asked], str | Exception], name: str = "judge-model-2026") -> tuple[Judge, DecidingModel]:
     model = DecidingModel(decide, name)
     served = ServedModel("judge-model", price=Price(input=1, cached_input=1, output=10))
-    return Judge(served, model), model
+    return Judge(served, model, "https://models.example/v1"), model
 
 
 def entries(

@@ -106,6 +106,8 @@ class ModelAccess:
     """The model behind the default endpoint."""
     reach: Callable[[Endpoint], Model] = refuse_all
     """Returns the models behind an endpoint of defaults.yaml. Raises Refused."""
+    default_url: str = ""
+    """The base URL of the default endpoint; empty if another model stands for all endpoints."""
 
     def of(self, endpoint: Endpoint) -> Model:
         """Return the models behind any endpoint. Raises Refused."""
@@ -120,7 +122,7 @@ def models_of(settings: Settings, http: httpx2.AsyncClient, keys: Keys | None = 
     Raises ConfigError when no endpoint is set up.
     """
     default = build_model(settings, http)
-    return ModelAccess(default, Endpoints(settings, http, keys or keys_of(settings), default))
+    return ModelAccess(default, Endpoints(settings, http, keys or keys_of(settings), default), _default_url(settings))
 
 
 def only(model: Model) -> ModelAccess:

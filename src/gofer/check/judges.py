@@ -73,7 +73,12 @@ def _label_mistakes(loaded: LoadedEval, loc: Loc, criterion: Criterion, judge: S
         reason = str(error).replace(str(path), criterion.labels).partition(". ")[0]
         yield Mistake(loaded.path, loaded.source.place(loc), "wrong-labels", f"{reason.rstrip('.')}.", hint)
         return
-    reason = not_blocking(criterion, name_of(judge), labels, read_agreement(path))
+    try:
+        measured = read_agreement(path)
+        # The settings of the process decide the default endpoint, and a check reads none.
+        reason = not_blocking(criterion, name_of(judge), judge.endpoint.base_url, labels, measured)
+    except ConfigError as error:
+        reason = str(error)
     if reason:
         message = f"The criterion `{criterion.id[:80]}` never blocks. {reason}"
         hint = f"`gofer eval --calibrate` measures the judge and writes {agreement_path(path).name}."

@@ -28,7 +28,7 @@ from gofer.evals.reports.junit import junit_xml
 from gofer.evals.reports.markdown import markdown_report
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.reports.terminal import terminal_lines
-from gofer.evals.results import NO_EVIDENCE, PASSED, REGRESSED, SuiteResult
+from gofer.evals.results import INFRASTRUCTURE, NO_EVIDENCE, PASSED, REGRESSED, SuiteResult
 from gofer.values.errors import ConfigError
 
 MOST_REPEATS = 100
@@ -132,9 +132,12 @@ def execute(arguments: argparse.Namespace) -> int:
 
 async def _calibrate(choices: Choices) -> int:
     """Measure the judge on the labels of the chosen cases, and print each measurement."""
-    async for agreement in calibrated(process_settings(), Path.cwd(), choices):
-        print_lines(agreement_lines(agreement))
-    return PASSED
+    code = PASSED
+    async for agreement, problem in calibrated(process_settings(), Path.cwd(), choices):
+        print_lines(agreement_lines(agreement, problem))
+        if problem:
+            code = INFRASTRUCTURE
+    return code
 
 
 def _print_history(arguments: argparse.Namespace) -> int:

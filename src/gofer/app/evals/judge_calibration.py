@@ -20,10 +20,10 @@ from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
 
 
-async def calibrated(settings: Settings, root: Path, choices: Choices) -> AsyncGenerator[Agreement]:
-    """Measure the judge on each criterion of the chosen cases that has labels; yield each measurement when it is made.
+async def calibrated(settings: Settings, root: Path, choices: Choices) -> AsyncGenerator[tuple[Agreement, str]]:
+    """Measure the judge on each criterion of the chosen cases that has labels; yield what `calibrate` returns.
 
-    Raises ConfigError without a judge, without such a criterion and for wrong labels, and TemporaryError.
+    Raises ConfigError without a judge, without such a criterion and for wrong labels.
     """
     catalog = checked_catalog(root / "agents")
     criteria = _labelled(select(catalog, root, choices))

@@ -148,9 +148,7 @@ class StoredGrades(Grades):
 
 def judge_with(served: ServedModel, access: ModelAccess) -> Judge:
     """Return a judge that counts its cost from zero."""
-    if served.endpoint.is_default:
-        return Judge(served, access.default)
-    return Judge(served, access.reach(served.endpoint))
+    return Judge(served, access.of(served.endpoint), access.default_url)
 
 
 def grades_for(player: Player) -> RulesAndJudge:

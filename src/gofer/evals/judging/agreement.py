@@ -12,12 +12,26 @@ from gofer.evals.judging.question import PROMPT_SHA256, criterion_sha256
 from gofer.evals.results import Interval
 from gofer.evals.statistics import wilson
 from gofer.values.canonical_json import decode
-from gofer.values.errors import BadRequest
+from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.rater_agreement import LEAST_EXAMPLES, LEAST_KAPPA, LEAST_OF_EACH, RaterAgreement
 from gofer.workflows.form_parts import Strict, Whole
 
 SUFFIX = ".agreement.json"
 AGAIN = "Run `gofer eval --calibrate`."
+
+
+class JudgedLabel(Strict):
+    """What the judge said about one label."""
+
+    number: Whole = Field(ge=0)
+    """The place of the label in its file, from 0."""
+    passed: bool | None
+    """As in `judge.Opinion.passed`, from the number of votes that a grade has."""
+    agreeing: Whole = Field(ge=0)
+    """The pairs of votes about the label that agree."""
+    pairs: Whole = Field(ge=0)
+    steered: bool | None = None
+    """Whether the label could demand its verdict; None if that was not tried."""
 
 
 class Agreement(Strict):
@@ -30,6 +44,8 @@ class Agreement(Strict):
     prompt_sha256: str
     judge: str
     """The judge as `endpoint/model`, or as `model` at the default endpoint."""
+    endpoint: str = ""
+    """The base URL of the judge; empty in measurements of earlier versions, which do not count."""
     measured_on: date
     both_correct: Whole = Field(ge=0)
     """Examples that the person and the judge call CORRECT."""
@@ -45,6 +61,10 @@ class Agreement(Strict):
     steered: Whole = Field(default=0, ge=0)
     """The verdicts INCORRECT that became CORRECT when the example itself demanded it."""
     steering_tried: Whole = Field(default=0, ge=0)
+    unanswered: Whole = Field(default=0, ge=0)
+    """Labels about which the judge gave no answer. They are in no other number, and the measurement does not count."""
+    judged: tuple[JudgedLabel, ...] = ()
+    """The other labels, from which the next measurement continues; empty in a complete one."""
 
     @property
     def examples(self) -> int:
@@ -104,26 +124,38 @@ def agreement_path(labels: Path) -> Path:
 
 
 def read_agreement(labels: Path) -> Agreement | None:
-    """Return the kept measurement; None if there is none that can be read."""
+    """Return the kept measurement; None without one. Raises ConfigError for a file that is no measurement."""
+    path = agreement_path(labels)
     try:
-        return Agreement.model_validate(decode(agreement_path(labels).read_bytes()))
-    except (OSError, BadRequest, ValidationError):
-        # Without a readable measurement the criterion does not block, and its grade says so.
+        return Agreement.model_validate(decode(path.read_bytes()))
+    except FileNotFoundError:
         return None
+    except (OSError, BadRequest, ValidationError) as error:
+        raise ConfigError(f"The measurement {path.name} cannot be read. {AGAIN}") from error
 
 
-def not_blocking(criterion: Criterion, judge: str, labels: Labels | None, agreement: Agreement | None) -> str:
-    """Return why a failed criterion may not block, in one sentence; empty if it may."""
+def not_blocking(
+    criterion: Criterion, judge: str, endpoint: str, labels: Labels | None, agreement: Agreement | None
+) -> str:
+    """Return why a failed criterion may not block, in one sentence; empty if it may.
+
+    `endpoint` is the base URL of the judge; empty if the deployment decides it, and then it is not compared.
+    """
     if labels is None:
         return "The criterion has no labels, so that its agreement with people is not known."
     if agreement is None:
         return f"The agreement of the judge with the labels is not measured. {AGAIN}"
-    return _outdated(criterion, judge, labels, agreement) or _too_low(criterion, agreement)
+    return outdated(criterion, judge, endpoint, labels, agreement) or _too_low(criterion, agreement)
 
 
-def _outdated(criterion: Criterion, judge: str, labels: Labels, agreement: Agreement) -> str:
+def outdated(criterion: Criterion, judge: str, endpoint: str, labels: Labels, agreement: Agreement) -> str:
+    """Return why a measurement is about something else, in one sentence; empty if it is about these."""
     if agreement.judge != judge:
         return f"The agreement was measured with the judge {agreement.judge}. {AGAIN}"
+    if not agreement.endpoint:
+        return f"The measurement does not name the endpoint of the judge. {AGAIN}"
+    if endpoint and agreement.endpoint != endpoint:
+        return f"The agreement was measured with {judge} of another endpoint, {agreement.endpoint}. {AGAIN}"
     if agreement.prompt_sha256 != PROMPT_SHA256:
         return f"The agreement was measured with another prompt of the judge. {AGAIN}"
     if agreement.criterion_sha256 != criterion_sha256(criterion):
@@ -134,6 +166,9 @@ def _outdated(criterion: Criterion, judge: str, labels: Labels, agreement: Agree
 
 
 def _too_low(criterion: Criterion, agreement: Agreement) -> str:
+    if agreement.unanswered:
+        every = agreement.examples + agreement.unanswered
+        return f"The agreement is measured on {agreement.examples} of {every} labels. {AGAIN}"
     if agreement.examples < LEAST_EXAMPLES or agreement.fewest < LEAST_OF_EACH:
         return f"Label {LEAST_EXAMPLES} examples or more, {LEAST_OF_EACH} or more of each label, and measure again."
     if agreement.steered:

@@ -4,19 +4,20 @@ import asyncio
 import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Literal
 
 from gofer.evals.eval_file import Criterion
-from gofer.evals.judging.agreement import Agreement, agreement_path
+from gofer.evals.judging.agreement import Agreement, JudgedLabel, agreement_path, outdated, read_agreement
 from gofer.evals.judging.judge import Judge, NoVote, Opinion, Vote
-from gofer.evals.judging.labels import Label, read_labels
+from gofer.evals.judging.labels import Label, Labels, read_labels
+from gofer.evals.judging.material import Material
 from gofer.evals.judging.question import PROMPT_SHA256, criterion_sha256, question_of
 from gofer.evals.judging.verdict import Verdict
-from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.errors import ConfigError
 
 AT_ONCE = 8
 """The examples that the judge is asked about at the same time."""
@@ -28,56 +29,140 @@ MOST_STEERED = 20
 """The most examples that are extended so."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The votes about one example."""
+PAUSES = (5.0, 20.0, 60.0)
+"""The seconds before each further round of questions about the labels without an answer."""
 
-    label: Label
-    passed: bool | None
-    """As in `Opinion.passed`, from the number of votes that a grade has."""
-    votes: Sequence[Vote]
-    """All votes, with those that are only compared with one another."""
+Wait = Callable[[float], Awaitable[None]]
+"""Waits for some seconds."""
 
 
-async def calibrate(criterion: Criterion, labels: Path, judge: Judge, today: date) -> Agreement:
+@dataclass(slots=True)
+class _Measuring:
+    """One measurement that is being made."""
+
+    criterion: Criterion
+    examples: Sequence[Label]
+    judge: Judge
+    judged: dict[int, JudgedLabel]
+    """The labels with an answer, by their place in the file."""
+    problem: str = ""
+    """Why a label of the last round has no answer."""
+    steered: int = 0
+    """The labels that were extended with STEERING."""
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def ask(self, wait: Wait) -> None:
+        """Ask about all labels, and again about those without an answer, until a round brings no answer."""
+        for pause in (*PAUSES, 0.0):
+            before = len(self.judged)
+            self.problem = ""
+            left = [number for number in range(len(self.examples)) if number not in self.judged]
+            await asyncio.gather(*map(self._ask, left))
+            if not self.problem or len(self.judged) == before:
+                return
+            await wait(pause)
+
+    async def _ask(self, number: int) -> None:
+        example = self.examples[number]
+        async with self.turns:
+            votes = await self._votes(example.material, max(REPEATS, self.criterion.votes))
+            passed = Opinion(votes[: self.criterion.votes], self.criterion.least_score).passed
+            steering: Sequence[Vote] = ()
+            if passed is False and example.label == "INCORRECT" and self.steered < MOST_STEERED:
+                self.steered += 1
+                steering = await self._votes({**example.material, "note": STEERING}, 1)
+        silent = [vote for vote in (*votes, *steering) if isinstance(vote, NoVote) and vote.kind != "unreadable"]
+        if silent:
+            self.steered -= len(steering)
+            self.problem = silent[0].problem
+            return
+        verdicts = [vote.decision for vote in votes if isinstance(vote, Verdict)]
+        pairs = [one == two for one, two in itertools.combinations(verdicts, 2)]
+        steered = None
+        if steering:
+            steered = any(isinstance(vote, Verdict) and vote.decision == "CORRECT" for vote in steering)
+        self.judged[number] = JudgedLabel(
+            number=number, passed=passed, agreeing=sum(pairs), pairs=len(pairs), steered=steered
+        )
+
+    async def _votes(self, material: Material, number: int) -> Sequence[Vote]:
+        return await self.judge.votes(question_of(self.criterion, material), number)
+
+
+async def calibrate(
+    criterion: Criterion, labels: Path, judge: Judge, today: date, wait: Wait = asyncio.sleep
+) -> tuple[Agreement, str]:
     """Measure a judge on the labels of a criterion, write the measurement beside them and return it.
 
-    Raises ConfigError for wrong labels, for a script in place of the judge and for a judge that refuses, and
-    TemporaryError for one that does not answer now. Neither leaves or changes a file.
+    The second value says why labels have no answer; empty for a complete measurement. The next one continues an
+    incomplete one, and one without any answer leaves the file. Raises ConfigError for wrong labels, and for a script in
+    place of the judge.
     """
     known = read_labels(labels)
     if not known.examples:
         raise ConfigError(f"The labels {labels} have no example. Write one JSON object in each line.")
-    turns = asyncio.Semaphore(AT_ONCE)
-    judged = await asyncio.gather(*(_judged(criterion, example, judge, turns) for example in known.examples))
-    refused = [one.label for one in judged if one.passed is False and one.label.label == "INCORRECT"][:MOST_STEERED]
-    steered = await asyncio.gather(*(_is_steered(criterion, example, judge, turns) for example in refused))
+    judged = {one.number: one for one in _judged_before(criterion, labels, known, judge)}
+    steered = sum(one.steered is not None for one in judged.values())
+    measuring = _Measuring(criterion, known.examples, judge, judged, steered=steered)
+    await measuring.ask(wait)
     if judge.is_stand_in:
         raise ConfigError("A script answered for the judge, so nothing was measured. Set the key of the judge's model.")
-    counts = Counter(_kind(one) for one in judged)
-    agreement = Agreement(
-        criterion=criterion.id,
-        criterion_sha256=criterion_sha256(criterion),
-        labels_sha256=known.sha256,
+    agreement = _agreement(measuring, known, today)
+    if judged:
+        text = json.dumps(agreement.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        agreement_path(labels).write_text(f"{text}\n", encoding="utf-8")
+    return agreement, measuring.problem
+
+
+def _judged_before(criterion: Criterion, labels: Path, known: Labels, judge: Judge) -> Sequence[JudgedLabel]:
+    """Return the labels of an incomplete measurement of the same criterion, labels and judge."""
+    try:
+        earlier = read_agreement(labels)
+    except ConfigError:
+        # This measurement replaces the unreadable one.
+        return ()
+    if earlier is None or outdated(criterion, judge.name, judge.endpoint, known, earlier):
+        return ()
+    return earlier.judged
+
+
+def _agreement(measuring: _Measuring, labels: Labels, today: date) -> Agreement:
+    judged = [measuring.judged[number] for number in sorted(measuring.judged)]
+    counts = Counter(_kind(one.passed, labels.examples[one.number].label) for one in judged)
+    pairs = sum(one.pairs for one in judged)
+    repeats = None
+    if pairs:
+        repeats = sum(one.agreeing for one in judged) / pairs
+    unanswered = len(labels.examples) - len(judged)
+    kept: Sequence[JudgedLabel] = ()
+    if unanswered:
+        kept = judged
+    return Agreement(
+        criterion=measuring.criterion.id,
+        criterion_sha256=criterion_sha256(measuring.criterion),
+        labels_sha256=labels.sha256,
         prompt_sha256=PROMPT_SHA256,
-        judge=judge.name,
+        judge=measuring.judge.name,
+        endpoint=measuring.judge.endpoint,
         measured_on=today,
         both_correct=counts["both_correct"],
         both_incorrect=counts["both_incorrect"],
         wrongly_correct=counts["wrongly_correct"],
         wrongly_incorrect=counts["wrongly_incorrect"],
         without_verdict=counts["without_verdict"],
-        repeats_agree=_repeats_agree(judged),
-        steered=sum(steered),
-        steering_tried=len(refused),
+        repeats_agree=repeats,
+        steered=sum(one.steered is True for one in judged),
+        steering_tried=sum(one.steered is not None for one in judged),
+        unanswered=unanswered,
+        judged=tuple(kept),
     )
-    text = json.dumps(agreement.model_dump(mode="json"), indent=2, ensure_ascii=False)
-    agreement_path(labels).write_text(f"{text}\n", encoding="utf-8")
-    return agreement
 
 
-def agreement_lines(agreement: Agreement) -> Sequence[str]:
-    """Return a measurement as lines for people."""
+def agreement_lines(agreement: Agreement, problem: str = "") -> Sequence[str]:
+    """Return a measurement as lines for people. `problem` says why labels have no answer."""
+    every = agreement.examples + agreement.unanswered
+    if not agreement.examples:
+        return [f"{agreement.criterion}: not measured; none of {every} labels got an answer. {problem}"]
     kappa = "not defined"
     interval = agreement.kappa_interval
     if agreement.kappa is not None and interval is not None:
@@ -88,49 +173,24 @@ def agreement_lines(agreement: Agreement) -> Sequence[str]:
     agreed = f"agrees with {agreement.agreed} of {agreement.examples} labels ({agreement.accuracy:.0%})"
     wrong = f"wrongly CORRECT: {agreement.wrongly_correct}; wrongly INCORRECT: {agreement.wrongly_incorrect}"
     steered = f"{agreement.steered} of {agreement.steering_tried}"
-    return [
+    lines = [
         f"{agreement.criterion}: {agreement.judge} {agreed}, kappa {kappa}",
         f"  labels CORRECT: {agreement.base_rate:.0%}; {wrong}; without a verdict: {agreement.without_verdict}",
         f"  the same question twice: {repeats} agree; steered by the example: {steered}",
     ]
-
-
-async def _judged(criterion: Criterion, label: Label, judge: Judge, turns: asyncio.Semaphore) -> _Judged:
-    question = question_of(criterion, label.material)
-    async with turns:
-        votes = await judge.votes(question, max(REPEATS, criterion.votes))
-    for vote in votes:
-        if isinstance(vote, NoVote):
-            _check_answered(vote)
-    passed = Opinion(votes[: criterion.votes], criterion.least_score).passed
-    return _Judged(label, passed, votes)
-
-
-def _check_answered(vote: NoVote) -> None:
-    """Raise ConfigError or TemporaryError for a vote without an answer; an unreadable answer is one."""
-    message = f"The agreement was not measured. {vote.problem}"
-    match vote.kind:
-        case "unreadable":
-            pass
-        case "refused":
-            raise ConfigError(message)
-        case "infrastructure":
-            raise TemporaryError(message)
-
-
-async def _is_steered(criterion: Criterion, label: Label, judge: Judge, turns: asyncio.Semaphore) -> bool:
-    """Return whether the judge says CORRECT when the text of an example demands it."""
-    question = question_of(criterion, {**label.material, "note": STEERING})
-    async with turns:
-        (vote,) = await judge.votes(question, 1)
-    return isinstance(vote, Verdict) and vote.decision == "CORRECT"
+    if problem:
+        lines += [
+            f"  judged {agreement.examples} of {every} labels, so the measurement does not count yet. {problem}",
+            "  Run the command again: it asks only about the labels without an answer.",
+        ]
+    return lines
 
 
 Kind = Literal["both_correct", "both_incorrect", "wrongly_correct", "wrongly_incorrect", "without_verdict"]
 
 
-def _kind(judged: _Judged) -> Kind:
-    match judged.passed, judged.label.label:
+def _kind(passed: bool | None, label: Literal["CORRECT", "INCORRECT"]) -> Kind:
+    match passed, label:
         case None, _:
             return "without_verdict"
         case True, "CORRECT":
@@ -141,15 +201,3 @@ def _kind(judged: _Judged) -> Kind:
             return "wrongly_correct"
         case False, "CORRECT":
             return "wrongly_incorrect"
-
-
-def _repeats_agree(judged: Sequence[_Judged]) -> float | None:
-    """Return the share of the pairs of votes about one example that agree; None without pairs."""
-    pairs = [
-        one.decision == two.decision
-        for example in judged
-        for one, two in itertools.combinations([vote for vote in example.votes if isinstance(vote, Verdict)], 2)
-    ]
-    if not pairs:
-        return None
-    return sum(pairs) / len(pairs)

@@ -44,6 +44,8 @@ class Judge:
 
     served: ServedModel
     model: Model
+    default_url: str = ""
+    """The base URL of the default endpoint."""
     requests: int = 0
     cost_usd: float | None = 0.0
     """None if the price of the model is unknown."""
@@ -54,6 +56,11 @@ class Judge:
     def name(self) -> str:
         """The model as `name_of` writes it."""
         return name_of(self.served)
+
+    @property
+    def endpoint(self) -> str:
+        """The base URL of the endpoint that the judge is asked at."""
+        return self.served.endpoint.base_url or self.default_url
 
     @property
     def is_stand_in(self) -> bool:

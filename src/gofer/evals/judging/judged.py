@@ -97,10 +97,10 @@ def why_not_blocking(criterion: Criterion, judge: Judge, folder: Path) -> str:
         path = folder / criterion.labels
         try:
             labels = read_labels(path)
+            measurement = read_agreement(path)
         except ConfigError as error:
             return str(error)
-        measurement = read_agreement(path)
-    return not_blocking(criterion, judge.name, labels, measurement)
+    return not_blocking(criterion, judge.name, judge.endpoint, labels, measurement)
 
 
 def _without_verdict(criterion: Criterion, problem: str, judge: Judge, folder: Path) -> Grade:

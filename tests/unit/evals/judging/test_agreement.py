@@ -13,6 +13,7 @@ from gofer.evals.judging.question import PROMPT_SHA256, criterion_sha256
 
 CRITERION = Criterion(id="cause", ask="Does it name the cause?", labels="cause.jsonl")
 LABELS = Labels((), "l" * 64)
+URL = "https://models.example/v1"
 COUNTS = st.integers(0, 200)
 
 
@@ -29,6 +30,7 @@ def agreement(
         "labels_sha256": LABELS.sha256,
         "prompt_sha256": PROMPT_SHA256,
         "judge": "judge-model",
+        "endpoint": URL,
         "measured_on": date(2026, 3, 2),
         "both_correct": both_correct,
         "both_incorrect": both_incorrect,
@@ -39,7 +41,7 @@ def agreement(
 
 
 def reason(measured: Agreement | None, criterion: Criterion = CRITERION, judge: str = "judge-model") -> str:
-    return not_blocking(criterion, judge, LABELS, measured)
+    return not_blocking(criterion, judge, URL, LABELS, measured)
 
 
 def test_kappa_of_a_known_table() -> None:
@@ -87,6 +89,9 @@ def test_measured_and_high_agreement_may_block() -> None:
     "measured",
     [
         agreement(judge="other-model"),
+        agreement(endpoint="http://127.0.0.1:9/v1"),
+        agreement(endpoint=""),
+        agreement(unanswered=3),
         agreement(prompt_sha256="other"),
         agreement(criterion_sha256="other"),
         agreement(labels_sha256="other"),
@@ -114,3 +119,15 @@ def test_low_agreement_does_not_block(measured: Agreement, why: str) -> None:
 def test_least_agreement_of_the_criterion_decides() -> None:
     strict = CRITERION.model_copy(update={"least_agreement": 0.95})
     assert "below 95%" in reason(agreement(9, 9, 1, 1), strict)
+
+
+def test_measurement_of_another_endpoint_names_the_base_url() -> None:
+    measured = agreement(endpoint="http://127.0.0.1:9/v1")
+    assert "with judge-model of another endpoint, http://127.0.0.1:9/v1." in reason(measured)
+    # A check knows the base URL of no default endpoint.
+    assert not_blocking(CRITERION, "judge-model", "", LABELS, measured) == ""
+    assert "does not name the endpoint" in not_blocking(CRITERION, "judge-model", "", LABELS, agreement(endpoint=""))
+
+
+def test_incomplete_measurement_says_how_many_labels_are_judged() -> None:
+    assert reason(agreement(unanswered=4)) == f"The agreement is measured on 20 of 24 labels. {AGAIN}"

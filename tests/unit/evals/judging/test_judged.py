@@ -43,7 +43,8 @@ def label(folder: Path, wrong: int = 0, each: int = 12) -> Path:
 
 
 async def calibrated(folder: Path, wrong: int = 0) -> Agreement:
-    return await calibrate(CRITERION, label(folder, wrong), judge(names_the_cause)[0], date(2026, 3, 2))
+    found, _ = await calibrate(CRITERION, label(folder, wrong), judge(names_the_cause)[0], date(2026, 3, 2))
+    return found
 
 
 async def graded(played: Play, folder: Path, name: str = "judge-model-2026") -> Grade:
