@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gofer.evals.goldens.golden_reader import read_golden
 from support.app.command_line import gofer
 from support.app.company import ROOT
-from support.evals.live_answers import Said, answering, recorded_answers
+from support.evals.live_answers import Said, answering, answering_each, recorded_answers
+from support.evals.small_repository import report
 
 pytestmark = pytest.mark.usefixtures("terminal")
 Capture = pytest.CaptureFixture[str]
@@ -33,6 +35,13 @@ def change(path: Path, before: str, after: str) -> None:
     text = path.read_text()
     assert before in text
     path.write_text(text.replace(before, after))
+
+
+def change_recording(repository: Path, before: str, after: str) -> None:
+    recording = repository / "evals" / f"{GOLDEN}.run.json"
+    old = hashlib.sha256(recording.read_bytes()).hexdigest()
+    change(recording, before, after)
+    change(repository / "evals" / f"{GOLDEN}.yaml", old, hashlib.sha256(recording.read_bytes()).hexdigest())
 
 
 def live(capsys: Capture, monkeypatch: pytest.MonkeyPatch, answers: list[Said], *words: str) -> tuple[int, str]:
@@ -93,6 +102,34 @@ def test_reworded_answer_of_a_live_model_passes(
     answers[-1] = REWORDED
     code, out = live(capsys, monkeypatch, answers, GOLDEN)
     assert (code, "1 passed" in out) == (0, True)
+
+
+def test_model_is_asked_about_every_shipped_golden_and_passes_with_the_recorded_answers(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    paths = sorted((repository / "evals" / "goldens").glob("*.yaml"))
+    conversations = {read_golden(path).golden.turns[-1].context: recorded_answers(path) for path in paths}
+    with answering_each(conversations) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, err = gofer(capsys, "eval", "goldens", "--live", "--json", "r.json")
+    assert (code, err) == (0, ""), out
+    cases = report(repository / "r.json")["cases"]
+    assert [case["case"] for case in cases] == [f"goldens/{path.stem}" for path in paths]
+    runs = [run for case in cases for run in case["runs"]]
+    assert {run["evidence"] for run in runs} == {"live"}
+    assert all(run["llm_calls"] and run["status"] != "ignored" for run in runs)
+
+
+def test_live_play_that_asks_no_model_is_no_evidence_and_no_failure(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    change_recording(repository, '"kind": "slack.reaction"', '"hops": 9, "kind": "slack.reaction"')
+    code, out = live(capsys, monkeypatch, [REWORDED], GOLDEN)
+    assert code == 3
+    assert four_lines(out, GOLDEN)["happened"] == (
+        "Turn 1 asked no model, so nothing is known about its answers: the run ended as ignored "
+        "(9 runs have started one another in a row, and at most 5 may)."
+    )
 
 
 def test_call_without_a_recorded_outcome_is_no_evidence(
@@ -171,11 +208,8 @@ def test_regression_is_no_evidence_until_a_model_gives_a_better_answer(
 
 
 def test_changed_recorded_outcome_fails_at_the_step_that_differs(capsys: Capture, repository: Path) -> None:
-    recording = repository / "evals" / f"{GOLDEN}.run.json"
-    before = hashlib.sha256(recording.read_bytes()).hexdigest()
-    change(recording, "After the refund job was restarted on Tuesday", "After the refund job was restarted on Monday")
-    after = hashlib.sha256(recording.read_bytes()).hexdigest()
-    change(repository / "evals" / f"{GOLDEN}.yaml", before, after)
+    sentence = "After the refund job was restarted on"
+    change_recording(repository, f"{sentence} Tuesday", f"{sentence} Monday")
     code, out, _ = gofer(capsys, "eval", GOLDEN)
     assert code == 1
     assert four_lines(out, GOLDEN)["first diverging step"]

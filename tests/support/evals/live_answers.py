@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,22 @@ def recorded_answers(golden: Path) -> list[Said]:
     ]
 
 
-@contextmanager
-def answering(answers: Sequence[Said]) -> Iterator[str]:
+def answering(answers: Sequence[Said]) -> AbstractContextManager[str]:
     """Serve the answers: the first for a request without earlier answers, and so on. Yield the base URL."""
+    return answering_each({"": answers})
+
+
+@contextmanager
+def answering_each(conversations: Mapping[str, Sequence[Said]]) -> Iterator[str]:
+    """Serve the answers of the first conversation whose key is a part of the first message. Yield the base URL."""
 
     class Answers(Requests):
         def take(self) -> None:
             request = json.loads(self.body())
             said = Said(json.dumps(_VERDICT))
             if request["model"] != JUDGE:
+                first = next(message["content"] for message in request["messages"] if message["role"] == "user")
+                answers = next(answers for words, answers in conversations.items() if words in str(first))
                 earlier = sum(message["role"] == "assistant" for message in request["messages"])
                 said = answers[min(earlier, len(answers) - 1)]
             self.reply(

@@ -46,7 +46,7 @@ from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.values.secret import Secret
-from gofer.workflows.load import Catalog
+from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.routes import read_routes
 
 
@@ -175,6 +175,11 @@ class Runner:
         )
         worker = replace(self.worker, services=services, suspects=asyncio.Lock())
         return Runner(self.catalog, worker, Ingress({}, read_routes({}), stores.stores, stores.key, outside))
+
+    def with_workflow(self, loaded: Loaded) -> "Runner":
+        """Return a runner with another version of one workflow. The caller closes it."""
+        catalog = replace(self.catalog, workflows={**self.catalog.workflows, loaded.name: loaded})
+        return Runner(catalog, replace(self.worker, workflows=FixedCatalog(catalog)), self.ingress)
 
     def now(self) -> float:
         """Return the wall clock, in unix seconds."""

@@ -34,7 +34,14 @@ from gofer.app.worker import ChildProcesses
 from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
 from gofer.evals.eval_file import Case, EarlierTurn
-from gofer.evals.goldens.playing import begins_at, compared_journals, decisions_in, events_of
+from gofer.evals.goldens.playing import (
+    as_accepted,
+    begins_at,
+    compared_journals,
+    decisions_in,
+    events_of,
+    unasked,
+)
 from gofer.evals.goldens.recorded_world import recorded_world
 from gofer.evals.goldens.world_ids import WorldIds
 from gofer.evals.load import LoadedEval
@@ -174,15 +181,20 @@ class Player:
         clock = self._clock(begins[0])
         world = GoldenWorld(recorded_world(read.turns))
         one = await self._open(loaded, case, world, clock, is_real=False)
+        now = self.catalog.workflows.get(one.workflow)
+        if now is not None:
+            one.runner = one.runner.with_workflow(as_accepted(now, read))
         one.approve = {**decisions_in(read), **case.approve}
         async with _closing(one):
             await one.play_golden(events_of(read), begins, world.recorded)
         self._record(loaded, case, number, one.asked)
         latency_ms = round((clock.now() - begins[0] + one.asked.seconds) * 1000)
         play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False, systems=())
-        if world.recorded.unrecorded and not play.no_evidence:
+        if play.no_evidence:
+            return play
+        if world.recorded.unrecorded:
             return replace(play, no_evidence=_unrecorded(world.recorded.unrecorded[0]))
-        return play
+        return replace(play, no_evidence=unasked(read, play.turns))
 
     def _is_replayed(self, loaded: LoadedEval, case: Case) -> bool:
         """Return whether a golden has its recorded answers: no model is live, and no newer answers were recorded."""

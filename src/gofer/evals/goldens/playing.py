@@ -5,20 +5,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
+from itertools import zip_longest
+from typing import assert_never, cast
 
 from gofer.evals.goldens.golden_reader import ReadGolden
+from gofer.evals.goldens.pseudonyms import may_be_pseudonym
 from gofer.evals.goldens.replayed_case import Replaying
 from gofer.evals.goldens.run_file import GoldenRun
 from gofer.evals.goldens.seen import visible_calls
 from gofer.evals.plays import Difference, Play, PlayedTurn
-from gofer.journal.entries import Recorded
+from gofer.journal.entries import LlmRequest, Recorded
 from gofer.projections.checks.check_settings import shortened
-from gofer.projections.progress import project
+from gofer.projections.progress import Progress, project
 from gofer.replay.replay import Replay
 from gofer.tools.definition import AnyTool
-from gofer.values.canonical_json import encode_text
+from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.values.events import Event
+from gofer.workflows.load import Loaded
 
 _VALUE = 200
 """The most characters of a value that differs."""
@@ -128,6 +131,62 @@ def events_of(read: ReadGolden) -> Sequence[Event]:
     """Return the event of each turn, to start new runs of the same conversation."""
     events = [project(turn.entries(turn.run)).event for turn in read.turns]
     return [event for event in events if event is not None]
+
+
+def unasked(read: ReadGolden, played: Sequence[PlayedTurn]) -> str:
+    """Return in one sentence which turn asked no model although its recorded run did; empty if there is none.
+
+    A script decides without a model, so that its turns are graded all the same.
+    """
+    for number, (recorded, turn) in enumerate(zip(read.turns, played, strict=False), start=1):
+        is_script = turn.bundle is not None and turn.bundle.loaded.script_sha256
+        if not is_script and _asks(recorded.entries(recorded.run)) and not _asks(turn.entries):
+            return f"Turn {number} asked no model, so nothing is known about its answers{_end(turn.progress)}."
+    return ""
+
+
+def _asks(entries: Sequence[Recorded]) -> bool:
+    return any(isinstance(recorded.entry, LlmRequest) for recorded in entries)
+
+
+def _end(progress: Progress) -> str:
+    if progress.finished is None:
+        return ""
+    reason = progress.finished.reason.rstrip(".")
+    return f": the run ended as {progress.finished.status} ({reason or 'without a reason'})"
+
+
+def as_accepted(loaded: Loaded, read: ReadGolden) -> Loaded:
+    """Return a workflow as a play of a golden needs it: it starts by the recorded conditions, and has recorded ids.
+
+    Redaction renames the places and people of a recording, also in its bundle, but not those in the workflow file of
+    today. So today's `when` and `who` would turn the recorded event away, and `writes` the recorded places.
+    """
+    bundle = read.turns[0].bundle(read.turns[0].run)
+    if bundle is None:
+        return loaded
+    before = bundle.loaded.workflow.model_dump(mode="json")
+    now = loaded.workflow.model_dump(mode="json")
+    named = {key: _with_recorded_words(now[key], before[key]) for key in ("writes", "approve")}
+    accepted = {**now, **named, "when": before["when"], "who": before["who"]}
+    return replace(loaded, workflow=type(loaded.workflow).model_validate(accepted))
+
+
+def _with_recorded_words(now: object, before: object) -> object:
+    """Return a JSON value in which each text that has a pseudonym at the same place of another value is this one."""
+    # Redaction renames ids, handles and owners, and keeps other names, such as keys of projects.
+    if isinstance(now, str) and any(char.isdigit() or char in "@/" for char in now):
+        if may_be_pseudonym(as_text(before), now):
+            return before
+        return now
+    if isinstance(now, Mapping):
+        recorded = as_object(before)
+        parts = cast(Mapping[str, object], now)
+        return {key: _with_recorded_words(part, recorded.get(key)) for key, part in parts.items()}
+    if isinstance(now, list):
+        items = cast(Sequence[object], now)
+        return [_with_recorded_words(*pair) for pair in zip_longest(items, as_list(before)[: len(items)])]
+    return now
 
 
 def decisions_in(read: ReadGolden) -> Mapping[str, bool]:

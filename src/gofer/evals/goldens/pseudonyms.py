@@ -77,6 +77,24 @@ def cased(word: str, like: str) -> str:
     return "".join(char.upper() if model.isupper() else char for char, model in zip(word, like, strict=True))
 
 
+def may_be_pseudonym(pseudonym: str, word: str) -> bool:
+    """Return whether a text has the form that a pseudonym of a word has: its length and its kinds of characters."""
+    return [*map(_kind, pseudonym)] == [*map(_kind, word)]
+
+
+def _kind(char: str) -> str:
+    if char.isdigit():
+        return "digit"
+    if not char.isalpha():
+        return char
+    if not char.isascii():
+        # Not every letter has an upper and a lower case.
+        return "letter"
+    if char.isupper():
+        return "upper"
+    return "lower"
+
+
 def _letters(key: str, form: Form, bits: Iterator[int]) -> Iterator[str]:
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     if form == "code" and _HEXADECIMAL.fullmatch(key):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.evals.goldens.pseudonyms import Pseudonyms, cased, lower
+from gofer.evals.goldens.pseudonyms import Pseudonyms, cased, lower, may_be_pseudonym
 from gofer.values.errors import ConfigError
 
 NAMES = st.text(st.characters(categories=("Ll", "Lu", "Lo", "Nd")), min_size=3, max_size=20).filter(
@@ -47,6 +47,8 @@ def test_pseudonym_has_the_length_the_case_and_the_bytes_of_its_word(word: str) 
     assert len(made) == len(word)
     assert len(made.encode()) == len(word.encode())
     assert [char.isdigit() for char in made] == [char.isdigit() for char in word]
+    assert may_be_pseudonym(made, word)
+    assert not may_be_pseudonym(f"{made}s", word)
 
 
 @given(words=st.lists(NAMES, min_size=2, max_size=20, unique_by=lower))
