@@ -18,9 +18,9 @@ from gofer.workflows.yaml_source import Source, read_source
 Starts = Callable[[str, Trigger, Path], str]
 """Returns why a trigger does not start a workflow, as one sentence; empty if it does. The path is the folder of its
 file."""
-WorldProblem = Callable[[FileOrData, Path, float], str]
+WorldProblem = Callable[[FileOrData, Path, float, Collection[str]], str]
 """Returns what is wrong with a world at a time (unix seconds), as one sentence; empty for a correct one. The path is
-the folder of its file."""
+the folder of its file; the collection has the systems that a world may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,23 @@ class Repository:
     agents: Path
     """The folder of the workflow files; skills and subagents are beside it."""
     tools: Mapping[str, AnyTool]
-    systems: Collection[str]
+    simulators: Collection[str]
     """The systems that have a simulator."""
     starts: Starts
     world_problem: WorldProblem
     today: date
+
+    @property
+    def company_systems(self) -> Mapping[str, bool]:
+        """The systems of a company's tools by their key, and whether a mock keeps their state."""
+        tools = [tool for tool in self.tools.values() if tool.system_key and tool.system_key not in self.simulators]
+        kept = {tool.system_key for tool in tools if tool.keeps_state}
+        return {tool.system_key: tool.system_key in kept for tool in tools}
+
+    @property
+    def systems(self) -> Collection[str]:
+        """The systems that a world may have: those with a simulator, and those with a state that mocks keep."""
+        return (*self.simulators, *(name for name, is_kept in self.company_systems.items() if is_kept))
 
 
 class EvalNames:

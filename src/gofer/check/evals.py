@@ -173,12 +173,13 @@ class _Check:
         systems = self.names.repository.systems
         unknown = [name for name in as_object(world) if name not in systems]
         for name in unknown:
-            yield self._key((*loc, name), "unknown-value", *_no_system(name, systems))
+            yield self._key((*loc, name), "unknown-value", *self._no_system(name))
         folder = self.source.file.parent
         is_file = isinstance(world, str) and world != DEMO
         if unknown or (is_file and not is_usable(folder, str(world))):
             return
-        if problem := self.names.repository.world_problem(world, folder, self.loaded.eval.clock.timestamp()):
+        begin = self.loaded.eval.clock.timestamp()
+        if problem := self.names.repository.world_problem(world, folder, begin, systems):
             hint = "src/gofer_simulators/worlds/demo.yaml is a complete example."
             yield self._at(loc, "unknown-value", problem, hint)
 
@@ -194,7 +195,9 @@ class _Check:
             return ()
         if isinstance(world, str):
             folder = self.source.file.parent
-            if world == DEMO or not is_usable(folder, world):
+            if world == DEMO:
+                return self.names.repository.simulators
+            if not is_usable(folder, world):
                 return self.names.repository.systems
             world = read_source(folder / world).fields
         return tuple(world)
@@ -217,13 +220,23 @@ class _Check:
         system = path.strip("/").partition("/")[0]
         systems = self.names.repository.systems
         if system not in (*systems, "*", "**"):
-            yield Mistake(self.source.file, place, "unknown-value", *_no_system(system, systems))
+            yield Mistake(self.source.file, place, "unknown-value", *self._no_system(system))
         elif not inside:
             message = f"The case has no world, so nothing can change at `{path[:80]}`."
             yield Mistake(self.source.file, place, "unknown-value", message, "Give the case a `world`, or remove it.")
         elif system in systems and system not in inside:
             message = f"The world of the case has no `{system}`, so nothing can change there."
             yield Mistake(self.source.file, place, "unknown-value", message, "Correct the path, or add the system.")
+
+    def _no_system(self, name: str) -> tuple[str, str]:
+        repository = self.names.repository
+        if name in repository.company_systems:
+            hint = "Let a mock of its tools keep it with a third parameter: `(call, arguments, state)`."
+            return f"No mock keeps the state of `{name[:80]}`, so nothing can change there.", hint
+        hint = f"The systems are {', '.join(sorted(repository.systems))}."
+        if meant := close_match(name, repository.systems):
+            hint = f"Write `{meant}`."
+        return f"There is no simulator of `{name[:80]}`.", hint
 
     def _names_of(self, names: Sequence[str], known: Sequence[str], what: str, loc: Loc) -> Iterator[Mistake]:
         for at, name in enumerate(names):
@@ -256,10 +269,3 @@ class _Check:
 
     def _key(self, loc: Loc, rule: Rule, message: str, hint: str) -> Mistake:
         return Mistake(self.source.file, self.source.key(loc), rule, message, hint)
-
-
-def _no_system(name: str, systems: Collection[str]) -> tuple[str, str]:
-    hint = f"The systems are {', '.join(sorted(systems))}."
-    if meant := close_match(name, systems):
-        hint = f"Write `{meant}`."
-    return f"There is no simulator of `{name[:80]}`.", hint

@@ -53,7 +53,8 @@ class Play:
     no_evidence: str = ""
     """Why the play says nothing, such as a request without a recorded answer; empty for a play that can be graded."""
     mistake: str = ""
-    """The mistake in the files of a golden because of which it was not played; empty if it has none."""
+    """The mistake because of which the play is not graded: in the files of a golden, which was not played then, or in a
+    mock; empty if there is none."""
     infrastructure: str = ""
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False

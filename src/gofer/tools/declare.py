@@ -10,7 +10,7 @@
 The name of the function is the name of the tool, its docstring is the description for the model, and the annotation of
 its
 last parameter is its argument class. Each function takes as many of (client, call, arguments) as it needs, counted from
-the end.
+the end. A mock whose last parameter is called `state` also gets the state of its system.
 """
 
 import inspect
@@ -44,7 +44,11 @@ Mock = (
     | Callable[[Call, A], ToolResult]
     | Callable[[A], ToolResult]
     | Callable[[], ToolResult]
+    | Callable[[Call, A, dict[str, Any]], ToolResult]
+    | Callable[[A, dict[str, Any]], ToolResult]
 )
+_STATE = "state"
+"""The last parameter of a mock that keeps state."""
 
 
 class ToolOptions(TypedDict, total=False):
@@ -149,7 +153,8 @@ class ToolDeclaration(Generic[C_contra, A]):
             act=_with_variables(_with_last(self.act, client), variables),
             target=target,
             in_doubt=InDoubt(look=look, **_part(self.options, InDoubt)),
-            mock=_with_last(self._companions.mock, client),
+            mock=_mock_with(self._companions.mock, client),
+            keeps_state=_keeps_state(self._companions.mock),
             **_part(self.options, Tool),
         )
 
@@ -267,6 +272,22 @@ def _with_last(function: Callable[..., R] | None, client: object) -> Callable[..
         return None
     taken = len(inspect.signature(function).parameters)
     return partial(_call_with_last, function, taken, client)
+
+
+def _keeps_state(mock: Callable[..., ToolResult] | None) -> bool:
+    return mock is not None and [*inspect.signature(mock).parameters][-1:] == [_STATE]
+
+
+def _mock_with(mock: Callable[..., ToolResult] | None, client: object) -> Callable[..., ToolResult] | None:
+    """Return a mock as `_with_last` does. One that keeps state gets that of its call after its own arguments."""
+    if mock is None or not _keeps_state(mock):
+        return _with_last(mock, client)
+    taken = len(inspect.signature(mock).parameters)
+
+    def with_state(call: Call, arguments: Arguments) -> ToolResult:
+        return _call_with_last(mock, taken, client, call, arguments, call.run.state)
+
+    return with_state
 
 
 @overload

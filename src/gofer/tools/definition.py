@@ -126,6 +126,8 @@ class RunAtHand:
     """The most tokens of a result that the model sees whole. Tools that read files return no more at once."""
     look_bytes: int = 6_000_000
     """The most base64 characters of all media in a result together."""
+    state: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    """The state of the tool's system, a JSON object that a mock may read and change; empty outside an eval."""
     names: MutableMapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """The names of people that earlier calls of the run looked up, by `<source>:<id>`. They are only for texts: a call
     that decides what a person may do asks again."""
@@ -323,7 +325,15 @@ class Tool(Generic[A]):
     polls: bool = False
     """Whether runs may call the tool with the same arguments again and again, because its result changes by itself."""
     mock: Callable[[Call, A], ToolResult] | None = None
-    """The function that answers without any system: a result or refusal of the same form, made from the arguments."""
+    """The function that answers without any system: a result or refusal of the same form, made from the arguments, and
+    from the state of the call if it keeps one."""
+    keeps_state: bool = False
+    """Whether the mock reads and changes the state of its system, which a world of evals sets up."""
+
+    @property
+    def system_key(self) -> str:
+        """The name of the system in worlds of evals: lower case, with `_` for white space."""
+        return "_".join(self.target.system.lower().split())
 
     @property
     def at_once(self) -> bool:

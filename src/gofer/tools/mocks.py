@@ -11,20 +11,26 @@ Such a file (YAML or JSON) lists results for tools, for all calls or for some ar
 The first matching entry applies; without a match, the mock answers. A tool that writes and has neither is refused, and
 one that reads runs without a network. Keys that an entry leaves out are those of the
 mock, and `details` override the details of the mock key by key.
+
+A mock may keep the state of its system, a JSON object that a world of an eval sets up. A call that raises changes
+nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import copy
+import traceback
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model_validator
 from typing_extensions import override
 
+from gofer.tools.company import FOLDER
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
-from gofer.values.canonical_json import as_object
-from gofer.values.errors import ConfigError, ToolError
+from gofer.values.canonical_json import as_object, not_json
+from gofer.values.errors import ConfigError, TemporaryError, ToolError
 from gofer.values.outside import Http, HttpRequest, HttpResponse
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.routes import fits
@@ -105,36 +111,106 @@ def read_overrides(text: str, where: str, tools: Mapping[str, AnyTool]) -> Overr
     return overrides
 
 
-def mocked(tools: Mapping[str, AnyTool], overrides: Overrides) -> Mapping[str, AnyTool]:
-    """Return the tools with mocks instead of systems."""
-    return {name: _mocked(tool, overrides.get(name, ())) for name, tool in tools.items()}
+@dataclass(slots=True)
+class MockedSystems:
+    """The states that mocks keep during one play or process, by the key of their system."""
+
+    states: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    problem: str = ""
+    """The first failure of a mock, as a sentence for its author; empty if none failed."""
+
+    def answer(self, tool: AnyTool, call: Call, arguments: Arguments) -> ToolResult:
+        """Return the result of a tool's mock, and keep the state that it leaves. Raises ToolError, TemporaryError."""
+        if tool.mock is None:
+            raise ToolError(f"{tool.name} has no mock.", code="no_mock")
+        # The mock works on a copy, so that neither a refusal nor another play sees half of a change.
+        state = copy.deepcopy(self.states.get(tool.system_key, {}))
+        try:
+            result = tool.mock(replace(call, run=replace(call.run, state=state)), arguments)
+        except (ToolError, TemporaryError):
+            raise
+        except Exception as error:
+            sentence = (
+                f"{_place_in(error)}The mock of {tool.name} failed with {type(error).__name__}: {error}. Correct it."
+            )
+            raise self._failed(sentence) from error
+        if flaw := not_json(state):
+            raise self._failed(
+                f"The mock of {tool.name} put into the state of `{tool.system_key}` what is not JSON: {flaw}. "
+                "Put in texts, numbers, true, false, None, lists, and dicts with texts as keys."
+            )
+        if tool.keeps_state:
+            self.states[tool.system_key] = state
+        return result
+
+    def _failed(self, sentence: str) -> ToolError:
+        self.problem = self.problem or sentence
+        return ToolError(sentence, code="mock_failed")
 
 
-def _mocked(tool: AnyTool, overrides: Sequence[Override]) -> AnyTool:
+def kept_systems(world: Mapping[str, object], simulators: Collection[str]) -> MockedSystems:
+    """Return the initial states of the systems of a world that have no simulator.
+
+    Raises ConfigError for a state that is not a JSON object.
+    """
+    states: dict[str, dict[str, Any]] = {}
+    for name, part in world.items():
+        if name in simulators:
+            continue
+        if flaw := not_json(part, f"/{name}"):
+            raise ConfigError(f"The world is not JSON: {flaw}. Put a date or a time in quotes.")
+        if not isinstance(part, dict):
+            raise ConfigError(f"The state of `{name}` is no mapping; write one, or {{}} for an empty state.")
+        states[name] = cast("dict[str, Any]", part)
+    return MockedSystems(states)
+
+
+def _place_in(error: Exception) -> str:
+    """Return `tools/<module>.py:<line>: ` of the innermost line of a company's tool in an error; empty without one."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(f"{FOLDER}/")]
+    return "".join(f"{one.filename}:{one.lineno}: " for one in frames[-1:])
+
+
+def mocked(
+    tools: Mapping[str, AnyTool], overrides: Overrides, systems: MockedSystems | None = None
+) -> Mapping[str, AnyTool]:
+    """Return the tools with mocks instead of systems. `systems` holds the states of the mocks, by default empty."""
+    kept = systems or MockedSystems()
+    return {name: _mocked(tool, overrides.get(name, ()), kept) for name, tool in tools.items()}
+
+
+def keeping_state(tools: Mapping[str, AnyTool], systems: MockedSystems) -> Mapping[str, AnyTool]:
+    """Return the tools in which mocks replace the systems with a state that mocks keep."""
+    return {**tools, **mocked({name: tool for name, tool in tools.items() if tool.keeps_state}, {}, systems)}
+
+
+def _mocked(tool: AnyTool, overrides: Sequence[Override], kept: MockedSystems) -> AnyTool:
     in_doubt = tool.in_doubt
     if in_doubt.look is not None:
         # A mocked call never changed anything, so an earlier attempt is never found.
         in_doubt = replace(in_doubt, look=_find_nothing)
-    return replace(tool, act=partial(_act, tool, overrides), in_doubt=replace(in_doubt, settle=0.0))
+    return replace(tool, act=partial(_act, tool, overrides, kept), in_doubt=replace(in_doubt, settle=0.0))
 
 
-async def _act(tool: AnyTool, overrides: Sequence[Override], call: Call, arguments: Arguments) -> ToolResult:
+async def _act(
+    tool: AnyTool, overrides: Sequence[Override], kept: MockedSystems, call: Call, arguments: Arguments
+) -> ToolResult:
     said = arguments.model_dump(mode="json")
     own = replace(call, http=_Nowhere(tool.name))
     found = next((one for one in overrides if one.matches(said)), None)
     if found is None:
-        return await _without_entry(tool, own, arguments)
+        return await _without_entry(tool, kept, own, arguments)
     mocked = ToolResult("", f"returned the result that a file of mocks sets for {tool.name}")
     # A refusal of the file takes precedence over a refusal of the mock.
     if tool.mock is not None and found.refusal is None:
-        mocked = tool.mock(own, arguments)
+        mocked = kept.answer(tool, own, arguments)
     return found.over(mocked)
 
 
-async def _without_entry(tool: AnyTool, call: Call, arguments: Arguments) -> ToolResult:
+async def _without_entry(tool: AnyTool, kept: MockedSystems, call: Call, arguments: Arguments) -> ToolResult:
     """Return the result of the mock, or what a reading tool finds without a network. Raises ToolError."""
     if tool.mock is not None:
-        return tool.mock(call, arguments)
+        return kept.answer(tool, call, arguments)
     if tool.effect != "read":
         # Its code could change files and processes of this machine, which a network that refuses does not prevent.
         raise ToolError(

@@ -131,6 +131,29 @@ def _too_deep() -> BadRequest:
     return BadRequest(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="body_too_deep")
 
 
+def not_json(value: object, at: str = "") -> str:
+    """Return the first part of a Python value that is not JSON, as `<path> is …`; empty for JSON.
+
+    `at` is the path of the value. Its parts follow after `/`.
+    """
+    place = at or "/"
+    if at.count("/") > MAX_DEPTH:
+        return f"{place[:100]}… is nested deeper than {MAX_DEPTH} levels"
+    if isinstance(value, dict):
+        fields = cast(dict[object, object], value)
+        if odd := [name for name in fields if not isinstance(name, str)]:
+            return f"{place} has the key {odd[0]!r}, which is no text"
+        return next(filter(None, (not_json(inner, f"{at}/{name}") for name, inner in fields.items())), "")
+    if isinstance(value, list):
+        items = enumerate(cast(list[object], value))
+        return next(filter(None, (not_json(inner, f"{at}/{number}") for number, inner in items)), "")
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{place} is {value}"
+    if value is None or isinstance(value, str | bool | int | float):
+        return ""
+    return f"{place} is of the type {type(value).__name__}"
+
+
 def _children(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(cast(dict[str, object], value).values())

@@ -21,6 +21,7 @@ from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.company import load_company
 from gofer.tools.definition import AnyTool, Arguments, Call
+from gofer.tools.mocks import keeping_state
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.outside import Clock, SystemClock, is_base_url
 
@@ -68,6 +69,8 @@ async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]
         models = _models(given, settings, http)
 
         def equip(tools: Tools) -> Tools:
+            if given.world is not None:
+                tools = keeping_state(tools, simulated.kept)
             reachable = {name: _unless_closed(tool, settings) for name, tool in tools.items()}
             return {**reachable, **{tool.name: tool for tool in given.tools}}
 

@@ -19,7 +19,7 @@ from gofer.app.settings import Settings
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
 from gofer.tools.company import load_company
-from gofer.tools.mocks import Overrides, mocked
+from gofer.tools.mocks import Overrides, keeping_state, mocked
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.events import Event
 from gofer.values.model_script import Script
@@ -192,9 +192,11 @@ async def run_once(
             await Purger(stores.stores, clock).purge()
 
         def equip(tools: Tools) -> Tools:
-            if mocks is None:
-                return tools
-            return mocked(tools, mocks)
+            if mocks is not None:
+                return mocked(tools, mocks, simulated.kept)
+            if world is not None:
+                return keeping_state(tools, simulated.kept)
+            return tools
 
         opening = open_runner(settings, catalog, stores, models, http, clock, equip, company)
         runner = await stack.enter_async_context(opening)

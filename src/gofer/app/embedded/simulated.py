@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 
 from gofer.app.settings import Settings
 from gofer.sources.receivers import PATHS
+from gofer.tools.mocks import MockedSystems
 from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
@@ -96,6 +97,8 @@ class Simulated:
     systems: Mapping[str, System] = field(default_factory=dict[str, System])
     urls: Mapping[str, str] = field(default_factory=dict[str, str])
     """The base URL of each system."""
+    kept: MockedSystems = field(default_factory=MockedSystems)
+    """The states of a company's systems, which the mocks of its tools keep."""
     own_pages: str = ""
     """The origin of links to Gofer's own pages in the texts of the world."""
 
@@ -111,7 +114,7 @@ class Simulated:
 
     def state(self) -> dict[str, object]:
         """Return the contents of every system as plain JSON, to compare the world before and after a run."""
-        return {name: system.state() for name, system in self.systems.items()}
+        return {**self.kept.states, **{name: system.state() for name, system in self.systems.items()}}
 
     def adopt(self, event: Event, body: bytes) -> None:
         """Add the channels, people and messages of a recorded Slack event that the simulated Slack lacks.

@@ -16,6 +16,7 @@ from gofer.app.otlp_settings import local_collector
 from gofer.app.settings import Settings
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.settings import SourceSettings, read_source_settings
+from gofer.tools.mocks import kept_systems
 from gofer.values.canonical_json import as_object
 from gofer.values.outside import SystemClock, random_id, random_key
 from gofer.values.secret import Secret
@@ -39,7 +40,7 @@ async def start(
     for name, system in systems.items():
         stack.push_async_callback(system.close)
         urls[name] = await stack.enter_async_context(serve(system.app, ports.get(name, 0)))
-    simulated = Simulated(systems, urls, OWN_PAGES)
+    simulated = Simulated(systems, urls, kept_systems(world, SIMULATORS), OWN_PAGES)
     return simulated, reaching(simulated, settings, random_key())
 
 

@@ -18,7 +18,7 @@ from gofer.evals.goldens.recorded_world import RecordedWorld
 from gofer.evals.references import DEMO
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool
-from gofer.tools.mocks import Overrides, mocked
+from gofer.tools.mocks import MockedSystems, Overrides, kept_systems, mocked
 from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
 from gofer_simulators.registry import SIMULATORS
@@ -38,16 +38,18 @@ class CaseWorld:
     contents: Mapping[str, object] | None
     """None: every tool answers with its mock."""
     mocks: Overrides
+    kept: MockedSystems
+    """The states of a company's systems in one play."""
 
     def open(self, clock: VirtualClock, http: httpx2.AsyncClient) -> Simulated:
         """Return new systems with the initial contents. Raises ConfigError for a mistake in them."""
         systems = open_systems(self.contents or {}, clock.now, http, lambda: CREDENTIAL)
-        return Simulated(systems, {name: address(name) for name in systems})
+        return Simulated(systems, {name: address(name) for name in systems}, self.kept)
 
     def equip(self, tools: Tools) -> Tools:
         """Return the tools of a run: those with results in the file and those without a system answer with mocks."""
         replaced = {name: tool for name, tool in tools.items() if name in self.mocks or self._lacks(tool)}
-        return {**tools, **mocked(replaced, self.mocks)}
+        return {**tools, **mocked(replaced, self.mocks, self.kept)}
 
     def _lacks(self, tool: AnyTool) -> bool:
         """Return whether the world has no system for a tool."""
@@ -86,11 +88,12 @@ class CaseFiles:
     _goldens: dict[Path, ReadGolden] = field(default_factory=dict[Path, ReadGolden])
 
     def world(self, case: Case, of: Eval, folder: Path) -> CaseWorld:
-        """Return the world of a case, by the case and else by its eval. Raises ConfigError."""
+        """Return the world of one play of a case, by the case and else by its eval. Raises ConfigError."""
         given = case.world
         if given is None:
             given = of.world
-        return CaseWorld(self._contents(given, folder), {**of.mocks, **case.mocks})
+        contents = self._contents(given, folder)
+        return CaseWorld(contents, {**of.mocks, **case.mocks}, kept_systems(contents or {}, SIMULATORS))
 
     def golden(self, path: Path) -> ReadGolden:
         """Return a golden with its recording. Raises ConfigError."""

@@ -21,6 +21,7 @@ from gofer.sources.near_miss import near_miss
 from gofer.sources.receivers import known
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.definition import AnyTool
+from gofer.tools.mocks import kept_systems
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
@@ -44,7 +45,7 @@ def eval_mistakes(agents: Path, clock: Clock) -> list[Mistake]:
     repository = Repository(
         agents=agents,
         tools={**tools, **company},
-        systems=SYSTEMS,
+        simulators=SYSTEMS,
         starts=_Deliveries(_catalog(agents), now).problem,
         world_problem=_world_problem,
         today=datetime.fromtimestamp(now, UTC).date(),
@@ -107,7 +108,7 @@ class _Deliveries:
         return f"This delivery starts nothing: {near_miss(self._routes, event).tell(found=True)}."
 
 
-def _world_problem(world: FileOrData, folder: Path, clock: float) -> str:
+def _world_problem(world: FileOrData, folder: Path, clock: float, systems: Collection[str]) -> str:
     """Return what is wrong with the data of simulated systems; empty for correct data."""
     if world == DEMO:
         return ""
@@ -120,11 +121,12 @@ def _world_problem(world: FileOrData, folder: Path, clock: float) -> str:
     parts = as_object(data)
     if not parts:
         return "The world has no system; write one part for each system."
-    if unknown := [name for name in parts if name not in SYSTEMS]:
-        return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(SYSTEMS)}."
+    if unknown := [name for name in parts if name not in systems]:
+        return f"There is no simulator of `{unknown[0][:80]}`; the systems are {', '.join(systems)}."
     try:
-        for name, part in parts.items():
-            check_part(name, as_object(part), clock)
+        kept_systems(parts, SYSTEMS)
+        for name in [name for name in parts if name in SYSTEMS]:
+            check_part(name, as_object(parts[name]), clock)
     except ConfigError as error:
         return str(error)
     return ""

@@ -228,6 +228,7 @@ class Player:
             evidence=asked.evidence(default),
             latency_ms=latency_ms,
             no_evidence=no_evidence,
+            mistake=one.simulated.kept.problem,
             infrastructure=asked.failure,
             live_tools=self.playing.live_tools,
         )
