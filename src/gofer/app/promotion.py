@@ -13,7 +13,7 @@ from gofer.app.toolbox import build_tools
 from gofer.learning.promotion.draft import Draft, draft, gives_an_answer
 from gofer.learning.promotion.judgements import NotDecided, decided
 from gofer.learning.promotion.observed_run import ObservedRun, is_on_a_system, observe, observed_call
-from gofer.learning.promotion.promotion import Promotion, promote
+from gofer.learning.promotion.promotion import Promotion, oldest, promote
 from gofer.learning.promotion.recorded_runs import recorded_runs
 from gofer.learning.promotion.verification import Trial, Verification, verify
 from gofer.replay.divergence import ReplayEnded
@@ -45,7 +45,8 @@ async def promotion_of(opened: Operations, root: Path, workflow: str, most: int)
     runs = [run for run in observed if run is not None]
     if not runs:
         raise ConfigError(_no_runs(workflow))
-    return promote(workflow, runs, read.with_bad_feedback + len(observed) - len(runs))
+    drafted = oldest(runs)
+    return promote(workflow, drafted, read.with_bad_feedback + len(observed) - len(runs), len(runs) - len(drafted))
 
 
 def draft_of(promotion: Promotion, root: Path) -> Draft:
@@ -96,7 +97,13 @@ async def verification_of(opened: Operations, root: Path, workflow: str, script:
     if not runs:
         raise ConfigError(_no_runs(workflow))
     return verify(
-        workflow, str(script), runs, trials, with_answer=_gives_an_answer(read.records[0]), judged=bool(bench.asked)
+        workflow,
+        str(script),
+        runs,
+        trials,
+        with_answer=_gives_an_answer(read.records[0]),
+        judged=bool(bench.asked),
+        source=loaded.sources[loaded.module],
     )
 
 

@@ -9,6 +9,7 @@ from gofer.app.promotion import draft_of, promotion_of, verification_of, write_d
 from gofer.cli.arguments import number, operations, place_options
 from gofer.cli.terminal import print_lines
 from gofer.cli.working import Working
+from gofer.evals.results import NO_EVIDENCE
 from gofer.learning.promotion.draft import Draft
 from gofer.learning.promotion.promotion import Promotion
 from gofer.learning.promotion.promotion_text import (
@@ -31,8 +32,11 @@ Only public runs that a model decided and that ended as done are read, those of 
 with bad feedback. A verification calls nothing outside: the script gets the recorded results, and its subagent answers
 what the recorded model decided.
 
+The newest fifth of the runs is kept for the verification: a draft is right if it reproduces runs that it was not
+drafted from.
+
 Exit codes: 0 drafted, or every run is reproduced; 1 the runs have too little in common, or a run is not reproduced; 2
-wrong input.
+wrong input; 3 every run is reproduced, and the script was drafted from all of them.
 """
 _RUNS = 100
 
@@ -123,4 +127,6 @@ def _verify(arguments: argparse.Namespace) -> int:
         print(json.dumps(verification_json(verification), indent=2))
     else:
         print_lines(verification_lines(verification))
+    if verification.is_complete and verification.drafted_until and not verification.new:
+        return NO_EVIDENCE
     return int(not verification.is_complete)

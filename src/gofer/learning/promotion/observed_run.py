@@ -49,6 +49,8 @@ class ObservedRun:
     answer: str
     failed: int = 0
     """The number of calls without success, which are left out."""
+    at: int = 0
+    """The time of the run, in unix milliseconds."""
 
 
 def observe(work: RecordedWork, tools: Mapping[str, AnyTool]) -> ObservedRun | None:
@@ -68,6 +70,7 @@ def observe(work: RecordedWork, tools: Mapping[str, AnyTool]) -> ObservedRun | N
         calls=calls,
         answer=_answer(work),
         failed=len(asked) - len(calls),
+        at=work.entries[0].at,
     )
 
 

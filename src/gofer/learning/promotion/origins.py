@@ -1,7 +1,8 @@
 """The origin of an argument: where a script would take it from, as all runs that made the call show."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast, get_args
 
@@ -11,6 +12,8 @@ from gofer.values.canonical_json import encode, encode_text
 
 LEAST_SHARE = 0.9
 """The least share of the runs in which an origin has to hold."""
+_LEAST_TOLD = 4
+"""The fewest characters of a value that is looked for in a constant text."""
 _SHOWN = 60
 _SCALARS = get_args(Scalar)
 
@@ -62,6 +65,8 @@ class FoundOrigin:
     origin: Origin
     holds: int
     of: int
+    unvaried: str = ""
+    """A value of the event that occurs in a constant text and is the same in all runs, in words; empty if none is."""
 
 
 class Absent:
@@ -71,15 +76,64 @@ class Absent:
 ABSENT = Absent()
 
 
-def find_origin(values: Sequence[object], runs: Sequence[Values]) -> FoundOrigin:
-    """Return the origin of one argument; `runs` holds the values that each run could read when it made the call."""
+def find_origin(values: Sequence[object], runs: Sequence[Values], created: Collection[Reference] = ()) -> FoundOrigin:
+    """Return the origin of one argument; `runs` holds the values that each run could read when it made the call.
+
+    `created` are the ids that earlier writes of the runs created. They are never constant, even if all runs agree.
+    """
     candidates = [_constant(values), *_taken(values, runs), *_template(values, runs), *_listed(values, runs)]
     found = max(candidates, key=lambda candidate: candidate[1])
     origin, holds = found
     # At equal counts the first candidate wins: the simplest origin.
     if holds < LEAST_SHARE * len(values):
         return FoundOrigin(Judged(tuple(values)), len(values), len(values))
-    return FoundOrigin(origin, holds, len(values))
+    with_ids = _with_created(origin, runs[0], created)
+    if _holds(with_ids, values, runs) >= holds:
+        origin = with_ids
+    return FoundOrigin(origin, holds, len(values), _unvaried(origin, runs))
+
+
+def _holds(origin: Origin, values: Sequence[object], runs: Sequence[Values]) -> int:
+    return sum(value_of(origin, run) == value for value, run in zip(values, runs, strict=True))
+
+
+def _with_created(origin: Origin, run: Values, created: Collection[Reference]) -> Origin:
+    """Return an origin with references in place of the created ids in its constant text."""
+    ids = {str(run[reference]): reference for reference in created if reference in run}
+    match origin:
+        case Constant(value=str() as text):
+            parts: Sequence[Part] = (text,)
+        case Template(parts=parts):
+            pass
+        case _:
+            return origin
+    if not ids:
+        return origin
+    longest = sorted(map(re.escape, ids), key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)({'|'.join(longest)})(?!\w)")
+    split: list[Part] = []
+    for part in parts:
+        if isinstance(part, str):
+            split += [ids.get(piece, piece) for piece in pattern.split(part) if piece]
+        else:
+            split.append(part)
+    match split:
+        case [str()]:
+            return origin
+        case [Reference() as only]:
+            return Taken(only)
+        case _:
+            return Template(tuple(split))
+
+
+def _unvaried(origin: Origin, runs: Sequence[Values]) -> str:
+    if not isinstance(origin, Constant) or not isinstance(origin.value, str):
+        return ""
+    for reference, value in sorted(runs[0].items(), key=lambda item: item[0].rank):
+        is_told = isinstance(value, str) and len(value) >= _LEAST_TOLD and value in origin.value
+        if is_told and reference.source in ("body", "text") and all(run.get(reference) == value for run in runs):
+            return reference.words
+    return ""
 
 
 def value_of(origin: Origin, values: Values) -> object:
@@ -198,8 +252,7 @@ def _template(values: Sequence[object], runs: Sequence[Values]) -> Sequence[tupl
     if parts is None or not any(isinstance(part, Reference) for part in parts):
         return []
     template = Template(tuple(parts))
-    holds = sum(value_of(template, run) == value for value, run in zip(values, runs, strict=True))
-    return [(template, holds)]
+    return [(template, _holds(template, values, runs))]
 
 
 def _listed(values: Sequence[object], runs: Sequence[Values]) -> Sequence[tuple[Origin, int]]:
@@ -216,8 +269,7 @@ def _listed(values: Sequence[object], runs: Sequence[Values]) -> Sequence[tuple[
     if any(isinstance(one.origin, Judged) for one in found):
         return []
     listed = Listed(tuple(one.origin for one in found))
-    holds = sum(value_of(listed, run) == value for value, run in zip(values, runs, strict=True))
-    return [(listed, holds)]
+    return [(listed, _holds(listed, values, runs))]
 
 
 def _is_list(value: object) -> bool:

@@ -1,6 +1,6 @@
 """What the runs of a workflow have in common: a path of calls, and the origin of each argument."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -8,9 +8,12 @@ from gofer.learning.promotion.call_path import CallPath, Step, common_path
 from gofer.learning.promotion.observed_run import ObservedCall, ObservedRun
 from gofer.learning.promotion.origins import FoundOrigin, Judged, by_name, find_origin
 from gofer.learning.promotion.references import Reference, Values, event_values, read_values, result_values
+from gofer.projections.tracing.spans import timestamp
 from gofer.values.amounts import counted
-from gofer.values.canonical_json import as_list
+from gofer.values.canonical_json import as_list, encode_text
 
+KEPT_BACK = 5
+"""One of so many runs is kept for the verification."""
 FEWEST_RUNS = 5
 """The fewest runs from which a script is drafted."""
 LEAST_FOLLOWING = 0.6
@@ -45,6 +48,13 @@ class Promotion:
     """The origin of the answer, which is a judgement for most workflows."""
     left_out: int = 0
     """The number of runs that were read and not used: too large, or with bad feedback."""
+    kept_back: int = 0
+    """The number of newer runs, which are kept for the verification."""
+
+    @property
+    def until(self) -> str:
+        """The time of the newest run, as RFC 3339."""
+        return timestamp(max(followed.run.at for followed in self.path.runs))
 
     @property
     def too_little(self) -> str:
@@ -52,7 +62,11 @@ class Promotion:
         runs = len(self.path.runs)
         following = len(self.path.following)
         if runs < FEWEST_RUNS:
-            return f"{self.workflow} has {counted(runs, 'usable recorded run')}, and a draft needs {FEWEST_RUNS}."
+            usable = counted(runs + self.kept_back, "usable recorded run")
+            return (
+                f"{self.workflow} has {usable}, and a draft needs {FEWEST_RUNS + 1}: {FEWEST_RUNS} to learn from, "
+                "and a newer one to verify with."
+            )
         if not self.steps:
             return f"Most of the {runs} runs call no tool of a system, so there is no path to draft."
         if following < LEAST_FOLLOWING * runs:
@@ -69,21 +83,30 @@ Held: TypeAlias = dict[str, dict[Reference, object]]
 """The values that each run could read at one point of the path, by run."""
 
 
-def promote(workflow: str, runs: Sequence[ObservedRun], left_out: int = 0) -> Promotion:
+def oldest(runs: Sequence[ObservedRun]) -> Sequence[ObservedRun]:
+    """Return the runs that a script is drafted from. The newest fifth, at least one, is kept for its verification."""
+    times = sorted(run.at for run in runs)
+    until = times[max(0, len(runs) - 1 - max(1, len(runs) // KEPT_BACK))]
+    return [run for run in runs if run.at <= until]
+
+
+def promote(workflow: str, runs: Sequence[ObservedRun], left_out: int = 0, kept_back: int = 0) -> Promotion:
     """Return what at least one run, and usually many, have in common. The same runs always give the same result."""
     path = common_path(runs)
     held: Held = {followed.run.run: dict(event_values(followed.run.event)) for followed in path.runs}
     steps: list[PromotedStep] = []
+    created: list[Reference] = []
     for number in range(len(path.steps[:MOST_STEPS])):
-        steps.append(_promoted(path, number, held))
+        steps.append(_promoted(path, number, held, created))
         _read_results(path, number, held)
+        created += _created(path, number)
     following = path.following or path.runs
     answers = [followed.run.answer for followed in following]
-    answer = find_origin(answers, [held[followed.run.run] for followed in following])
-    return Promotion(workflow, path, steps, answer, left_out)
+    answer = find_origin(answers, [held[followed.run.run] for followed in following], created)
+    return Promotion(workflow, path, steps, answer, left_out, kept_back)
 
 
-def _promoted(path: CallPath, number: int, held: Held) -> PromotedStep:
+def _promoted(path: CallPath, number: int, held: Held, created: Collection[Reference]) -> PromotedStep:
     step = path.steps[number]
     having = path.having(number)
     calls: list[ObservedCall] = []
@@ -94,7 +117,7 @@ def _promoted(path: CallPath, number: int, held: Held) -> PromotedStep:
             calls.append(call)
             values.append({**_item_values(step, before, index), **before})
     arguments = by_name([call.arguments for call in calls])
-    found = {name: find_origin(said, values) for name, said in arguments.items()}
+    found = {name: find_origin(said, values, created) for name, said in arguments.items()}
     return PromotedStep(step, found, len(having))
 
 
@@ -103,6 +126,21 @@ def _read_results(path: CallPath, number: int, held: Held) -> None:
     if path.steps[number].loop is None:
         for followed in path.having(number):
             held[followed.run.run] |= result_values(number, followed.steps[number][0])
+
+
+def _created(path: CallPath, number: int) -> Sequence[Reference]:
+    """Return the ids in the result of a write that neither its arguments nor the event of the run have."""
+    followed = path.having(number)[0]
+    call = followed.steps[number][0]
+    if call.reads or path.steps[number].loop is not None:
+        return ()
+    given = encode_text([call.arguments, followed.run.event.text])
+    found = result_values(number, call)
+    return [
+        reference
+        for reference, value in found.items()
+        if isinstance(value, str) and any(map(str.isdigit, value)) and value not in given and not reference.pattern
+    ]
 
 
 def _item_values(step: Step, before: Values, index: int) -> Values:

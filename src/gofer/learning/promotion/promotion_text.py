@@ -17,7 +17,7 @@ _ID = 8
 def promotion_lines(promotion: Promotion) -> Iterator[str]:
     """Yield the path, its steps with the origins of their arguments, and the deviations."""
     runs = len(promotion.path.runs)
-    yield f"{promotion.workflow}: {counted(runs, 'recorded run')}."
+    yield f"{promotion.workflow}: {counted(runs, 'recorded run')}{_kept_back(promotion)}."
     if promotion.left_out:
         yield f"Not used: {counted(promotion.left_out, 'run')} that had bad feedback or were too large."
     yield f"{len(promotion.path.following)} of {runs} take the common path:"
@@ -28,6 +28,12 @@ def promotion_lines(promotion: Promotion) -> Iterator[str]:
     yield ""
     yield f"answer  {_origin(promotion.answer)}"
     yield from _deviations(promotion)
+
+
+def _kept_back(promotion: Promotion) -> str:
+    if not promotion.kept_back:
+        return ""
+    return f"; {counted(promotion.kept_back, 'newer run')} kept for the verification"
 
 
 def _loop(promoted: PromotedStep) -> str:
@@ -44,6 +50,8 @@ def _arguments(arguments: Mapping[str, FoundOrigin]) -> Iterator[str]:
 
 def _origin(found: FoundOrigin) -> str:
     words = origin_words(found.origin).replace("\n", "\\n")
+    if found.unvaried:
+        words = f"{words}; no run has another {found.unvaried}, so whether it is constant is not known"
     if found.holds == found.of or isinstance(found.origin, Judged):
         return words
     return f"{words}, in {found.holds} of {found.of}"
@@ -68,6 +76,7 @@ def promotion_json(promotion: Promotion) -> Mapping[str, object]:
         "runs": len(promotion.path.runs),
         "following": len(promotion.path.following),
         "left_out": promotion.left_out,
+        "kept_back": promotion.kept_back,
         "too_little": promotion.too_little,
         "steps": [_step_json(step) for step in promotion.steps],
         "answer": _origin_json(promotion.answer),
@@ -86,7 +95,13 @@ def _step_json(promoted: PromotedStep) -> Mapping[str, object]:
 
 def _origin_json(found: FoundOrigin) -> Mapping[str, object]:
     kind = type(found.origin).__name__.lower()
-    return {"kind": kind, "origin": origin_words(found.origin), "holds": found.holds, "of": found.of}
+    return {
+        "kind": kind,
+        "origin": origin_words(found.origin),
+        "holds": found.holds,
+        "of": found.of,
+        "unvaried": found.unvaried,
+    }
 
 
 def verification_lines(verification: Verification) -> Iterator[str]:
@@ -100,6 +115,12 @@ def verification_lines(verification: Verification) -> Iterator[str]:
     for call in verification.calls:
         yield f"{_call(call)}  {call.tool:<{width}}  {call.reproduced} of {runs}"
     yield f"{'total':<7}  {'':<{width}}  {verification.reproduced} of {runs}"
+    if verification.drafted_until:
+        new = verification.new
+        words = f"{_reproduced(new)} of {len(new)}, the runs after {verification.drafted_until}"
+        yield f"{'new':<7}  {'':<{width}}  {words}"
+        if not new:
+            yield "The script was drafted from all of these runs, so they prove nothing. Verify it after more runs."
     others = [run for run in verification.runs if run.difference is not None]
     for run in others[:MOST_DIFFERENCES]:
         yield ""
@@ -107,6 +128,10 @@ def verification_lines(verification: Verification) -> Iterator[str]:
     if len(others) > MOST_DIFFERENCES:
         yield ""
         yield f"{len(others) - MOST_DIFFERENCES} more runs are not reproduced; `--json` lists them."
+
+
+def _reproduced(runs: Sequence[VerifiedRun]) -> int:
+    return sum(run.difference is None for run in runs)
 
 
 def _call(call: VerifiedCall) -> str:
@@ -139,6 +164,8 @@ def verification_json(verification: Verification) -> Mapping[str, object]:
         "with_recorded_judgement": verification.judged,
         "runs": len(verification.runs),
         "reproduced": verification.reproduced,
+        "drafted_until": verification.drafted_until,
+        "new": {"runs": len(verification.new), "reproduced": _reproduced(verification.new)},
         "calls": [{"call": one.number, "tool": one.tool, "reproduced": one.reproduced} for one in verification.calls],
         "not_reproduced": [_difference_json(run) for run in verification.runs if run.difference is not None],
     }

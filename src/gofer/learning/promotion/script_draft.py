@@ -75,7 +75,7 @@ class _Draft:
 
     def _summary(self) -> str:
         runs = counted(len(self._promotion.path.runs), "recorded run")
-        return f"The script of {self._promotion.workflow}, drafted from {runs}."
+        return f"The script of {self._promotion.workflow}, drafted from {runs} until {self._promotion.until}."
 
     def _doc(self) -> str:
         following = len(self._promotion.path.following)

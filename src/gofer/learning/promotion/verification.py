@@ -1,5 +1,6 @@
 """The verification of a script: call by call, how many recorded runs it reproduces, and where it first differs."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +8,15 @@ from dataclasses import dataclass
 from gofer.learning.promotion.call_path import CallPath, common_path, unordered_groups
 from gofer.learning.promotion.observed_run import ObservedCall, ObservedRun
 from gofer.learning.promotion.references import Reference, event_values
+from gofer.projections.tracing.spans import timestamp
 from gofer.values.canonical_json import encode, encode_text
 
 ANSWER = "the answer"
 MOST_TRAITS = 3
 """The most values of the event that are shown as the trait of a run."""
 _QUOTED = 160
+_DRAFTED = re.compile(r"drafted from \d+ recorded runs? until (\S+Z)\.")
+"""The sentence of a drafted script that says which runs it was drafted from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class VerifiedRun:
     difference: FirstDifference | None
     traits: Sequence[str] = ()
     """The values of the event that no reproduced run has, in words."""
+    is_new: bool = False
+    """Whether the run is newer than those that the script was drafted from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,13 @@ class Verification:
     runs: Sequence[VerifiedRun]
     judged: bool
     """Whether a subagent got the judgements of the recorded models."""
+    drafted_until: str = ""
+    """The time of the newest run that the script was drafted from; empty if its file does not name it."""
+
+    @property
+    def new(self) -> Sequence[VerifiedRun]:
+        """The runs that the script was not drafted from, if its file says which these are."""
+        return [run for run in self.runs if run.is_new]
 
     @property
     def reproduced(self) -> int:
@@ -86,8 +99,13 @@ def verify(
     *,
     with_answer: bool,
     judged: bool,
+    source: str = "",
 ) -> Verification:
-    """Return how the trials of a script, by run, compare with the recorded runs."""
+    """Return how the trials of a script, by run, compare with the recorded runs. `source` is the text of the script."""
+    named = _DRAFTED.search(source)
+    until = ""
+    if named is not None:
+        until = named[1]
     path = common_path(runs)
     differences = {run.run: first_difference(run, trials[run.run], with_answer=with_answer) for run in runs}
     calls = [
@@ -96,8 +114,16 @@ def verify(
     if with_answer:
         same = sum(run.answer == trials[run.run].answer for run in runs)
         calls.append(VerifiedCall(0, ANSWER, same))
-    verified = [VerifiedRun(run.run, differences[run.run], _traits(run, runs, differences)) for run in runs]
-    return Verification(workflow, script, calls, verified, judged)
+    verified = [
+        VerifiedRun(
+            run.run,
+            differences[run.run],
+            _traits(run, runs, differences),
+            is_new=bool(until) and timestamp(run.at) > until,
+        )
+        for run in runs
+    ]
+    return Verification(workflow, script, calls, verified, judged, until)
 
 
 def first_difference(run: ObservedRun, trial: Trial, *, with_answer: bool) -> FirstDifference | None:

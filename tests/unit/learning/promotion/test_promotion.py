@@ -1,7 +1,12 @@
 """What runs have in common: origins of all arguments, and figures if it is too little."""
 
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gofer.learning.promotion.origins import Constant, Judged, Taken, Template
-from gofer.learning.promotion.promotion import FEWEST_RUNS, promote
+from gofer.learning.promotion.promotion import FEWEST_RUNS, KEPT_BACK, oldest, promote
 from gofer.learning.promotion.promotion_text import promotion_json, promotion_lines
 from gofer.learning.promotion.references import Reference
 from support.learning.observed_runs import made, observed, orders
@@ -50,8 +55,45 @@ def test_report_names_calls_origins_and_deviations() -> None:
 
 def test_too_few_runs_are_named() -> None:
     promotion = promote("orders", orders(FEWEST_RUNS - 1))
-    assert promotion.too_little == "orders has 4 usable recorded runs, and a draft needs 5."
-    assert promote("orders", orders(1)).too_little == "orders has 1 usable recorded run, and a draft needs 5."
+    assert promotion.too_little == (
+        "orders has 4 usable recorded runs, and a draft needs 6: 5 to learn from, and a newer one to verify with."
+    )
+    assert promote("orders", orders(3), kept_back=1).too_little.startswith("orders has 4 usable recorded runs")
+    assert promote("orders", orders(1)).too_little.startswith("orders has 1 usable recorded run,")
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=30))
+def test_newest_runs_are_never_drafted_from(times: list[int]) -> None:
+    runs = [replace(orders(1)[0], at=at) for at in times]
+    drafted = [run.at for run in oldest(runs)]
+    kept = [at for at in times if at > max(drafted)]
+    assert sorted([*drafted, *kept]) == sorted(times)
+    assert len(kept) <= max(1, len(times) // KEPT_BACK)
+    # Runs of one moment stay together, and some run is always left to draft from.
+    assert len(set(times)) < 2 or len(kept) or times.count(max(times)) > len(times) // KEPT_BACK
+
+
+def test_created_id_is_taken_from_its_call_also_if_all_runs_have_the_same() -> None:
+    runs = [
+        observed(
+            number,
+            {"id": f"o-{number}", "owner": "Ada Owner"},
+            made("create", {"text": "Created OPS-1: x", "key": "OPS-1", "project": "OPS9"}, project="OPS9"),
+            made("tell", text=f"Filed OPS-1 in OPS9 for o-{number}, not OPS-10.", who="Ada Owner"),
+            answer="OPS-1",
+        )
+        for number in range(6)
+    ]
+    promotion = promote("orders", runs)
+    _, tell = promotion.steps
+    key = Reference("result", ("key",), 0)
+    text = Template(("Filed ", key, " in OPS9 for ", Reference("body", ("id",)), ", not OPS-10."))
+    assert tell.arguments["text"].origin == text
+    assert promotion.answer.origin == Taken(key)
+    lines = list(promotion_lines(promotion))
+    assert (
+        '    who   always "Ada Owner"; no run has another body.owner, so whether it is constant is not known' in lines
+    )
 
 
 def test_runs_with_different_paths_have_too_little_in_common() -> None:
