@@ -1,6 +1,7 @@
 """A company's own tool in a run: it calls its service on real systems and its mock in a simulated world."""
 
 import json
+import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,9 +15,10 @@ from starlette.routing import Route
 
 from gofer.app.embedded.run_once import Outcome, run_once
 from gofer.app.embedded.server import serve
+from gofer.cli.main import main
 from gofer.values.events import Actor, Event
 from gofer.values.model_script import Script, load_scripts
-from support.app.company import ROOT, settings
+from support.app.company import ROOT, company, settings
 from support.guides.checkout import FENCE
 from support.models.deciding_provider import Said, Sent, deciding
 
@@ -113,3 +115,66 @@ async def test_company_tool_answers_with_a_mock_in_a_simulated_world(tmp_path: P
 
 def test_tool_guide_shows_the_alert_that_these_tests_send() -> None:
     assert json.loads(GUIDE["alert.json"]) == PAGE
+
+
+BROKEN = "tools/oncall.py:5: ModuleNotFoundError: No module named 'oncall_client'"
+MENTIONED = """description: Answer.
+owner: "#ops"
+when: [slack.mention: {channels: CHANNEL}]
+model: gpt-5
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A repository with a module of `tools/` that cannot be imported, a workflow that needs it, and one that does not.
+
+    The library of the module is declared and not installed.
+    """
+    root = tmp_path / "repository"
+    root.mkdir()
+    (repository(root) / "pyproject.toml").write_text('[project]\nname = "ops"\ndependencies = ["oncall_client"]\n')
+    (root / "tools" / "oncall.py").write_text(
+        GUIDE["tools/oncall.py"].replace("from urllib.parse import quote", "\nimport oncall_client", 1)
+    )
+    (root / "agents" / "answer.yaml").write_text(MENTIONED.replace("CHANNEL", '"#deploys"'))
+    (root / "agents" / "answer.md").write_text("Answer.\n")
+    paging = MENTIONED.replace("CHANNEL", '"#incidents"') + "tools: [oncall_who, oncall_page]\n"
+    (root / "agents" / "page-oncall.yaml").write_text(paging)
+    return root
+
+
+async def test_bad_import_costs_only_runs_of_workflows_with_its_tools(
+    tmp_path: Path, broken: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    scripts = load_scripts("- name: answer\n  steps:\n    - text: It rains.\n", "answer.yaml")
+    async with company(tmp_path, root=broken, scripts=scripts) as made:
+        asked = await made.ask("@Gofer how is the weather?")
+        paged = await made.ask("@Gofer wake the engineer", "incidents")
+        ended_runs = {head.workflow: head for head in await made.ended(4) if head.status != "ignored"}
+        ready = (await made.get("/readyz")).json()
+        texts = [made.answers(message)[-1].text for message in (asked, paged)]
+    assert {name: head.status for name, head in ended_runs.items()} == {"answer": "done", "page-oncall": "failed"}
+    assert ended_runs["page-oncall"].reason == f"the tool oncall_who cannot be used: {BROKEN}"
+    assert "It rains." in texts[0]
+    assert "I could not begin, because a tool of this workflow cannot be used." in texts[1]
+    assert ready["tools"].startswith("2 tools cannot be used")
+    logged = [record.getMessage() for record in caplog.records if "cannot be used" in record.getMessage()]
+    assert logged == [f"tools that cannot be used: oncall_who, oncall_page ({BROKEN})"]
+
+
+def test_check_publish_and_package_refuse_a_bad_import(
+    broken: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(broken)
+    assert main(["check"]) == 1
+    said = capsys.readouterr().out
+    assert said == (
+        "tools/oncall.py:5:1: The module cannot be imported: ModuleNotFoundError: No module named 'oncall_client'. "
+        "Correct the line.\n"
+    )
+    monkeypatch.setenv("GOFER_BUCKET", "ops")
+    shutil.copytree(ROOT / "handlers", "handlers")
+    for command in (["publish", "--dry-run"], ["package", "--here", "out"]):
+        assert main(command) == 2
+        assert "No module named 'oncall_client'" in capsys.readouterr().err

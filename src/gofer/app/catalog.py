@@ -12,7 +12,8 @@ from gofer.check.models import model_table
 from gofer.models.price_library import look_up
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
-from gofer.tools.company import load_company
+from gofer.tools.company import FOLDER as TOOLS
+from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.load import Catalog
@@ -48,6 +49,11 @@ def mocks(text: str, where: str, root: Path) -> Overrides:
     # Base tools reach only the run itself, so there is nothing to mock.
     replaceable = {name: tool for name, tool in tools.items() if not tool.internal and not tool.base}
     return read_overrides(text, where, replaceable)
+
+
+def company_tools(root: Path) -> Sequence[CompanyTool]:
+    """Return the tools of a company, in `tools/` below a folder. Those with mistakes are unusable."""
+    return check_company(root, _every_tool()).company
 
 
 def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
@@ -87,7 +93,11 @@ def priced_reviewer() -> Reviewer:
 
 
 def checked_catalog(folder: Path, own: Sequence[AnyTool] = ()) -> Catalog:
-    """Return the workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake."""
+    """Return the workflows of a folder, which may also name `own` tools. Raises ConfigError with every mistake.
+
+    Mistakes in `tools/` are left out, because they cost only the runs of workflows with those tools (`company_tools`).
+    """
     if folder.is_dir():
-        refuse(mistakes(folder, own))
+        tools = folder.parent / TOOLS
+        refuse([mistake for mistake in mistakes(folder, own) if not mistake.file.is_relative_to(tools)])
     return load_catalog(folder, look_up=look_up)

@@ -1,6 +1,7 @@
 """Every tool, built for the settings of one process."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from gofer.app.settings import Settings
 from gofer.files.child import Children
@@ -45,7 +46,11 @@ def build_tools(
         bind_all(RUNS, statistics or NoRuns()),
         _of_company(company, settings),
     ]
-    return {tool.name: tool for tools in systems for tool in tools}
+    found: dict[str, AnyTool] = {}
+    for tool in chain.from_iterable(systems):
+        # A tool of the company never replaces one of Gofer.
+        found.setdefault(tool.name, tool)
+    return found
 
 
 def _of_company(company: Sequence[CompanyTool], settings: Settings) -> Sequence[AnyTool]:

@@ -1,5 +1,6 @@
 """The construction of a worker from models, tools, prices and stores."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,10 +19,11 @@ from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.weekly.stored_statistics import StoredStatistics
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
 from gofer.stores.one_place import Stores
-from gofer.tools.company import CompanyTool
+from gofer.tools.company import CompanyTool, unusable_tools
 from gofer.values.installation_key import InstallationKey
 from gofer.values.outside import Http, Outside
 
+_log = logging.getLogger(__name__)
 UNOBSERVED = Observers()
 """The observers of a worker in a process without measurements."""
 
@@ -68,6 +70,8 @@ def build_worker(
     The worker notifies `observers` of runs that begin and end, and calls `report_drift` for each drift of a run's
     context. `company` holds the tools of `tools/`. `reviewer` reviews ended runs.
     """
+    for reason, names in unusable_tools(company).items():
+        _log.error("tools that cannot be used: %s (%s)", ", ".join(names), reason)
     fit, pages = _image_functions(children.documents)
     statistics = StoredStatistics(installation.stores.journals, workflows.holding)
     services = Services(

@@ -10,10 +10,11 @@ from pydantic import PydanticUserError
 
 from gofer.check.script_code import MODULES, Module, is_declared
 from gofer.check.scripts import declared_packages, read_module
-from gofer.tools.company import FOLDER, CompanyTool, UnusableTool, company_files, load_company
+from gofer.tools.company import FOLDER, CompanyTool, UnusableTool, company_files, name_is_taken, read_company
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import START, Mistake, Place, Rule
+from gofer.workflows.script_module import file_of
 from gofer.workflows.script_source import neighbours, nodes
 from gofer.workflows.sentences import close_match
 
@@ -38,63 +39,70 @@ _LOOPS = ("get_running_loop", "get_event_loop", "new_event_loop")
 class Found:
     """The result of the check of a company's tools."""
 
+    company: Sequence[CompanyTool]
+    """All tools of `tools/`; those with mistakes are unusable."""
     tools: Mapping[str, AnyTool]
-    """The tools that workflows may list, by name."""
+    """The tools that workflows may list, by name, including unusable ones."""
     mistakes: Sequence[Mistake]
 
 
 def check_company(root: Path, known: Collection[str]) -> Found:
     """Return the tools of `tools/` below a folder, and every mistake in them.
 
-    `known` contains the names of Gofer's own tools. The modules are imported only if their code has no other mistake.
-    The environment variables of the tools need not be set.
+    `known` contains the names of Gofer's own tools. A module is imported only if its code has no other mistake. The
+    environment variables of the tools need not be set.
     """
     modules: dict[str, Module] = {}
+    refused: dict[str, UnusableTool] = {}
     mistakes: list[Mistake] = []
     declared = declared_packages(root / "pyproject.toml")
     for path in company_files(root):
         module, wrong = read_module(path, "tool-syntax")
-        mistakes += wrong
         if module is not None:
             modules[path.stem] = module
-            mistakes += _check_imports(module, declared)
-    if mistakes:
-        return Found({}, mistakes)
+            wrong += _check_imports(module, declared)
+        if wrong:
+            refused[path.stem] = UnusableTool(file_of(path.stem, FOLDER), wrong[0].place.line, wrong[0].message)
+        mistakes += wrong
+    company = read_company(root, refused)
+    # A module that imports a refused one fails with the error of that one.
+    known_errors = list(map(str, refused.values()))
+    mistakes += [_unusable(root, error) for error in company.failed.values() if str(error) not in known_errors]
+    tools: dict[str, CompanyTool] = {}
+    for tool in company.tools:
+        examined = _examined(tool)
+        if tool.module not in company.failed:
+            mistakes += _declaration(examined, modules[tool.module], known)
+        if tool.name not in known:
+            tools[tool.name] = examined
+    bound = {name: tool.bind({}) for name, tool in tools.items()}
+    return Found(list(tools.values()), bound, list(dict.fromkeys(mistakes)))
+
+
+def _examined(tool: CompanyTool) -> CompanyTool:
+    """Return a tool, or its unusable form if models cannot be told its arguments."""
     try:
-        company = load_company(root)
-    except UnusableTool as error:
-        return Found({}, [_unusable(root, error)])
-    return _bound(company, modules, known)
+        tool.bind({}).schema()
+    except (PydanticUserError, RecursionError):
+        reason = f"The argument class of `{tool.name}` cannot be turned into a JSON Schema: "
+        return tool.as_unusable(
+            f"{reason}define the classes that it uses before it, and do not use a class inside itself."
+        )
+    return tool
 
 
-def _bound(company: Sequence[CompanyTool], modules: Mapping[str, Module], known: Collection[str]) -> Found:
-    tools: dict[str, AnyTool] = {}
-    mistakes: list[Mistake] = []
-    for company_tool in company:
-        module = modules[company_tool.module]
-        place = _place_of(module, company_tool.declared.act)
-        if company_tool.name in known or company_tool.name in tools:
-            message = f"Another tool has the name `{company_tool.name}`."
-            hint = "Give the function another name."
-            mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
-            continue
-        try:
-            tool = company_tool.bind({})
-            tool.schema()
-            tools[company_tool.name] = tool
-        except ConfigError as error:
-            mistakes.append(_wrong(module.file, place, "tool-declaration", str(error)))
-        except (PydanticUserError, RecursionError):
-            message = f"The argument class of `{company_tool.name}` cannot be turned into a JSON Schema."
-            hint = "Define the classes that it uses before it, and do not use a class inside itself."
-            mistakes.append(Mistake(module.file, place, "tool-declaration", message, hint))
-    return Found(tools, mistakes)
+def _declaration(tool: CompanyTool, module: Module, known: Collection[str]) -> Iterator[Mistake]:
+    reason = tool.unusable
+    if tool.name in known:
+        reason = name_is_taken(tool.name)
+    if reason:
+        yield _wrong(module.file, _place_of(module, tool.name), "tool-declaration", reason)
 
 
 def _unusable(root: Path, error: UnusableTool) -> Mistake:
     if isinstance(error.__cause__, ConfigError):
         return _wrong(root / error.file, Place(error.line), "tool-declaration", error.said)
-    message = f"The module cannot be imported: {' '.join(error.said.split())[:300].rstrip('.')}."
+    message = f"The module cannot be imported: {error.said.rstrip('.')}."
     return Mistake(root / error.file, Place(error.line), "tool-import", message, "Correct the line.")
 
 
@@ -105,8 +113,7 @@ def _wrong(file: Path, place: Place, rule: Rule, text: str) -> Mistake:
     return Mistake(file, place, rule, f"{message.rstrip('.')}.", hint[:1].upper() + hint[1:])
 
 
-def _place_of(module: Module, act: object) -> Place:
-    name = getattr(act, "__name__", "")
+def _place_of(module: Module, name: str) -> Place:
     for node in module.tree.body:
         if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef) and node.name == name:
             return module.place(node)

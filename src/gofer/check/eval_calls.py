@@ -146,7 +146,7 @@ class CallChecks:
     def _arguments(self, tool: AnyTool, arguments: Collection[str], loc: Loc) -> Iterator[Mistake]:
         fields = list(tool.arguments.model_fields)
         for name in arguments:
-            if name not in fields:
+            if name not in fields and not tool.unusable:
                 message = f"`{tool.name}` has no argument `{name[:80]}`."
                 place = self.source.key((*loc, name))
                 yield Mistake(self.source.file, place, "unknown-argument", message, argument_hint(name, fields))

@@ -112,7 +112,7 @@ def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
     yield from _tool(page, call.name, known)
     fields = list(tool.arguments.model_fields)
     for argument in call.arguments:
-        if argument.text not in fields:
+        if argument.text not in fields and not tool.unusable:
             message = f"`{tool.name}` has no argument `{argument.text[:80]}`."
             hint = argument_hint(argument.text, fields)
             yield Mistake(page.file, argument.place, "unknown-argument", message, hint)

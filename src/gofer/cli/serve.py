@@ -20,6 +20,7 @@ from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receiver_spec import ReceiverSpec, Registration
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.sign_ins import SIGN_IN
+from gofer.tools.company import unusable_tools
 from gofer.values.secret import Secret
 
 PORT = 8765
@@ -126,6 +127,10 @@ def _lines(service: Service, settings: Settings) -> list[str]:
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
     lines += [f"   Endpoint    {why}" for why in closed_endpoints(embedded.worker.services.reach, embedded.catalog)]
     lines += [f"   Tool        {', '.join(tools)}: set {name}" for name, tools in service.unset.items()]
+    lines += [
+        f"   Tool        {', '.join(names)}: cannot be used, and no workflow with it runs: {reason}"
+        for reason, names in unusable_tools(embedded.company).items()
+    ]
     lines += [
         f"The {app.spec.system} app lacks {', '.join(app.lacking)}: "
         "update the app with the output of `gofer manifest` and install it again."

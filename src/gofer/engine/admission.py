@@ -23,7 +23,7 @@ from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.receivers import known
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
-from gofer.tools.definition import Provenance
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.errors import Corrupt, Gone, RunStopped
 from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
@@ -31,6 +31,7 @@ from gofer.workflows.load import Loaded
 
 _OUTSIDERS = frozenset({"guest", "external"})
 """Kinds of people who see less of a workspace than its full members."""
+_UNUSABLE = "I could not begin, because a tool of this workflow cannot be used. Please tell {owner}."
 _MOST_EARLIER_RUNS = 50
 """Earlier runs of a conversation that are examined at most, to find one that was admitted."""
 
@@ -75,6 +76,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     check_precedence(event, loaded.name, accepted, facts.facts_of)
     if not welcome:
         raise await turn_away(step, event, person, loaded, provenance)
+    check_tools(step.services.granted(loaded.workflow))
     remaining = await count_run(step, event, loaded)
     preloaded = await preload(step, loaded, provenance)
     # No call follows, so all entries noted from here on share one frame with `run.started`.
@@ -93,6 +95,14 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     message = "\n\n".join(filter(None, [opening, preloaded.text, recall.text])).strip()
     step.note(MessageReceived(message, media=tuple(preloaded.media)))
     return started
+
+
+def check_tools(granted: Mapping[str, AnyTool]) -> None:
+    """Raise RunStopped if a tool of the workflow cannot be used, because its runs would do their work without it."""
+    for tool in granted.values():
+        if tool.unusable:
+            reason = f"the tool {tool.name} cannot be used: {tool.unusable}"
+            raise RunStopped(reason.rstrip("."), cause="fault", plain_reason=_UNUSABLE)
 
 
 async def check_withdrawn(step: OwnStep, event: Event) -> None:

@@ -1,18 +1,38 @@
 """The tools of a company: the modules of `tools/` beside its workflow files."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from gofer.tools.declare import AnyDeclaration, ToolDeclaration, Variables
-from gofer.tools.definition import AnyTool
-from gofer.values.errors import ConfigError
+from pydantic import ConfigDict
+
+from gofer.tools.declare import AnyDeclaration, ToolDeclaration, ToolVariables, Variables
+from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
+from gofer.values.errors import ConfigError, ToolError
 from gofer.workflows.file_text import read_text
 from gofer.workflows.script_module import Modules, file_of, line_of
 
 FOLDER = "tools"
 """The folder of the tools, beside the folder of the workflow files."""
+_DECLARED = re.compile(r"^@[\w.]*tool\b.*?^(?:async +)?def +(\w+)", re.MULTILINE | re.DOTALL)
+"""A tool in the text of a module that cannot be imported."""
+_SAID = 300
+"""The most characters of an error that a sentence quotes."""
+
+
+class UnusableTool(ConfigError):
+    """A module of `tools/` that cannot be used: its file, its line and the reason."""
+
+    def __init__(self, file: str, line: int, said: str) -> None:
+        super().__init__(f"{file}:{line}: {said}")
+        self.file = file
+        self.line = line
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +42,8 @@ class CompanyTool:
     module: str
     """The name of the tool's file, without `.py`."""
     declared: AnyDeclaration
+    unusable: str = ""
+    """Why the tool cannot be used; empty for a usable tool."""
 
     @property
     def name(self) -> str:
@@ -51,7 +73,21 @@ class CompanyTool:
             raise ConfigError(
                 f"Tools in `{FOLDER}/` cannot use `base` and `internal`: remove them from the tool {self.name}."
             )
-        return tool
+        return replace(tool, unusable=self.unusable)
+
+    def as_unusable(self, reason: str) -> "CompanyTool":
+        """Return the tool in a form that runs without its module and refuses each call for a reason."""
+        return replace(self, declared=_stand_in(self.name, reason), unusable=reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """The tools of a company, and the modules without which it has to do."""
+
+    tools: Sequence[CompanyTool]
+    """All tools, including the unusable ones."""
+    failed: Mapping[str, UnusableTool]
+    """The modules that cannot be used, by name."""
 
 
 def company_files(root: Path) -> Sequence[Path]:
@@ -60,44 +96,98 @@ def company_files(root: Path) -> Sequence[Path]:
 
 
 def load_company(root: Path) -> Sequence[CompanyTool]:
-    """Return the tools of `tools/` below a folder; empty without that folder. Raises ConfigError."""
-    sources = dict(_sources(root))
-    modules = Modules(sources, FOLDER)
-    found: dict[int, CompanyTool] = {}
-    for module in sources:
-        for declared in _declared(modules, module, sources):
-            # A module that imports a tool from a neighbour does not declare that tool.
-            if declared.act.__module__ == f"{FOLDER}.{module}":
-                found[id(declared)] = CompanyTool(module, declared)
-    return list(found.values())
+    """Return the tools of `tools/` below a folder, as `read_company` does; empty without that folder."""
+    return read_company(root, {}).tools
 
 
-def _sources(root: Path) -> Iterator[tuple[str, str]]:
+def read_company(root: Path, refused: Mapping[str, UnusableTool]) -> Company:
+    """Return the tools of `tools/` below a folder. A module that cannot be used costs its own tools and no others.
+
+    The modules in `refused` are not imported. What a module prints while it is imported goes to stderr.
+    """
+    texts: dict[str, str] = {}
+    failed = dict(refused)
     for path in company_files(root):
-        text, _ = read_text(path)
+        text, wrong = read_text(path)
         if text is None:
-            raise ConfigError(f"{FOLDER}/{path.name} cannot be read as text; correct it or remove it.")
-        yield path.stem, text
+            failed.setdefault(path.stem, UnusableTool(f"{FOLDER}/{path.name}", wrong[0].place.line, wrong[0].message))
+        texts[path.stem] = text or ""
+    modules = Modules(texts, FOLDER, failed)
+    found: list[CompanyTool] = []
+    for module, text in texts.items():
+        try:
+            found += [CompanyTool(module, declared) for declared in _declared(modules, module, texts)]
+        except UnusableTool as error:
+            failed[module] = error
+            names = dict.fromkeys(_DECLARED.findall(text))
+            found += [CompanyTool(module, _stand_in(name, str(error)), str(error)) for name in names]
+    names = Counter(tool.name for tool in found)
+    return Company([_examined(tool, names[tool.name]) for tool in found], failed)
 
 
-def _declared(modules: Modules, module: str, sources: Mapping[str, str]) -> Sequence[AnyDeclaration]:
+def unusable_tools(company: Sequence[CompanyTool]) -> Mapping[str, Sequence[str]]:
+    """Return the reasons why tools cannot be used, each with the names of those tools."""
+    found: dict[str, list[str]] = {}
+    for tool in company:
+        if tool.unusable:
+            found.setdefault(tool.unusable, []).append(tool.name)
+    return found
+
+
+def _examined(tool: CompanyTool, times: int) -> CompanyTool:
+    """Return a tool, or its unusable form if it cannot be bound or if `times` tools have its name."""
     try:
-        values = vars(modules.load(module)).values()
-    except (Exception, SystemExit) as error:
-        files = {file_of(name, FOLDER) for name in sources}
-        file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
-        said = f"{type(error).__name__}: {error}"
-        if isinstance(error, ConfigError):
-            said = str(error)
-        raise UnusableTool(f"{file}:{line}: {said}", file, line, said) from error
-    return [cast(AnyDeclaration, value) for value in values if isinstance(value, ToolDeclaration)]
+        tool.bind({})
+        if times > 1:
+            return tool.as_unusable(name_is_taken(tool.name))
+    except ConfigError as error:
+        return tool.as_unusable(str(error))
+    return tool
 
 
-class UnusableTool(ConfigError):
-    """A module of `tools/` that cannot be imported: its file, its line and the reason."""
+def name_is_taken(name: str) -> str:
+    """Return the sentence about a tool with the name of another one."""
+    return f"Another tool has the name `{name}`: give the function another name."
 
-    def __init__(self, text: str, file: str, line: int, said: str) -> None:
-        super().__init__(text)
-        self.file = file
-        self.line = line
-        self.said = said
+
+class _AnyArguments(Arguments):
+    """The arguments of a tool from a module that cannot be imported."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def _stand_in(name: str, reason: str) -> AnyDeclaration:
+    async def refuse(call: Call, arguments: _AnyArguments) -> ToolResult:
+        raise ToolError(f"The tool {name} cannot be used. {reason}")
+
+    said = f"Cannot be used: {reason}"
+    return ToolDeclaration(name, said, _AnyArguments, refuse, {"effect": "read"}, ToolVariables())
+
+
+def _declared(modules: Modules, module: str, texts: Mapping[str, str]) -> Sequence[AnyDeclaration]:
+    """Return the tools that a module declares. Raises UnusableTool."""
+    try:
+        # Commands print JSON on stdout.
+        with contextlib.redirect_stdout(sys.stderr):
+            values = vars(modules.load(module)).values()
+    except (KeyboardInterrupt, UnusableTool):
+        raise
+    except BaseException as error:
+        # A module may also leave the process or cancel its task.
+        raise _unusable(error, module, texts) from error
+    declared = [cast(AnyDeclaration, value) for value in values if isinstance(value, ToolDeclaration)]
+    # A module that imports a tool from a neighbour does not declare that tool.
+    own = {id(one): one for one in declared if one.act.__module__ == f"{FOLDER}.{module}"}
+    return list(own.values())
+
+
+def _unusable(error: BaseException, module: str, texts: Mapping[str, str]) -> UnusableTool:
+    files = {file_of(name, FOLDER) for name in texts}
+    file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
+    if isinstance(error, SyntaxError) and error.filename in files:
+        file = error.filename
+        line = error.lineno or 1
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, ConfigError):
+        said = str(error)
+    return UnusableTool(file, line, " ".join(said.split())[:_SAID])

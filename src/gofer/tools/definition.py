@@ -329,6 +329,8 @@ class Tool(Generic[A]):
     from the state of the call if it keeps one."""
     keeps_state: bool = False
     """Whether the mock reads and changes the state of its system, which a world of evals sets up."""
+    unusable: str = ""
+    """Why no call of the tool can work in this process; empty for a usable tool. Runs that have it do not begin."""
 
     @property
     def system_key(self) -> str:

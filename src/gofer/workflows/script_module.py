@@ -14,10 +14,16 @@ from gofer.workflows.script_source import FOLDER, Script
 
 
 class Modules:
-    """The modules of one folder, created from their texts. An import raises the errors of the module's code."""
+    """The modules of one folder, created from their texts. An import raises the errors of the module's code.
 
-    def __init__(self, sources: Mapping[str, str], folder: str = FOLDER) -> None:
+    The import of a module in `refused` raises the error there.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, str], folder: str = FOLDER, refused: Mapping[str, Exception] | None = None
+    ) -> None:
         self._sources = sources
+        self._refused = refused or {}
         self._name = folder
         self._loaded: dict[str, ModuleType] = {}
         self._folder = ModuleType(folder)
@@ -26,6 +32,8 @@ class Modules:
         """Return a module of the folder. Its code runs only at the first call."""
         if name in self._loaded:
             return self._loaded[name]
+        if name in self._refused:
+            raise self._refused[name]
         if name not in self._sources:
             raise ModuleNotFoundError(f"there is no {file_of(name, self._name)}")
         module = ModuleType(f"{self._name}.{name}")
@@ -37,6 +45,10 @@ class Modules:
         sys.modules[module.__name__] = module
         try:
             exec(_compiled(self._sources[name], file_of(name, self._name)), module.__dict__)  # noqa: S102
+        except BaseException:
+            # Another import must not get the part of the module that ran before the error.
+            del self._loaded[name]
+            raise
         finally:
             if before is None:
                 del sys.modules[module.__name__]

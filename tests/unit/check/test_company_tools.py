@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.app.catalog import known_tools
+from gofer.app.catalog import checked_catalog, company_tools, known_tools, mistakes
 from gofer.check.company_tools import check_company
 
 GOOD = '''"""On call."""
@@ -200,3 +200,50 @@ def test_tool_mistake_is_reported_at_the_place_in_the_file(
     assert was in GOOD
     (found,) = checked(tmp_path, GOOD.replace(was, becomes))
     assert found.startswith(mistake)
+
+
+WORKFLOW = 'description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n'
+
+
+def repository(root: Path, oncall: str) -> Path:
+    """Write a workflow with the tool, one without it, and the module of the tool."""
+    for name in ("agents", "tools"):
+        (root / name).mkdir()
+    (root / "tools" / "oncall.py").write_text(oncall)
+    (root / "tools" / "second.py").write_text(f"from tools.oncall import team\n{GOOD}".replace("oncall_page", "wake"))
+    (root / "agents" / "page.yaml").write_text(f"{WORKFLOW}tools: [oncall_page, wake]\n")
+    (root / "agents" / "page.md").write_text(
+        "Call `oncall_page(team='payments')`, then `wake`, not `slack_pst_file`.\n"
+    )
+    (root / "agents" / "other.yaml").write_text(WORKFLOW.replace("slack.mention", "slack.reaction: {emoji: eyes}"))
+    (root / "agents" / "other.md").write_text("Answer.\n")
+    return root / "agents"
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "where"),
+    [
+        ("from gofer.tool import", "import numpy\nfrom gofer.tool import", "oncall.py:3:1: `numpy` is not a package"),
+        ("from gofer.tool import", "import dbm.gnu_\nfrom gofer.tool import", "oncall.py:3:1: The module cannot be"),
+        ("class Page(", "class Page(:", "oncall.py:6:12: This is not valid Python"),
+        (
+            "class Page",
+            "raise SystemExit(1)\n\n\nclass Page",
+            "oncall.py:6:1: The module cannot be imported: SystemExit",
+        ),
+    ],
+)
+def test_bad_import_is_named_once_and_other_files_are_checked(
+    tmp_path: Path, was: str, becomes: str, where: str
+) -> None:
+    agents = repository(tmp_path, GOOD.replace(was, becomes, 1))
+    found = [str(mistake).removeprefix(f"{tmp_path}/") for mistake in mistakes(agents)]
+    assert [one.split("/")[0] for one in found] == ["agents", "tools"]
+    assert found[0].startswith("agents/page.md:1:56: There is no tool `slack_pst_file`.")
+    assert found[1].startswith(f"tools/{where}")
+    (agents / "page.md").write_text("Call `oncall_page`, then `wake`.\n")
+    assert list(checked_catalog(agents).workflows) == ["other", "page"]
+    assert [(tool.name, bool(tool.unusable)) for tool in company_tools(tmp_path)] == [
+        ("oncall_page", True),
+        ("wake", True),
+    ]

@@ -8,9 +8,9 @@ import pytest
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools, unset
-from gofer.tools.company import load_company
+from gofer.tools.company import load_company, unusable_tools
 from gofer.tools.definition import Call, Provenance
-from gofer.values.errors import ConfigError, ToolError
+from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from support.tools.calls import any_call
@@ -116,6 +116,64 @@ def test_each_load_of_company_tools_imports_new_modules(tmp_path: Path) -> None:
     assert first.declared is not second.declared
 
 
-def test_failing_company_module_is_named_with_file_and_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^tools/pager\.py:2: ZeroDivisionError: division by zero"):
-        load_company(company(tmp_path, oncall=ONCALL, pager="\nlimit = 1 / 0\n"))
+OTHER = """
+from gofer.tool import Arguments, Call, ToolResult, tool
+
+
+class Nothing(Arguments):
+    pass
+
+
+@tool(effect="read")
+async def weather_today(call: Call, arguments: Nothing) -> ToolResult:
+    \"\"\"Look up the weather.\"\"\"
+    return ToolResult("Rain.", "rain")
+"""
+
+
+@pytest.mark.parametrize(
+    ("pager", "reason"),
+    [
+        ("\nlimit = 1 / 0\n", "tools/pager.py:2: ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(3)\n", "tools/pager.py:2: SystemExit: 3"),
+        ("\n\ndef reach(:\n", "tools/pager.py:3: SyntaxError: invalid syntax (pager.py, line 3)"),
+        ("import crm_client\n", "tools/pager.py:1: ModuleNotFoundError: No module named 'crm_client'"),
+        ("import asyncio\nraise asyncio.CancelledError\n", "tools/pager.py:2: CancelledError: "),
+        ("raise ValueError('one\\ntwo')\n", "tools/pager.py:1: ValueError: one two"),
+    ],
+)
+def test_failing_module_costs_its_own_tools_and_tools_of_its_importers(tmp_path: Path, pager: str, reason: str) -> None:
+    root = company(tmp_path, oncall=ONCALL, other=OTHER, pager=pager, second=OTHER.replace("today", "later"))
+    loaded = load_company(root)
+    assert [tool.name for tool in loaded] == ["oncall_page", "weather_today", "weather_later"]
+    assert unusable_tools(loaded) == {reason.strip(): ["oncall_page"]}
+    tools = build_tools(read_settings({}), company=loaded)
+    assert asyncio.run(tools["weather_today"].act(call_over(Sent()), tools["weather_today"].parse({}))).text == "Rain."
+    lost = tools["oncall_page"]
+    with pytest.raises(ToolError, match="The tool oncall_page cannot be used"):
+        asyncio.run(lost.act(call_over(Sent()), lost.parse({"team": "payments", "more": 1})))
+
+
+def test_half_imported_module_is_not_given_to_a_second_importer(tmp_path: Path) -> None:
+    late = PAGER + "\n1 / 0\n"
+    loaded = load_company(company(tmp_path, a=ONCALL, b=ONCALL.replace("oncall_page", "oncall_wake"), pager=late))
+    assert list(unusable_tools(loaded).values()) == [["oncall_page", "oncall_wake"]]
+
+
+def test_module_without_text_costs_its_own_tools(tmp_path: Path) -> None:
+    root = company(tmp_path, other=OTHER)
+    (root / "tools" / "bytes.py").write_bytes(b"\xff\xfe")
+    assert [(tool.name, tool.unusable) for tool in load_company(root)] == [("weather_today", "")]
+
+
+def test_tools_of_one_name_are_unusable_and_never_replace_tools_of_gofer(tmp_path: Path) -> None:
+    own = OTHER.replace("weather_today", "jira_search")
+    loaded = load_company(company(tmp_path, a=OTHER, b=OTHER, c=own))
+    assert list(unusable_tools(loaded).values()) == [["weather_today", "weather_today"]]
+    assert build_tools(read_settings({}), company=loaded)["jira_search"].target.system == "Jira"
+
+
+def test_module_that_prints_leaves_stdout_to_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    load_company(company(tmp_path, other=f"{OTHER}\nprint('loaded')\n"))
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "loaded\n")

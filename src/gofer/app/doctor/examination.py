@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 
-from gofer.app.catalog import mistakes
+from gofer.app.catalog import company_tools, mistakes
 from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.doctor.machine import machine
 from gofer.app.doctor.models import models
@@ -15,7 +15,7 @@ from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
 from gofer.app.toolbox import build_tools, unset
 from gofer.sources.workflow_files import load_catalog
-from gofer.tools.company import load_company
+from gofer.tools.company import unusable_tools
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock, Http, HttpRequest
 from gofer.workflows.load import Catalog
@@ -33,7 +33,7 @@ async def examine(
     if offline:
         return found
     dated = DatedHttp(http, clock)
-    tools = build_tools(settings, company=load_company(root))
+    tools = build_tools(settings, company=company_tools(root))
     asked = await asyncio.gather(
         systems(settings, catalog, tools, dated), _models(settings, catalog, client), _pages(settings, dated)
     )
@@ -49,7 +49,10 @@ def _files(root: Path) -> Iterator[Finding]:
 
 
 def _company(settings: Settings, root: Path) -> Iterator[Finding]:
-    for variable, tools in unset(load_company(root), settings).items():
+    company = company_tools(root)
+    for reason, tools in unusable_tools(company).items():
+        yield wrong(", ".join(tools), f"cannot be used: {reason}", "Run: gofer check")
+    for variable, tools in unset(company, settings).items():
         yield Finding(", ".join(tools), "off", f"{variable} is not set", f"Set {variable} in .env.")
 
 

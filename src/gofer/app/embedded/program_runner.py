@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 
 import httpx2
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import checked_catalog, company_tools
 from gofer.app.embedded.runner import Runner, RunStores, Tools, folder_stores, memory_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import apart, move_apart
@@ -19,7 +19,6 @@ from gofer.models.chat_completions import openai_model
 from gofer.models.language_model import DEPLOYED, Model
 from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
-from gofer.tools.company import load_company
 from gofer.tools.definition import AnyTool, Arguments, Call
 from gofer.tools.mocks import keeping_state
 from gofer.values.errors import ConfigError, ToolError
@@ -58,7 +57,7 @@ class ProgramRunner:
 async def open_program_runner(given: Embedding) -> AsyncGenerator[ProgramRunner]:
     """Open the runner for a program. Raises ConfigError with every mistake in the folder, or for a state in use."""
     catalog = checked_catalog(given.folder / "agents", given.tools)
-    company = load_company(given.folder)
+    company = company_tools(given.folder)
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         stores, settings = await _stores(stack, given, clock)

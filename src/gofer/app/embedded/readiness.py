@@ -43,6 +43,8 @@ class Readiness:
     clock: Clock
     phase: Phase = "starting"
     patience: float = PATIENCE
+    unusable_tools: int = 0
+    """How many tools of the company cannot be used. The process works, and runs that need them do not begin."""
     _problem: str = ""
     """The problem of the store at its last write; empty without one."""
     _written: float | None = None
@@ -75,6 +77,7 @@ class Readiness:
             "problems": problems,
             "settings": "The settings were read.",
             "store": store_problem or _WRITTEN,
+            "tools": _tools(self.unusable_tools),
             "workflows": _workflows(len(catalog.workflows), notice),
         }
         return JSONResponse(said, 503 if problems else 200, {"cache-control": "no-store"})
@@ -98,6 +101,12 @@ class Readiness:
             _log.error("not ready: %s", error)
             return _UNWRITTEN
         return ""
+
+
+def _tools(unusable: int) -> str:
+    if unusable:
+        return f"{unusable} tools cannot be used, and no run that needs them begins. The reason is in Gofer's log."
+    return "The tools can be used."
 
 
 def _workflows(count: int, notice: str) -> str:

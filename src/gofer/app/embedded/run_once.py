@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, cast
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import checked_catalog, company_tools
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
 from gofer.app.embedded.runner import Tools, folder_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
@@ -18,7 +18,6 @@ from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
-from gofer.tools.company import load_company
 from gofer.tools.mocks import Overrides, keeping_state, mocked
 from gofer.values.canonical_json import as_list, as_object
 from gofer.values.events import Event
@@ -170,7 +169,7 @@ async def run_once(
     process serves the state.
     """
     catalog = checked_catalog(root / "agents")
-    company = load_company(root)
+    company = company_tools(root)
     if mocks is not None:
         settings = replace(settings, data=settings.data / MOCKED)
         world = {}

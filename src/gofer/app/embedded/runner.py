@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import httpx2
 from typing_extensions import override
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import checked_catalog, company_tools
 from gofer.app.embedded.state import installation_key, served_state
 from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
@@ -39,7 +39,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.one_place import Stores
 from gofer.stores.unread_queue import UnreadQueue
-from gofer.tools.company import CompanyTool, load_company
+from gofer.tools.company import CompanyTool
 from gofer.tools.definition import AnyTool
 from gofer.values.errors import ConfigError, Gone, TemporaryError
 from gofer.values.events import Event
@@ -320,7 +320,7 @@ async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
         stores = RunStores(state.stores, installation_key(settings.data))
         models = models_of(settings, http)
         async with open_runner(
-            settings, catalog, stores, models, http, clock, _as_they_are, load_company(root)
+            settings, catalog, stores, models, http, clock, _as_they_are, company_tools(root)
         ) as runner:
             yield runner.worker
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gofer.app.catalog import checked_catalog, priced_reviewer
+from gofer.app.catalog import checked_catalog, company_tools, priced_reviewer
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
 from gofer.app.embedded.entrance import Entrance, entrance
@@ -37,7 +37,7 @@ from gofer.sources.delivery_log import DeliveryLog
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.tools.company import FOLDER as TOOLS
-from gofer.tools.company import CompanyTool, load_company
+from gofer.tools.company import CompanyTool
 from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
 from gofer.values.model_script import Script
@@ -109,7 +109,7 @@ async def open_embedded(
     files = Edits(fingerprint(root))
     tools = Edits(fingerprint(root, (TOOLS,)))
     catalog = checked_catalog(root / "agents")
-    company = load_company(root)
+    company = company_tools(root)
     if world is None:
         move_apart(settings.data)
     async with contextlib.AsyncExitStack() as stack:
@@ -128,7 +128,7 @@ async def open_embedded(
         key = installation_key(settings.data)
         log = DeliveryLog()
         seen_by = entrance(settings, key, outside, state.store, host)
-        readiness = Readiness(state.store, clock)
+        readiness = Readiness(state.store, clock, unusable_tools=sum(bool(tool.unusable) for tool in company))
         make = _make(settings, state, key, outside, window, log, seen_by, readiness)
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock))

@@ -10,7 +10,7 @@ from typing import Literal
 import httpx2
 from typing_extensions import override
 
-from gofer.app.catalog import checked_catalog
+from gofer.app.catalog import checked_catalog, company_tools
 from gofer.app.current_bundles import bundles_of
 from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated
@@ -55,7 +55,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.one_place import Stores
 from gofer.stores.unread_queue import UnreadQueue
-from gofer.tools.company import CompanyTool, load_company
+from gofer.tools.company import CompanyTool
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Http, Outside, SystemClock, random_id, random_key
 from gofer.workflows.load import Catalog
@@ -324,7 +324,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
     Raises ConfigError with every mistake in the folder.
     """
     catalog = checked_catalog(root / "agents")
-    company = load_company(root)
+    company = company_tools(root)
     book = AnswerBook(root / "evals")
     async with http_client(settings.proxies) as http:
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:

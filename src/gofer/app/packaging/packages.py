@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gofer
-from gofer.app.catalog import checked_catalog, price_list
+from gofer.app.catalog import mistakes, price_list
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.packaging.bytecode import compile_all
 from gofer.app.packaging.libraries import SERVICES, Take, check_program, copy_installed, install, interpreter
 from gofer.app.source_template import logical_name
 from gofer.sources.receivers import PATHS
+from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
+from gofer.workflows.mistake import refuse
 from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.published import Compiled, encode_compiled
 
@@ -120,7 +122,8 @@ def copy_own(handler: str, target: Path, root: Path) -> None:
     (target / "handlers").mkdir()
     for name in ("__init__", handler):
         shutil.copy(root / "handlers" / f"{name}.py", target / "handlers")
-    catalog = checked_catalog(root / "agents")
+    refuse(mistakes(root / "agents"))
+    catalog = load_catalog(root / "agents")
     compiled = Compiled("", catalog.routes(), catalog.hooks, catalog.schedules())
     (target / "compiled.json").write_bytes(encode_compiled(compiled))
     for name in FILES.get(KINDS[handler], ()):

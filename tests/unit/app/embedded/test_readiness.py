@@ -57,8 +57,15 @@ async def test_serving_process_with_a_writable_store_and_workflows_is_ready(cata
         "problems": [],
         "settings": "The settings were read.",
         "store": "The store can be written.",
+        "tools": "The tools can be used.",
         "workflows": f"{len(catalog.workflows)} workflows are loaded.",
     }
+
+
+async def test_process_with_unusable_tools_is_ready_and_counts_these_tools(catalog: Catalog) -> None:
+    answer = await ask(Readiness(Disk(), SetClock(), "serving", unusable_tools=2), catalog)
+    assert answer.status_code == 200
+    assert answer.json()["tools"].startswith("2 tools cannot be used, and no run that needs them begins.")
 
 
 async def test_process_is_not_ready_before_and_after_its_service(catalog: Catalog) -> None:
