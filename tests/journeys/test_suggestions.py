@@ -24,6 +24,7 @@ from support.app.filed_tickets import (
     MENDED,
     NAME,
     PROMPT,
+    TERSE,
     TICKETS,
     WORKFLOW,
     TicketModel,
@@ -206,6 +207,27 @@ def test_edit_that_changes_no_step_is_no_suggestion(suggest: Suggest, repository
     code, out, _ = suggest(TicketModel(IDLE))
     first = "No suggestion: The edit did not change that the eval case fails (0 of 3 plays passed)."
     assert (code, out.splitlines()[0], branches(repository)) == (0, first, [])
+
+
+def test_fault_of_words_is_proven_by_answers(suggest: Suggest, repository: Path) -> None:
+    code, out, _ = suggest(TicketModel(TERSE), "--body", "pr.md")
+    assert (code, out.splitlines()[0]) == (0, "Suggestion, proven.")
+    assert "The answer must not contain 'in PAY'." in out
+    assert len(re.findall(r"first difference: answer: \S+: a problem with search, in PAY\. → \S+: a problem", out)) == 4
+    assert out.count("good      first difference: none") == 4
+    assert len(branches(repository)) == 1
+
+
+def test_link_out_of_the_repository_ends_with_one_sentence(
+    repository: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "skills").mkdir()
+    (repository / "skills" / "shared.md").symlink_to("/etc/hostname")
+    git(repository, "add", ".")
+    git(repository, "commit", "-m", "Link")
+    code, out, err = gofer(capsys, "suggest", NAME)
+    assert (code, out) == (2, "")
+    assert "skills/shared.md is a link that leads out of the repository (/etc/hostname)" in err
 
 
 def test_edit_that_harms_good_runs_is_no_suggestion(suggest: Suggest, repository: Path) -> None:

@@ -23,6 +23,8 @@ TICKETS = 20
 NAME = "file-ticket"
 FORGETFUL = "Payments and refunds go to the project PAY, deploys and alarms to OPS."
 MENDED = "Payments and refunds go to the project PAY, deploys and alarms to OPS, the shop and its search to SHOP."
+TERSE = f"{FORGETFUL} Name no project in the answer."
+"""An edit after which only the words of answers differ."""
 IDLE = "Payments and refunds go to the project PAY, deploys and alarms to OPS, as everybody knows."
 GREEDY = "Everything goes to the project SHOP, as the shop and its search to SHOP."
 PROMPT = f"""\
@@ -160,6 +162,8 @@ def _filed(system: str, messages: Sequence[Mapping[str, Any]]) -> Answer:
         case _:
             results = " ".join(str(message["content"]) for message in messages if message["role"] == "tool")
             keys = re.findall(r"[A-Z]+-\d+", results) or ["no issue"]
+            if TERSE in system:
+                return says(f"{keys[-1]}: a problem with {word}.")
             return says(f"{keys[-1]}: a problem with {word}, in {project}.")
 
 
@@ -191,6 +195,8 @@ def _proposal(asked: Mapping[str, Any], new: str, file: str) -> Mapping[str, obj
         "tool": "jira_create_issue",
         "arguments": {"project": "SHOP"},
     }
+    if new == TERSE:
+        must = {"kind": "not_contains", "run": run["run"], "texts": ["in PAY"]}
     return {
         "suggestion": "edit",
         "title": "Name the project of the shop",

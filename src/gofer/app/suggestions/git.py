@@ -30,7 +30,13 @@ class Commit:
         """Write the files of the commit below a folder. Raises ConfigError."""
         packed = _git(self.root, "archive", "--format=tar", self.id)
         with tarfile.open(fileobj=BytesIO(packed)) as archive:
-            archive.extractall(folder, filter="data")
+            try:
+                archive.extractall(folder, filter="data")
+            except tarfile.FilterError as error:
+                raise ConfigError(
+                    f"{error.tarinfo.name} is a link that leads out of the repository ({error.tarinfo.linkname}); a "
+                    "suggestion reads and runs committed files only. Replace the link by the file, and commit it."
+                ) from error
 
     def has_branch(self, branch: str) -> bool:
         """Return whether there is a branch of this name, here or among those fetched from another repository."""

@@ -24,6 +24,7 @@ from gofer.evals.plan import PlannedCase
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.touched import Repository
 from gofer.learning.suggestions.proof import PLAYS, Proof, case_problem, replay_problem, suite_problem
+from gofer.learning.suggestions.proposal import Proposal
 from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair, made_calls, one_replay
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun
@@ -47,8 +48,8 @@ class Prover:
     """The new eval case, as `goldens/<name>`."""
     proof: Proof = field(default_factory=Proof)
 
-    async def prove(self, affected: Sequence[RecordedRun], good: Sequence[RecordedRun], edited: str) -> str:
-        """Play everything, and return why it is no proof, in one sentence; empty for a proof. `edited` is the file.
+    async def prove(self, affected: Sequence[RecordedRun], good: Sequence[RecordedRun], proposal: Proposal) -> str:
+        """Play everything, and return why it is no proof, in one sentence; empty for a proof.
 
         Stops at the first step that proves nothing. Raises OverBudget, ConfigError and TemporaryError.
         """
@@ -57,9 +58,9 @@ class Prover:
             if problem := self._problem(case_problem(self.proof)):
                 return problem
         await self._replays(affected, good)
-        if problem := self._problem(replay_problem(self.proof)):
+        if problem := self._problem(replay_problem(self.proof, proposal.must)):
             return problem
-        await self._suites(self._touched(edited))
+        await self._suites(self._touched(proposal.edit.file))
         return self._problem(suite_problem(self.proof, self.case))
 
     def _problem(self, problem: str) -> str:

@@ -138,7 +138,7 @@ class _Work:
         prover = Prover(self.settings, self.scratch, self.budget, self.say, self.wanted.workflow, made.case)
         made = replace(made, proof=prover.proof)
         try:
-            problem = await prover.prove(affected, await self._recorded(self.evidence.good), checked.proposal.edit.file)
+            problem = await prover.prove(affected, await self._recorded(self.evidence.good), checked.proposal)
         except OverBudget as error:
             return replace(made, outcome="over_budget", reason=str(error))
         except ModelAway as error:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.results import CaseResult, SuiteResult
+from gofer.learning.suggestions.proposal import MustHold
 from gofer.learning.suggestions.replayed_pair import ReplayedPair
 from gofer.models.served_model import STAND_INS
 from gofer.values.amounts import counted
@@ -84,15 +85,15 @@ def _opinion(case: CaseResult) -> str:
     return next((grade.explanation for grade in grades if not grade.blocks and not grade.passed), "")
 
 
-def replay_problem(proof: Proof) -> str:
+def replay_problem(proof: Proof, must: MustHold) -> str:
     """Return why the replays prove nothing, in one sentence; empty if they do."""
     for pair in proof.good:
         if pair.worse:
             return f"The edit changes the good run {pair.run[:8]} for the worse: {pair.worse}."
     if proof.good and not any(pair.is_kept for pair in proof.good):
         return "No replay of a good run could be compared to its end."
-    if not any(pair.change for pair in proof.affected):
-        return "The edit did not change a call of the affected runs."
+    if not any(pair.change or pair.mends(must) for pair in proof.affected):
+        return "The edit changed no call of the affected runs, and mended none of their answers."
     return ""
 
 

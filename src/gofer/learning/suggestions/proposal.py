@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gofer.evals.grading.folded_text import compared
 from gofer.values.canonical_json import encode
 
 MustKind = Literal["call", "contains", "not_contains", "judge"]
@@ -43,6 +44,13 @@ class MustHold:
     """For `contains` and `not_contains`, the texts that the answer must contain, or must not."""
     ask: str = ""
     """For `judge`, a question that is answered by yes for a good answer."""
+
+    def holds_in(self, answer: str) -> bool:
+        """Return whether an answer has the texts of `contains`, and none of those of `not_contains`."""
+        text = compared(answer)
+        if self.kind == "contains":
+            return all(map(text.contains, self.texts))
+        return not any(map(text.around, self.texts))
 
 
 @dataclass(frozen=True, slots=True)

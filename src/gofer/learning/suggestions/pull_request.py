@@ -163,7 +163,7 @@ def replay_cells(pair: ReplayedPair) -> Sequence[str]:
         kind = "good"
     costs = (pair.without.usd or 0.0, pair.with_edit.usd or 0.0)
     paths = [_path(replay) for replay in (pair.without, pair.with_edit)]
-    return [kind, *paths, pair.change or "none", f"{costs[0]:.4f} / {costs[1]:.4f} USD"]
+    return [kind, *paths, pair.difference or "none", f"{costs[0]:.4f} / {costs[1]:.4f} USD"]
 
 
 def _path(replay: OneReplay) -> str:

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from gofer.evals.reproduction import failed_checks
 from gofer.journal.entries import LlmResponse, Recorded
+from gofer.learning.suggestions.proposal import MustHold
 from gofer.projections import calls
 from gofer.projections.progress import project
 from gofer.replay.replay import Outcome, Replay
@@ -33,6 +34,8 @@ class OneReplay:
     status: str
     """The status of the run at its end; empty if the replay did not reach it."""
     calls: Sequence[MadeCall]
+    answer: str = ""
+    """The answer of the run; empty if the replay did not reach it."""
     failed_checks: Sequence[str] = ()
     answers: int = 0
     """The answers of the live model."""
@@ -64,6 +67,27 @@ class ReplayedPair:
     def change(self) -> str:
         """The first call in which the replay with the edit differs from the one without; empty if all are equal."""
         return first_difference(self.without.calls, self.with_edit.calls)
+
+    def mends(self, must: MustHold) -> bool:
+        """Return whether only the answer with the edit is as `must` says; for a judge, whether the answers differ."""
+        answers = [self.without.answer, self.with_edit.answer]
+        if not all(answers):
+            return False
+        match must.kind:
+            case "call":
+                return False
+            case "judge":
+                return answers[0] != answers[1]
+            case "contains" | "not_contains":
+                return [must.holds_in(answer) for answer in answers] == [False, True]
+
+    @property
+    def difference(self) -> str:
+        """The first call that differs; for an affected run without one, the answers; empty if nothing differs."""
+        answers = [self.without.answer, self.with_edit.answer]
+        if self.change or self.is_good or answers[0] == answers[1]:
+            return self.change
+        return f"answer: {_shown(answers[0])} → {_shown(answers[1])}"
 
     @property
     def worse(self) -> str:
@@ -107,11 +131,14 @@ def one_replay(replay: Replay, run: str) -> OneReplay:
     """Return what a replay of a run did."""
     entries = replay.journals.get(run, ())
     status = ""
+    answer = ""
     models: Sequence[str] = ()
     if entries:
         progress = project(entries)
         if progress.finished is not None:
             status = progress.finished.status
+        if progress.concluded is not None:
+            answer = progress.concluded.text
         answers = [one.entry.model for one in entries if isinstance(one.entry, LlmResponse)]
         models = sorted(set(answers))
     usd: float | None = replay.live.cost_usd
@@ -121,6 +148,7 @@ def one_replay(replay: Replay, run: str) -> OneReplay:
         outcome=replay.outcome,
         status=status,
         calls=made_calls(entries),
+        answer=answer,
         failed_checks=failed_checks(replay, run),
         answers=replay.live.count,
         usd=usd,

@@ -27,13 +27,13 @@ class Group:
 
     @property
     def runs(self) -> Sequence[str]:
-        """The runs with these signs, each once."""
-        return list(dict.fromkeys(sign.run for sign in self.signs))
+        """The runs with these signs, each once: those about which people said something come first."""
+        return list(dict.fromkeys(sign.run for sign in self.telling))
 
     @property
     def telling(self) -> Sequence[Sign]:
-        """The signs, those with words before those without."""
-        return sorted(self.signs, key=lambda sign: not sign.words)
+        """The signs: feedback before the others, and those with words before those without."""
+        return sorted(self.signs, key=lambda sign: (not sign.words, sign.kind != "feedback"))
 
     @property
     def has_feedback(self) -> bool:
@@ -41,12 +41,16 @@ class Group:
         return any(sign.kind == "feedback" and sign.words for sign in self.signs)
 
     @property
+    def disliked(self) -> int:
+        """The number of the runs with bad feedback, with or without words."""
+        return len({sign.run for sign in self.signs if sign.kind == "feedback"})
+
+    @property
     def title(self) -> str:
         """The group in one line, such as `calls of find_orders failed (3 runs, 1 with bad feedback)`."""
-        disliked = len({sign.run for sign in self.signs if sign.kind == "feedback"})
         feedback = ""
-        if disliked:
-            feedback = f", {disliked} with bad feedback"
+        if self.disliked:
+            feedback = f", {self.disliked} with bad feedback"
         return f"{self._what} ({counted(len(self.runs), 'run')}{feedback})"
 
     @property
@@ -63,7 +67,8 @@ class Group:
 
 
 def grouped(signs: Iterable[Sign]) -> Sequence[Group]:
-    """Return the signs by what they have in common: the group with the most runs first, those with feedback before."""
+    """Return the signs by what they have in common: groups with words of people come first, then other feedback, then
+    warnings of code; among these, the group with the most runs."""
     by_name: dict[tuple[GroupKind, str], list[Sign]] = {}
     said: list[Sign] = []
     for sign in signs:
@@ -74,7 +79,11 @@ def grouped(signs: Iterable[Sign]) -> Sequence[Group]:
                 said.append(sign)
     groups = [Group(kind, about, found) for (kind, about), found in by_name.items()]
     groups += _by_words(said)
-    return sorted(groups, key=lambda group: (-len(group.runs), not group.has_feedback, group.kind, group.about))
+    return sorted(groups, key=_rank)
+
+
+def _rank(group: Group) -> tuple[object, ...]:
+    return not group.has_feedback, not group.disliked, -len(group.runs), group.kind, group.about
 
 
 def _by_words(signs: Sequence[Sign]) -> Sequence[Group]:

@@ -150,7 +150,7 @@ def _replay_json(pair: ReplayedPair) -> Mapping[str, object]:
         "good": pair.is_good,
         "without": pair.without.outcome,
         "with": pair.with_edit.outcome,
-        "difference": pair.change,
+        "difference": pair.difference,
         "worse": pair.worse,
         "usd": [pair.without.usd, pair.with_edit.usd],
     }

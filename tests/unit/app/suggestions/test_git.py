@@ -86,3 +86,21 @@ def test_scratch_checkouts_have_the_commit_and_not_the_working_tree(repository: 
 def test_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="A suggestion needs a Git repository with a commit"):
         commit_of(tmp_path)
+
+
+@pytest.mark.parametrize("target", ["/etc/hostname", "../../other.txt"])
+def test_link_out_of_the_repository_is_named(repository: Path, target: str) -> None:
+    (repository / "bot" / "agents" / "link.md").symlink_to(target)
+    git(repository, "add", ".")
+    git(repository, "-c", "core.hooksPath=/dev/null", "commit", "-m", "Link")
+    named = pytest.raises(ConfigError, match=r"agents/link\.md is a link that leads out of the repository \(" + target)
+    with named, scratch_of(commit_of(repository / "bot")):
+        pass
+
+
+def test_link_within_the_repository_is_followed(repository: Path) -> None:
+    (repository / "bot" / "agents" / "link.md").symlink_to("w.md")
+    git(repository, "add", ".")
+    git(repository, "-c", "core.hooksPath=/dev/null", "commit", "-m", "Link")
+    with scratch_of(commit_of(repository / "bot")) as scratch:
+        assert (scratch.without / "agents" / "link.md").read_text() == "Find it.\n"

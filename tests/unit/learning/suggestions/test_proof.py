@@ -7,9 +7,12 @@ import pytest
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, SuiteResult
 from gofer.journal.grade_entries import Grade, RunOutcome
 from gofer.learning.suggestions.proof import Proof, case_problem, replay_problem, suite_problem, suite_sentence
+from gofer.learning.suggestions.proposal import MustHold, MustKind
 from gofer.learning.suggestions.replayed_pair import MadeCall, OneReplay, ReplayedPair
 
 NEW = "goldens/new"
+CALL = MustHold(kind="call", run="run-0001", at="1.0", tool="create")
+UNMENDED = "The edit changed no call of the affected runs, and mended none of their answers."
 
 
 def case(name: str, outcome: CaseOutcome, passed: int = 0, runs: int = 3, model: str = "m") -> CaseResult:
@@ -64,19 +67,43 @@ def test_case_that_still_fails_is_no_proof() -> None:
 
 def test_replays_prove_by_changed_affected_and_kept_good_runs() -> None:
     proof = Proof(replays=[pair("PAY", "SHOP"), pair("PAY", "PAY", is_good=True)])
-    assert replay_problem(proof) == ""
+    assert replay_problem(proof, CALL) == ""
     assert (len(proof.affected), len(proof.good)) == (1, 1)
 
 
 def test_unchanged_affected_runs_are_no_proof() -> None:
-    assert replay_problem(Proof(replays=[pair("PAY", "PAY")])) == (
-        "The edit did not change a call of the affected runs."
-    )
+    assert replay_problem(Proof(replays=[pair("PAY", "PAY")]), CALL) == UNMENDED
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "before", "after", "problem"),
+    [
+        ("not_contains", ["Sorry"], "I am sorry: done.", "Done.", ""),
+        ("not_contains", ["Sorry"], "I am sorry: done.", "Sorry, done.", UNMENDED),
+        ("not_contains", ["Sorry"], "Done.", "It is done.", UNMENDED),
+        ("not_contains", ["Sorry"], "I am sorry: done.", "", UNMENDED),
+        ("contains", ["PAY-1", "Ada"], "PAY-1.", "**PAY-1**, for Ada.", ""),
+        ("contains", ["PAY-1"], "PAY-1.", "PAY-12.", UNMENDED),
+        ("judge", [], "Done.", "PAY-1 is done.", ""),
+        ("judge", [], "Done.", "Done.", UNMENDED),
+    ],
+)
+def test_fault_of_words_is_proven_by_the_answers(
+    kind: MustKind, texts: list[str], before: str, after: str, problem: str
+) -> None:
+    calls = pair("PAY", "PAY")
+    without = replace(calls.without, answer=before)
+    replayed = replace(calls, without=without, with_edit=replace(calls.with_edit, answer=after))
+    must = MustHold(kind=kind, run="run-0001", texts=texts, ask="Is it plain?")
+    assert replay_problem(Proof(replays=[replayed]), must) == problem
+    assert replay_problem(Proof(replays=[replayed]), CALL) == UNMENDED
+    if before != after:
+        assert replayed.difference == f"answer: {before} → {after}"
 
 
 def test_good_run_that_gets_worse_is_no_proof() -> None:
     proof = Proof(replays=[pair("PAY", "SHOP"), pair("PAY", "OPS", is_good=True)])
-    assert replay_problem(proof) == (
+    assert replay_problem(proof, CALL) == (
         "The edit changes the good run run-0001 for the worse: create has another project."
     )
 

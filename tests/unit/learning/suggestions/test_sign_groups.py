@@ -33,6 +33,24 @@ def test_similar_words_of_two_runs_are_one_group() -> None:
     assert second.title == "a person or a review said (1 run, 1 with bad feedback)"
 
 
+def test_words_of_people_come_before_other_feedback_and_before_warnings() -> None:
+    warnings = [sign(run, "check", "loops", about="no-tool-loops") for run in "abcdef"]
+    reviewed = [sign(run, "review", "The ticket lacks its customer and the order number") for run in "ghi"]
+    liked_least = [sign("g", "feedback"), sign("x", "feedback", "Never say sorry in an answer")]
+    groups = grouped([*warnings, *reviewed, *liked_least])
+    assert [(group.kind, len(group.runs), group.has_feedback, group.disliked) for group in groups] == [
+        ("words", 1, True, 1),
+        ("words", 3, False, 1),
+        ("check", 6, False, 0),
+    ]
+
+
+def test_runs_with_words_of_people_come_first_in_their_group() -> None:
+    words = "The ticket about the search is in the wrong project"
+    (group,) = grouped([sign("a", "review", words), sign("b", "review", words), sign("c", "feedback", words)])
+    assert group.runs == ["c", "a", "b"]
+
+
 def test_feedback_without_words_follows_the_words_of_its_run() -> None:
     (group,) = grouped([sign("a", "feedback"), sign("a", "review", "The project is wrong")])
     assert (len(group.signs), group.has_feedback) == (2, False)
