@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.app.command_line import gofer
+from support.evals.live_answers import Said, answering
 from support.evals.small_repository import SmallRepository, report, says
 
 pytestmark = pytest.mark.usefixtures("terminal")
@@ -59,7 +60,7 @@ def test_json_report_is_alone_on_stdout(capsys: Capture, repository: SmallReposi
     code, out, err = gofer(capsys, "eval", "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
-    assert (found["schema_version"], found["exit_code"]) == (1, 0)
+    assert (found["schema_version"], found["exit_code"]) == (2, 0)
     assert [case["case"] for case in found["result"]["cases"]] == ["pager/restarted", "pager/polite"]
 
 
@@ -117,6 +118,38 @@ def test_expired_quarantine_fails_with_its_sentence(capsys: Capture, repository:
     assert case["notes"] == [
         f"The quarantine ended on {until}: mend the case, or measure it again and set a later `until`."
     ]
+
+
+LIVE = [Said(calls=[("slack_read_thread", {})]), Said("Restarted.")]
+
+
+def test_baseline_is_a_remark_and_a_harmless_change_stays_green(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: SmallRepository
+) -> None:
+    repository.price(2)
+    repository.cases(*[says(f"case-{number}", "restarted") for number in range(19)])
+    with answering(LIVE) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        assert gofer(capsys, "eval", "--live", "--json", "night.json")[0] == 0
+    repository.prompt("Help, please.")
+    with answering(LIVE, tokens=2_000) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, err = gofer(capsys, "eval", "--live", "--baseline", "night.json", "--json", "now.json")
+    assert (code, err) == (0, "")
+    assert "19 passed" in out
+    assert "Compared with the baseline, which decides nothing: 19/19 runs passed, 19/19 before" in out
+    assert "a run costs 0.0088 USD, 0.0044 USD before (2.0 times)" in out
+    assert {len(case["runs"]) for case in report(repository.path / "now.json")["cases"]} == {1}
+
+
+@pytest.mark.parametrize("text", ["{", '{"schema_version": 9, "result": {}}'])
+def test_unreadable_baseline_is_not_compared_and_changes_no_exit_code(
+    capsys: Capture, repository: SmallRepository, text: str
+) -> None:
+    (repository.path / "evals" / "baseline.json").write_text(text)
+    code, out, err = gofer(capsys, "eval")
+    assert (code, err) == (0, "")
+    assert "Nothing was compared with the baseline: evals/baseline.json is no eval report" in out
 
 
 def test_earlier_scores_of_a_case_are_listed(capsys: Capture, repository: SmallRepository) -> None:

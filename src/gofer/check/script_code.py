@@ -97,7 +97,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A tool or a subagent whose name a script gives as a literal text."""
+    """A tool or a subagent that a script names by a literal text."""
 
     what: str
     """`call` or `subagent`."""
@@ -147,7 +147,7 @@ def _catches_all(handler: ast.ExceptHandler) -> bool:
 
 
 def uses(module: Module) -> Iterator[Use]:
-    """Yield the tools and subagents whose names a module gives as literal texts."""
+    """Yield the tools and subagents that a module names by literal texts."""
     names = runs(module.tree)
     for node in nodes(module.tree):
         match node:

@@ -5,6 +5,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gofer.app.embedded.integrity import DATABASE
@@ -28,7 +29,7 @@ from gofer.evals.reports.junit import junit_xml
 from gofer.evals.reports.markdown import markdown_report
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.reports.terminal import terminal_lines
-from gofer.evals.results import INFRASTRUCTURE, NO_EVIDENCE, PASSED, REGRESSED, SuiteResult
+from gofer.evals.results import FAILED, INFRASTRUCTURE, NO_EVIDENCE, PASSED, SuiteResult
 from gofer.values.errors import ConfigError
 
 MOST_REPEATS = 100
@@ -53,13 +54,14 @@ examples:
   gofer eval --calibrate              measure how well the judge agrees with the labels of people
   gofer eval --resume                 continue after Ctrl-C; finished runs count if no file changed
 
-A case is played as often as its `runs` say, and no further once its outcome is clear. --repeat and a baseline play
-every run. A baseline is a report that --json wrote, by default evals/baseline.json if that exists. Only --live says
-something about a changed prompt: a request without a recorded answer is no evidence.
+A case is played as often as its `runs` say, and no further once its outcome is clear; --repeat plays every run. A
+baseline is a report that --json wrote, by default evals/baseline.json if that exists. The report shows passes, cost and
+latency beside it, and they change no exit code. Only --live says something about a changed prompt: a request without a
+recorded answer is no evidence.
 
-Exit codes: 0 fine, 1 a case failed or got worse than the baseline, 2 the input was wrong, 3 not enough evidence
-(--inconclusive changes it to 0 or 1), 4 infrastructure failed after all retries, 5 over a `budget_usd`, 130 interrupted
-(--resume continues). Of several the first in the order 130, 1, 5, 4, 3. docs/evals.md explains the files.
+Exit codes: 0 fine, 1 a case failed, 2 the input was wrong, 3 no evidence (--inconclusive changes it to 0 or 1),
+4 infrastructure failed after all retries, 5 over a `budget_usd`, 130 interrupted (--resume continues). Of several the
+first in the order 130, 1, 5, 4, 3. docs/evals.md explains the files.
 """
 
 
@@ -86,7 +88,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="say which goldens and public runs of seven days have other requests with the present files",
     )
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="compare with this JSON report")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="show the figures of this JSON report too")
     parser.add_argument("--history", metavar="FILE/CASE", help="play nothing, and print the earlier scores of a case")
     parser.add_argument(
         "--calibrate", action="store_true", help="play nothing, and measure the judge on the labels of its criteria"
@@ -106,12 +108,14 @@ def execute(arguments: argparse.Namespace) -> int:
     """Play the cases, print and write their reports, and return the exit code."""
     if arguments.history:
         return _print_history(arguments)
-    choices = _choices(arguments)
+    choices, problem = _choices(arguments)
     if arguments.calibrate:
         return asyncio.run(_calibrate(choices))
     _check_folders(arguments)
     with only_errors_logged(), Progress() as progress:
         result = asyncio.run(play_suite(process_settings(), Path.cwd(), choices, progress))
+    if problem:
+        result = replace(result, remarks=[*result.remarks, problem])
     affected = _affected(arguments)
     # The files come first, because the reader of the output may leave early, as `head` does.
     _write_reports(arguments, result, choices.baseline, affected)
@@ -150,15 +154,13 @@ def _print_history(arguments: argparse.Namespace) -> int:
     return PASSED
 
 
-def _choices(arguments: argparse.Namespace) -> Choices:
-    """Return the choices that the options make. Raises ConfigError for contradictory ones and unreadable files."""
-    baseline = arguments.baseline
-    if baseline is None and BASELINE.is_file():
-        baseline = BASELINE
-    before = None
-    if baseline is not None:
-        before = read_report(baseline)
-    return Choices(
+def _choices(arguments: argparse.Namespace) -> tuple[Choices, str]:
+    """Return the choices that the options make, and why the baseline is not compared; empty if it is.
+
+    Raises ConfigError for contradictory options, and for a baseline that does not exist.
+    """
+    before, problem = _baseline(arguments.baseline)
+    choices = Choices(
         playing=_playing(arguments),
         names=arguments.names,
         tags=arguments.tag,
@@ -167,6 +169,20 @@ def _choices(arguments: argparse.Namespace) -> Choices:
         baseline=before,
         resume=arguments.resume,
     )
+    return choices, problem
+
+
+def _baseline(named: Path | None) -> tuple[SuiteResult | None, str]:
+    """Return the baseline, and why there is none although there is a file; a comparison changes no exit code."""
+    path = named or BASELINE
+    if not path.is_file():
+        if named is None:
+            return None, ""
+        raise ConfigError(f"There is no report {path}; write one with `gofer eval --json {path}`.")
+    try:
+        return read_report(path), ""
+    except ConfigError as error:
+        return None, f"Nothing was compared with the baseline: {error}"
 
 
 def _affected(arguments: argparse.Namespace) -> Sequence[AffectedRun] | None:
@@ -235,4 +251,4 @@ def _exit_code(result: SuiteResult, inconclusive: str | None) -> int:
         return code
     if inconclusive == "pass":
         return PASSED
-    return REGRESSED
+    return FAILED

@@ -60,7 +60,7 @@ async def find_stuck(opened: Operations) -> Stuck:
 
 
 async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
-    """Return every unfinished run whose row was not written since `before`."""
+    """Return every unfinished run with a row that was not written since `before`."""
     found: list[Head] = []
     while page := await opened.stores.journals.unfinished(before, _PAGE, after=found[-1] if found else None):
         found += page

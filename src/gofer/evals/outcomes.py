@@ -6,7 +6,6 @@ from datetime import date
 from typing import Literal
 
 from gofer.evals.eval_file import Quarantine
-from gofer.evals.paired_tests import Counts, chance_of_drop, is_significant
 from gofer.evals.plan import PlannedCase
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun
 from gofer.evals.statistics import consistency, repeated, wilson
@@ -15,7 +14,7 @@ Broken = Literal["", "over_budget", "not_played"]
 """Why a case was not played to its end: its budget, or the end of the suite."""
 
 _MOST_RELEASE_RUNS = 100
-"""The most runs that a note suggests for the release of a case from quarantine."""
+"""The most runs that the release of a case from quarantine needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +163,9 @@ def _quarantine_notes(quarantine: Quarantine, runs: Sequence[CaseRun], today: da
 
 
 def _release(quarantine: Quarantine, passed: int) -> str:
-    """Return what follows for the quarantine if all runs passed."""
+    """Return what follows for the quarantine if all runs passed: as many as were measured end it."""
     measured = f"{quarantine.passed} of {quarantine.runs}"
-    if _is_better(quarantine, passed):
+    enough = min(quarantine.runs, _MOST_RELEASE_RUNS)
+    if passed >= enough:
         return f"All {passed} runs passed, after {measured} in the measurement: remove the quarantine."
-    for enough in range(passed + 1, _MOST_RELEASE_RUNS + 1):
-        if _is_better(quarantine, enough):
-            return f"All runs passed, but {passed} are too few beside {measured}: `--repeat {enough}` tells."
-    return f"All runs passed, but {passed} are too few beside {measured}, which hardly differs from passing always."
-
-
-def _is_better(quarantine: Quarantine, passed: int) -> bool:
-    measured = Counts(passed_before=passed, runs_before=passed, passed=quarantine.passed, runs=quarantine.runs)
-    return is_significant(chance_of_drop([measured]))
+    return f"All {passed} runs passed, after {measured} in the measurement: `--repeat {enough}` can end the quarantine."

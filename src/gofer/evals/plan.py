@@ -30,7 +30,7 @@ class PlannedCase:
     required: int
     """The runs that must pass."""
     plays_all: bool = False
-    """Whether all planned runs are played, even if the outcome is clear before: for a measurement or a baseline."""
+    """Whether all planned runs are played, even if the outcome is clear before, as for a measurement."""
     coordinator: Coordinator = "llm"
     prompt_changed: bool = False
     """Whether the change that is played may change what the model of the case reads."""
@@ -63,15 +63,14 @@ def plan(
     coordinators: Mapping[str, Coordinator],
     *,
     repeat: int | None = None,
-    measured: bool = False,
 ) -> Sequence[PlannedCase]:
     """Return all cases of eval files in their order.
 
-    `coordinators` says for each workflow what decides its next step. `repeat` replaces the number of runs and keeps
-    the share that must pass. With `measured`, all planned runs are played.
+    `coordinators` says for each workflow what decides its next step. `repeat` replaces the number of runs, all of
+    which are then played, and keeps the share that must pass.
     """
     return [
-        _planned(loaded, case, coordinators.get(loaded.eval.workflow, "llm"), repeat, measured)
+        _planned(loaded, case, coordinators.get(loaded.eval.workflow, "llm"), repeat)
         for loaded in files
         for case in loaded.eval.cases
     ]
@@ -109,9 +108,7 @@ def required_runs(runs: Runs, planned: int) -> int:
     return min(planned, max(1, math.ceil(share * planned - 1e-9)))
 
 
-def _planned(
-    loaded: LoadedEval, case: Case, coordinator: Coordinator, repeat: int | None, measured: bool
-) -> PlannedCase:
+def _planned(loaded: LoadedEval, case: Case, coordinator: Coordinator, repeat: int | None) -> PlannedCase:
     runs = case.runs or loaded.eval.runs
     planned = repeat or runs.n
     return PlannedCase(
@@ -120,7 +117,7 @@ def _planned(
         case=case,
         planned=planned,
         required=required_runs(runs, planned),
-        plays_all=measured or repeat is not None or case.quarantine is not None,
+        plays_all=repeat is not None or case.quarantine is not None,
         coordinator=coordinator,
     )
 

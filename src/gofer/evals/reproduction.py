@@ -10,7 +10,7 @@ from gofer.evals.grading.check_grades import check_grades
 from gofer.evals.grading.folded_text import compared
 from gofer.evals.grading.turn_view import TurnView, turn_view
 from gofer.evals.plays import Play, PlayedTurn
-from gofer.evals.results import INFRASTRUCTURE, NO_EVIDENCE, PASSED, REGRESSED, Interval
+from gofer.evals.results import FAILED, INFRASTRUCTURE, NO_EVIDENCE, PASSED, Interval
 from gofer.evals.statistics import wilson
 from gofer.journal.entries import Recorded, RunChecked
 from gofer.projections.checks.check_settings import CHECKS
@@ -164,7 +164,7 @@ Verdict = Literal["ended", "continues", "not_enough_evidence", "infrastructure"]
 
 EXIT_CODES: Mapping[Verdict, int] = {
     "ended": PASSED,
-    "continues": REGRESSED,
+    "continues": FAILED,
     "not_enough_evidence": NO_EVIDENCE,
     "infrastructure": INFRASTRUCTURE,
 }

@@ -80,22 +80,24 @@ class Repeated:
     """The probability that all of `k` runs pass (pass^k)."""
 
 
-Verdict = Literal["regressed", "not_regressed", "not_enough_evidence"]
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The runs of a case or of a suite in numbers."""
+
+    passed: int
+    runs: int
+    cost_usd: float | None
+    """The mean US dollars of one run; None if a price is unknown."""
+    latency_ms: float | None
+    """The mean latency of one run in milliseconds; None without runs of a live model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A case or a suite compared with its baseline."""
+    """A case or a suite beside its baseline. It is a remark, and changes no outcome and no exit code."""
 
-    verdict: Verdict
-    passed_before: int
-    runs_before: int
-    p_value: float | None
-    """The probability of such a drop or a larger one by chance; None for recorded answers, which leave no chance."""
-    detectable: float | None = None
-    """The smallest drop of the pass rate, 0 to 1, that the test finds in four of five times; None if it finds none."""
-    more_runs: int | None = None
-    """About how many more runs tell, here and in the baseline, if the pass rates stay; None if the verdict is clear."""
+    before: Figures
+    now: Figures
 
 
 CaseOutcome = Literal["passed", "failed", "no_evidence", "infrastructure", "over_budget", "quarantined", "not_played"]
@@ -134,11 +136,11 @@ class CaseResult:
         return sum(run.outcome == "passed" for run in self.runs)
 
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The version of the JSON report."""
 
 PASSED = 0
-REGRESSED = 1
+FAILED = 1
 NO_EVIDENCE = 3
 INFRASTRUCTURE = 4
 OVER_BUDGET = 5
@@ -163,7 +165,7 @@ class SuiteResult:
     agent_versions: Mapping[str, str] = field(default_factory=dict[str, str])
     """The hash of the bundle of each workflow."""
     comparison: Comparison | None = None
-    """All cases that the baseline has, compared with it; None without a baseline."""
+    """All cases that the baseline has, beside it; None without a baseline, and if it has none of these cases."""
     unproved: Sequence[str] = ()
     """The changed prompts and skills that no case loads. Only a live model could say something about them."""
     prompt_texts: int = 0
@@ -172,24 +174,21 @@ class SuiteResult:
     """The prompts and skills that no case loads, if all cases were played."""
     missing: Sequence[str] = ()
     """The cases of the baseline that do not exist any more, if all cases were played."""
+    remarks: Sequence[str] = ()
+    """Sentences about the play itself, such as why a baseline could not be read."""
 
     @property
     def exit_code(self) -> int:
         """The exit code of the command: the worst outcome of a case."""
         outcomes = {case.outcome for case in self.cases}
-        verdicts = {case.comparison.verdict for case in self.cases if case.comparison is not None}
-        if self.comparison is not None:
-            verdicts.add(self.comparison.verdict)
         if self.interrupted:
             return INTERRUPTED
-        if "failed" in outcomes or "regressed" in verdicts:
-            return REGRESSED
+        if "failed" in outcomes:
+            return FAILED
         if "over_budget" in outcomes:
             return OVER_BUDGET
         if "infrastructure" in outcomes:
             return INFRASTRUCTURE
         if self.unproved or "no_evidence" in outcomes or "not_played" in outcomes:
-            return NO_EVIDENCE
-        if self.comparison is not None and self.comparison.verdict == "not_enough_evidence":
             return NO_EVIDENCE
         return PASSED

@@ -201,7 +201,7 @@ def _unreadable(run: str, damage: Corrupt | None) -> GoferError:
 
 
 async def listed_run(store: Store, prefix: str) -> Head:
-    """Return the listed run whose id begins with `prefix`.
+    """Return the listed run with an id that begins with `prefix`.
 
     Raises ConfigError when there is no such run, and Ambiguous when there is more than one.
     """
@@ -220,7 +220,7 @@ async def listed_run(store: Store, prefix: str) -> Head:
 
 
 async def _beginning_with(store: Store, prefix: str) -> Sequence[Head]:
-    """Return the listed runs whose ids begin with a text that is not empty."""
+    """Return the listed runs with ids that begin with a text that is not empty."""
     if not prefix:
         return ()
     return [head for head in await store.heads(MOST_SEARCHED) if head.run.startswith(prefix)]

@@ -37,13 +37,16 @@ def recorded_answers(golden: Path) -> list[Said]:
     ]
 
 
-def answering(answers: Sequence[Said]) -> AbstractContextManager[str]:
-    """Serve the answers: the first for a request without earlier answers, and so on. Yield the base URL."""
-    return answering_each({"": answers})
+def answering(answers: Sequence[Said], *, tokens: int = 1_000) -> AbstractContextManager[str]:
+    """Serve the answers: the first for a request without earlier answers, and so on. Yield the base URL.
+
+    `tokens` are those that each question is said to have.
+    """
+    return answering_each({"": answers}, tokens)
 
 
 @contextmanager
-def answering_each(conversations: Mapping[str, Sequence[Said]]) -> Iterator[str]:
+def answering_each(conversations: Mapping[str, Sequence[Said]], tokens: int = 1_000) -> Iterator[str]:
     """Serve the answers of the first conversation whose key is a part of the first message. Yield the base URL."""
 
     class Answers(Requests):
@@ -55,15 +58,14 @@ def answering_each(conversations: Mapping[str, Sequence[Said]]) -> Iterator[str]
                 answers = next(answers for words, answers in conversations.items() if words in str(first))
                 earlier = sum(message["role"] == "assistant" for message in request["messages"])
                 said = answers[min(earlier, len(answers) - 1)]
-            self.reply(
-                200, json.dumps(_completion(request["model"], said)).encode(), {"Content-Type": "application/json"}
-            )
+            body = json.dumps(_completion(request["model"], said, tokens)).encode()
+            self.reply(200, body, {"Content-Type": "application/json"})
 
     with serving(Answers) as url:
         yield f"{url}/v1"
 
 
-def _completion(model: str, said: Said) -> Mapping[str, Any]:
+def _completion(model: str, said: Said, tokens: int) -> Mapping[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": said.text or None}
     reason = "stop"
     if said.calls:
@@ -72,6 +74,6 @@ def _completion(model: str, said: Said) -> Mapping[str, Any]:
             {"id": f"call_{at}", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
             for at, (tool, arguments) in enumerate(said.calls)
         ]
-    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    usage = {"prompt_tokens": tokens, "completion_tokens": tokens // 10, "total_tokens": tokens + tokens // 10}
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {"id": "c", "object": "chat.completion", "created": 1, "model": model, "choices": [choice], "usage": usage}

@@ -1,6 +1,7 @@
 """A repository with one workflow, `pager`, and an eval whose answers come from scripts."""
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +37,12 @@ class SmallRepository:
     def prompt(self, text: str) -> None:
         """Write the prompt of the workflow."""
         (self.path / "agents" / "pager.md").write_text(text)
+
+    def price(self, usd: float) -> None:
+        """Set the price of the model, in US dollars per million tokens."""
+        defaults = self.path / "agents" / "defaults.yaml"
+        model = f"{{name: gpt-5.4-mini, price: {{input: {usd}, output: {usd}}}}}"
+        defaults.write_text(re.sub(r"default: \[.*?\]", f"default: {model}", defaults.read_text()))
 
     def answer(self, text: str) -> None:
         """Write the answer of the script."""

@@ -94,14 +94,13 @@ def planned_cases(
     retries: int = 2,
     budget_usd: float | None = None,
     repeat: int | None = None,
-    measured: bool = False,
 ) -> Sequence[PlannedCase]:
     """Return the plan of one eval file `tickets.yaml` with these cases."""
     cases = [Case(name=name, quarantine=quarantine) for name in names]
     one = eval_of(*cases, runs=runs, retries=retries, budget_usd=budget_usd)
     coordinators = {"answer-here": coordinator}
     loaded = LoadedEval(Source(Path("evals/tickets.yaml")), one)
-    return plan([loaded], coordinators, repeat=repeat, measured=measured)
+    return plan([loaded], coordinators, repeat=repeat)
 
 
 def parts_of(plays: StandInPlays, keeper: RunKeeper | None = None, *, now: float = TODAY, at_once: int = 4) -> Parts:

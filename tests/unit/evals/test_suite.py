@@ -61,7 +61,7 @@ def test_early_stop_never_changes_the_outcome(
     early = StandInPlays(pattern, {"tickets/a": statuses})
     whole = StandInPlays(pattern, {"tickets/a": statuses})
     (stopped,) = results_of(planned_cases("a", runs=wanted, coordinator=coordinator, retries=0), early)
-    (every,) = results_of(planned_cases("a", runs=wanted, coordinator=coordinator, retries=0, measured=True), whole)
+    (every,) = results_of(planned_cases("a", runs=wanted, coordinator=coordinator, retries=0, repeat=n), whole)
     assert stopped.outcome == every.outcome
     assert len(early.played) <= len(whole.played) == n
 

@@ -81,7 +81,7 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     files = load_cases(root / FOLDER, choices.names)
     if not files:
         raise ConfigError(f"There is no eval in {FOLDER}/; write {FOLDER}/<workflow>.yaml, see docs/evals.md.")
-    every = plan(files, coordinators_of(catalog), repeat=choices.repeat, measured=choices.baseline is not None)
+    every = plan(files, coordinators_of(catalog), repeat=choices.repeat)
     found = chosen(every, choices.names, choices.tags)
     if not choices.changed_since:
         return found

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.comparison_words import worse_words
 from gofer.evals.reports.markdown_text import code
-from gofer.evals.results import CaseResult, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, SuiteResult
 from gofer.values.amounts import counted
 
 _MOST_NAMES = 3
@@ -15,10 +16,8 @@ def advice(result: SuiteResult) -> str:
     """Return what to do, as one line of Markdown; the first reason in the order of the exit codes counts."""
     if result.interrupted:
         return "Play again: the suite was interrupted before its end."
-    if broken := _in(result, "failed", "regressed"):
+    if broken := _in(result, "failed"):
         return f"Mend {_named(broken)}."
-    if result.comparison is not None and result.comparison.verdict == "regressed":
-        return "Find the cause: the cases together pass less often than in the baseline."
     if expensive := _in(result, "over_budget"):
         return f"Make {_named(expensive)} cheaper, or raise `budget_usd`."
     if ungraded := _in(result, "infrastructure"):
@@ -31,10 +30,6 @@ def advice(result: SuiteResult) -> str:
         return f"No evidence: add a case that loads {named}, or play with `--live`."
     if unplayed := _in(result, "not_played"):
         return f"Play again: the suite ended before {_named(unplayed)}."
-    if result.comparison is not None and not result.comparison.runs_before:
-        return "Write a new baseline with `--json`: this one has none of these cases."
-    if result.comparison is not None and result.comparison.verdict == "not_enough_evidence":
-        return "Play more runs with `--repeat`: these are too few for a comparison with the baseline."
     return _of_passed(result)
 
 
@@ -45,6 +40,8 @@ def _of_passed(result: SuiteResult) -> str:
         return f"Nothing blocks. End the quarantine of {_named(quarantined)} in time."
     scripted = sum(map(wording.is_harness_only, result.cases))
     passed = f"Nothing to do: {_number(result.cases)} passed"
+    if worse := worse_words(result.comparison):
+        return f"Nothing blocks: {_number(result.cases)} passed. Beside the baseline, {' and '.join(worse)}."
     if scripted == len(result.cases):
         return f"{passed}, but scripts wrote all answers, which say nothing about a prompt."
     if scripted:
@@ -52,8 +49,8 @@ def _of_passed(result: SuiteResult) -> str:
     return f"{passed}."
 
 
-def _in(result: SuiteResult, *states: wording.State) -> Sequence[CaseResult]:
-    return [case for case in wording.in_order(result.cases) if wording.state_of(case) in states]
+def _in(result: SuiteResult, *states: CaseOutcome) -> Sequence[CaseResult]:
+    return [case for case in wording.in_order(result.cases) if case.outcome in states]
 
 
 def _named(cases: Sequence[CaseResult]) -> str:

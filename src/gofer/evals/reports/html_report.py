@@ -7,11 +7,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from itertools import islice
 
 from gofer.evals.affected import AffectedRun, by_cause, summary
 from gofer.evals.reports import wording
-from gofer.evals.reports.comparison_words import case_comparison, open_comparisons, tally_before
+from gofer.evals.reports.comparison_words import comparison_text, tally_before
 from gofer.evals.reports.html_style import STYLE
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
@@ -67,7 +66,7 @@ def _head(result: SuiteResult, affected: Sequence[AffectedRun] | None) -> Iterat
 
 
 def _failures(result: SuiteResult) -> Iterator[str]:
-    failed = [case for case in wording.in_order(result.cases) if wording.state_of(case) != "passed"]
+    failed = [case for case in wording.in_order(result.cases) if case.outcome != "passed"]
     yield "<section><h2 id=failures>Not passed</h2>"
     if not failed:
         yield "<p>Every case passed.</p>"
@@ -79,7 +78,7 @@ def _failures(result: SuiteResult) -> Iterator[str]:
 
 
 def _failure(case: CaseResult) -> Iterator[str]:
-    state = wording.state_of(case)
+    state = case.outcome
     name = anchor(case.case)
     yield f'<article id="{name}" class={state}><h3><a href="#{name}">{_text(case.case)}</a> {_badge(case)}</h3>'
     yield f"<p>{_text(wording.state_sentence(case))}</p><dl>"
@@ -90,8 +89,8 @@ def _failure(case: CaseResult) -> Iterator[str]:
         yield f"<dt>{label}</dt><dd><code>{_text(text)}</code></dd>"
     yield "</dl>"
     yield from (f"<p>{_text(note)}</p>" for note in case.notes)
-    if compared := case_comparison(case):
-        yield f"<p>{_text(compared)}</p>"
+    if case.comparison is not None:
+        yield f"<p>{_text(f'Compared with the baseline: {comparison_text(case.comparison)}.')}</p>"
     yield from _runs(case)
     yield "</article>"
 
@@ -173,8 +172,6 @@ def _cases(result: SuiteResult) -> Iterator[str]:
         "failed grades",
     )
     yield from _table("Cases", heading, [_case_row(case) for case in wording.in_order(result.cases)])
-    for case, said in islice(open_comparisons(result), MOST_DETAILED):
-        yield f"<p>{_text(case)}: {_text(said)}</p>"
     yield "</section>"
 
 
@@ -183,7 +180,7 @@ def _case_row(case: CaseResult) -> Sequence[str]:
     failed = ", ".join(f"{dimension} ×{times}" for dimension, times in wording.failed_dimensions(case).items())
     # The anchor of a case that did not pass is at its details above.
     link = f'<a href="#{name}">{_text(case.case)}</a>'
-    if wording.state_of(case) == "passed":
+    if case.outcome == "passed":
         link = f'<a id="{name}" href="#{name}">{_text(case.case)}</a>'
     return (
         link,
@@ -221,7 +218,7 @@ def _affected_runs(runs: Sequence[AffectedRun]) -> Iterator[str]:
 
 
 def _badge(case: CaseResult) -> str:
-    state = wording.state_of(case)
+    state = case.outcome
     return f"<span class='badge {state}'>{wording.state_text(case)}</span>"
 
 

@@ -10,7 +10,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
   background: var(--back) }
 h1 { font-size: 1.35rem; line-height: 1.35; margin: 0 0 .4rem; overflow-wrap: anywhere }
 h1 { border-left: 5px solid var(--none); padding-left: .7rem } h1.passed { border-color: var(--good) }
-h1.failed, h1.regressed, h1.over_budget { border-color: var(--bad) }
+h1.failed, h1.over_budget { border-color: var(--bad) }
 h1.infrastructure, h1.quarantined { border-color: var(--warn) }
 h2 { font-size: 1.15rem; margin: 2rem 0 .6rem } h3 { font-size: 1rem; margin: 0 0 .2rem; overflow-wrap: anywhere }
 h4 { font-size: .95rem; margin: 1rem 0 .1rem } p { margin: .2rem 0 }
@@ -24,11 +24,11 @@ nav { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; padding: .5rem 0; borde
 article { border: 1px solid var(--line); border-left: 4px solid var(--none); border-radius: 6px; padding: .8rem 1rem;
   margin: .8rem 0 }
 article:target { outline: 2px solid var(--link) }
-article.failed, article.regressed, article.over_budget { border-left-color: var(--bad) }
+article.failed, article.over_budget { border-left-color: var(--bad) }
 article.quarantined, article.infrastructure { border-left-color: var(--warn) }
 .badge { font-size: .8rem; font-weight: 500; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .5rem;
   white-space: nowrap; color: var(--none) }
-.badge.passed { color: var(--good) } .badge.failed, .badge.regressed, .badge.over_budget { color: var(--bad) }
+.badge.passed { color: var(--good) } .badge.failed, .badge.over_budget { color: var(--bad) }
 .badge.quarantined, .badge.infrastructure { color: var(--warn) }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: .6rem 0 }
 dt { color: var(--soft) } dd { margin: 0; min-width: 0 }

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from gofer.evals.reports import wording
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import SCHEMA_VERSION, SuiteResult
-from gofer.values.canonical_json import as_object
-from gofer.values.errors import ConfigError
+from gofer.values.canonical_json import as_list, as_object, decode
+from gofer.values.errors import BadRequest, ConfigError
 
 MOST_BYTES = 100_000_000
 """The most bytes of a report that is read as a baseline."""
@@ -21,12 +21,12 @@ class Report(BaseModel):
 
     model_config = ConfigDict(frozen=True, title="Gofer eval report")
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     """The version of this schema. Fields are added within a version; any other change makes a new one."""
     verdict: str
     """The verdict in one line, as every report shows it."""
     exit_code: int
-    """0 passed, 1 failed or regressed, 3 no evidence, 4 infrastructure, 5 over budget, 130 interrupted."""
+    """0 passed, 1 a case failed, 3 no evidence, 4 infrastructure, 5 over budget, 130 interrupted."""
     evidence: Mapping[wording.Proof, str]
     """What each kind of evidence proves, in words."""
     notes: Sequence[str] = ()
@@ -35,6 +35,8 @@ class Report(BaseModel):
 
 
 _REPORT = TypeAdapter(Report)
+_EARLIER = 1
+"""The version with verdicts in its comparisons. Everything else in it is as now."""
 
 
 def report_json(result: SuiteResult) -> str:
@@ -56,15 +58,29 @@ def report_schema() -> Mapping[str, object]:
 
 
 def read_report(path: Path) -> SuiteResult:
-    """Return the result that a JSON report holds. Raises ConfigError for a file that is no report of this version."""
-    if not path.is_file():
-        raise ConfigError(f"There is no report {path}; write one with `gofer eval --json {path}`.")
+    """Return the result that a JSON report holds, without the comparison that an earlier version wrote.
+
+    Raises ConfigError for a file that is no report of this version or of the one before.
+    """
     if path.stat().st_size > MOST_BYTES:
         raise ConfigError(f"The report {path} has more than {MOST_BYTES:,} bytes; write it again with fewer cases.")
     try:
-        return _REPORT.validate_json(path.read_bytes()).result
+        return _REPORT.validate_python(_present_form(decode(path.read_bytes()))).result
+    except BadRequest as error:
+        raise ConfigError(f"{path} is no eval report: it is not JSON. Write one with `gofer eval --json`.") from error
     except ValidationError as error:
-        raise ConfigError(f"{path} is no eval report of version {SCHEMA_VERSION}: {_place(error)}.") from error
+        problem = f"{path} is no eval report of version {SCHEMA_VERSION} ({_place(error)})"
+        raise ConfigError(f"{problem}. Write one with `gofer eval --json`.") from error
+
+
+def _present_form(report: object) -> object:
+    """Return a report of the version before in the present form."""
+    fields = as_object(report)
+    if fields.get("schema_version") != _EARLIER:
+        return report
+    result = as_object(fields.get("result"))
+    cases = [{**as_object(case), "comparison": None} for case in as_list(result.get("cases"))]
+    return {**fields, "schema_version": SCHEMA_VERSION, "result": {**result, "cases": cases, "comparison": None}}
 
 
 def _place(error: ValidationError) -> str:

@@ -51,11 +51,11 @@ def _case(case: CaseResult) -> ElementTree.Element:
 
 
 def _add_outcome(element: ElementTree.Element, case: CaseResult) -> None:
-    state = wording.state_of(case)
+    state = case.outcome
     match state:
         case "passed":
             return
-        case "failed" | "regressed" | "over_budget":
+        case "failed" | "over_budget":
             tag = "failure"
         case "infrastructure":
             tag = "error"

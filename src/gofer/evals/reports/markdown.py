@@ -11,7 +11,7 @@ from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.reports import wording
 from gofer.evals.reports.advice import advice
-from gofer.evals.reports.comparison_words import open_comparisons, tally_before
+from gofer.evals.reports.comparison_words import tally_before, worse_words
 from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
@@ -51,7 +51,6 @@ def markdown_report(
     _add_changed_cases(page, result)
     if affected is not None:
         _add_affected(page, affected)
-    _add_open_comparisons(page, result)
     if result.cases:
         _add_costs(page, result, before)
     _add_reasons(page, result)
@@ -67,7 +66,7 @@ def _add_failures(page: BoundedText, result: SuiteResult) -> None:
 
 
 def _failure(case: CaseResult) -> Sequence[str]:
-    state = wording.state_of(case)
+    state = case.outcome
     lines = [
         f"**{wording.SIGNS[state]} {code(case.case)}** {wording.STATES[state]}, {wording.tally(case)} runs passed",
         "",
@@ -88,20 +87,23 @@ def _add_changed_cases(page: BoundedText, result: SuiteResult) -> None:
 
 
 def _is_changed(case: CaseResult) -> bool:
-    """Return whether a case did not pass, or passed more or less often than before."""
-    if wording.state_of(case) != "passed":
+    """Return whether a case did not pass, passed more or less often than before, or costs or takes much more."""
+    if case.outcome != "passed":
         return True
     comparison = case.comparison
-    if comparison is None or not comparison.runs_before or not case.runs:
+    if comparison is None:
         return False
-    return case.passed * comparison.runs_before != comparison.passed_before * len(case.runs)
+    is_better = comparison.now.passed * comparison.before.runs > comparison.before.passed * comparison.now.runs
+    return is_better or bool(worse_words(comparison))
 
 
 def _changed_row(case: CaseResult) -> str:
-    state = wording.state_of(case)
+    state = case.outcome
     diverged = f"{wording.SIGNS[state]} {wording.STATES[state]}"
     if failed := wording.failed_dimensions(case):
         diverged = f"{diverged}: {cell(', '.join(failed), 80)}"
+    if worse := worse_words(case.comparison):
+        diverged = f"{diverged}; {'; '.join(worse)}"
     cells = (
         cell(case.case, 120),
         tally_before(case.comparison),
@@ -142,13 +144,6 @@ def _example(workflow: str, title: str, affected: Sequence[AffectedRun]) -> tupl
     return next(
         (run, cause) for run in affected for cause in run.causes if run.workflow == workflow and cause.title == title
     )
-
-
-def _add_open_comparisons(page: BoundedText, result: SuiteResult) -> None:
-    rows = [[f"- {code(case)}: {said}"] for case, said in open_comparisons(result)]
-    if rows:
-        opening = ["<details><summary>Cases with too few runs for a comparison</summary>", ""]
-        page.add_rows(opening, rows, _DETAILS_END, most=MOST_CASES)
 
 
 def _add_costs(page: BoundedText, result: SuiteResult, before: SuiteResult | None) -> None:

@@ -3,18 +3,27 @@
 from collections.abc import Iterator, Sequence
 
 from gofer.evals.outcomes import is_sample, says_something_about_the_prompt
-from gofer.evals.reports.comparison_words import suite_comparison
+from gofer.evals.reports.comparison_words import comparison_text, worse_words
+from gofer.evals.reports.wording import short
 from gofer.evals.results import CaseRun, SuiteResult
 from gofer.values.amounts import counted
 
 MOST_NAMED = 20
 """The most names in one sentence, and the most sentences of one kind."""
+_MOST_WORSE = 8
+"""The most cases that are named because they are worse than in the baseline."""
 
 
 def suite_notes(result: SuiteResult) -> Iterator[str]:
     """Yield the sentences about the baseline, about prompts and skills without evidence, and about intervals."""
-    if compared := suite_comparison(result):
-        yield compared
+    yield from result.remarks
+    if result.comparison is not None:
+        yield f"Compared with the baseline, which decides nothing: {comparison_text(result.comparison)}."
+    worse = [case for case in result.cases if worse_words(case.comparison)]
+    for case in worse[:_MOST_WORSE]:
+        yield f"{short(case.case)}, beside the baseline: {'; '.join(worse_words(case.comparison))}."
+    if len(worse) > _MOST_WORSE:
+        yield f"{counted(len(worse) - _MOST_WORSE, 'more case')} worse than in the baseline; --json FILE has them."
     for name in result.unproved[:MOST_NAMED]:
         yield f"`{name}` changed, and no case loads it."
     if len(result.unproved) > MOST_NAMED:
@@ -23,8 +32,6 @@ def suite_notes(result: SuiteResult) -> Iterator[str]:
         yield unloaded_sentence(result.unloaded, result.prompt_texts)
     if result.missing:
         yield f"The baseline has {counted(len(result.missing), 'case')} no longer in evals/: {_named(result.missing)}."
-    if result.comparison is not None and not result.comparison.runs_before:
-        yield "The baseline has none of these cases, so that nothing was compared: write one with --json."
     if any(_has_no_interval(run) for case in result.cases for run in case.runs):
         yield "Recorded answers and code end alike each time, so only runs with a live model have an interval."
 

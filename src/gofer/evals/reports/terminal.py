@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from gofer.evals.reports import wording
-from gofer.evals.reports.comparison_words import comparison_sentences, open_comparisons
+from gofer.evals.reports.comparison_words import comparison_text
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, SuiteResult
 from gofer.values.amounts import counted, money
@@ -14,8 +14,6 @@ MOST_FAILURES = 8
 """The most failures that are shown in four lines each; cases without evidence for the same reason count once."""
 MOST_WORKFLOWS = 12
 """The most workflows in the first table."""
-_MOST_OPEN = 8
-"""The most cases with too few runs for a comparison."""
 _MOST_NAMES = 10
 """The most names of cases in one line."""
 _NAME = 48
@@ -28,12 +26,12 @@ def terminal_lines(result: SuiteResult) -> Sequence[str]:
     """Return the report, at most MOST_LINES lines; what is left out is counted."""
     evidence = [f"  {sentence}" for _, sentence in wording.evidence_lines(result.cases)]
     notes = [f"  {note}" for note in suite_notes(result)]
-    lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_open(result), *_workflows(result)]
+    lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_workflows(result)]
     return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines))]
 
 
 def _failures(result: SuiteResult) -> Iterator[str]:
-    groups = _groups([case for case in wording.in_order(result.cases) if wording.state_of(case) != "passed"])
+    groups = _groups([case for case in wording.in_order(result.cases) if case.outcome != "passed"])
     for cases in groups[:MOST_FAILURES]:
         if len(cases) == 1:
             yield from _failure(cases[0])
@@ -51,19 +49,19 @@ def _groups(cases: Sequence[CaseResult]) -> Sequence[Sequence[CaseResult]]:
     found: dict[tuple[str, str], list[CaseResult]] = {}
     for case in cases:
         key = (case.case, "")
-        if wording.state_of(case) == "no_evidence":
+        if case.outcome == "no_evidence":
             key = ("", wording.failure_of(case).happened)
         found.setdefault(key, []).append(case)
     return list(found.values())
 
 
 def _failure(case: CaseResult) -> Iterator[str]:
-    state = wording.STATES[wording.state_of(case)]
+    state = wording.STATES[case.outcome]
     yield f"{wording.short(case.case)}: {state}, {wording.tally(case)} runs passed"
     for label, text in wording.failure_of(case).lines():
         yield _labelled(label, text)
     if case.comparison is not None:
-        yield _labelled("baseline", comparison_sentences(case.comparison))
+        yield _labelled("baseline", comparison_text(case.comparison))
 
 
 def _alike(cases: Sequence[CaseResult]) -> Iterator[str]:
@@ -79,17 +77,6 @@ def _alike(cases: Sequence[CaseResult]) -> Iterator[str]:
 
 def _labelled(label: str, text: str) -> str:
     return f"  {label + ':':<22} {text}"
-
-
-def _open(result: SuiteResult) -> Iterator[str]:
-    """Yield the passed cases with too few runs for a comparison."""
-    passed = {case.case for case in result.cases if wording.state_of(case) == "passed"}
-    found = [f"{wording.short(case)}: {said}" for case, said in open_comparisons(result) if case in passed]
-    yield from found[:_MOST_OPEN]
-    if len(found) > _MOST_OPEN:
-        yield f"{counted(len(found) - _MOST_OPEN, 'more case')} with too few runs; --json FILE writes all."
-    if found:
-        yield ""
 
 
 def _workflows(result: SuiteResult) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from gofer.evals.outcomes import is_graded, is_sample, passes, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
-from gofer.evals.reports.comparison_words import comparison_text
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Grade, Interval, RunOutcome, SuiteResult
 from gofer.evals.statistics import percentile, wilson
@@ -17,12 +16,8 @@ from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
 from gofer.values.amounts import counted, money
 
-State = Literal["regressed"] | CaseOutcome
-"""What a report says about a case: its outcome, or that it is worse than its baseline."""
-
-STATES: Mapping[State, str] = {
+STATES: Mapping[CaseOutcome, str] = {
     "failed": "failed",
-    "regressed": "regressed",
     "over_budget": "over budget",
     "infrastructure": "infrastructure",
     "no_evidence": "no evidence",
@@ -30,12 +25,11 @@ STATES: Mapping[State, str] = {
     "quarantined": "quarantined",
     "passed": "passed",
 }
-"""The states in words, in the order in which reports list their cases."""
-_ORDER: Sequence[State] = list(STATES)
+"""The outcomes in words, in the order in which reports list their cases."""
+_ORDER: Sequence[CaseOutcome] = list(STATES)
 
-SIGNS: Mapping[State, str] = {
+SIGNS: Mapping[CaseOutcome, str] = {
     "failed": "❌",
-    "regressed": "❌",
     "over_budget": "❌",
     "infrastructure": "⚠️",
     "no_evidence": "⚪",
@@ -79,23 +73,14 @@ class Failure:
         )
 
 
-def state_of(case: CaseResult) -> State:
-    """Return what a report says about a case."""
-    comparison = case.comparison
-    worse = comparison is not None and comparison.verdict == "regressed"
-    if worse and case.outcome in ("failed", "passed"):
-        return "regressed"
-    return case.outcome
-
-
 def in_order(cases: Sequence[CaseResult]) -> Sequence[CaseResult]:
     """Return the cases, failures first, each state in the order of the suite."""
-    return sorted(cases, key=lambda case: _rank(state_of(case)))
+    return sorted(cases, key=lambda case: _ORDER.index(case.outcome))
 
 
 def is_failure(case: CaseResult) -> bool:
     """Return whether a case failed in a way that a person must look at."""
-    return state_of(case) in ("failed", "regressed", "over_budget", "infrastructure")
+    return case.outcome in ("failed", "over_budget", "infrastructure")
 
 
 def by_workflow(cases: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult]]:
@@ -104,10 +89,6 @@ def by_workflow(cases: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult
     for case in cases:
         found.setdefault(case.workflow, []).append(case)
     return found
-
-
-def _rank(state: State) -> int:
-    return _ORDER.index(state)
 
 
 def evidence_of(case: CaseResult) -> Proof | None:
@@ -124,14 +105,14 @@ def evidence_of(case: CaseResult) -> Proof | None:
 
 def is_harness_only(case: CaseResult) -> bool:
     """Return whether a case passed with answers of a script, which test the harness only."""
-    return state_of(case) == "passed" and evidence_of(case) == "scripted"
+    return case.outcome == "passed" and evidence_of(case) == "scripted"
 
 
 def state_text(case: CaseResult) -> str:
     """Return the state of a case in a word or two."""
     if is_harness_only(case):
         return "passed (harness only)"
-    return STATES[state_of(case)]
+    return STATES[case.outcome]
 
 
 def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Literal["none"], str]]:
@@ -155,9 +136,8 @@ def evidence_text(case: CaseResult) -> str:
 
 def state_sentence(case: CaseResult) -> str:
     """Return the state of a case in one sentence."""
-    state = state_of(case)
     happened = failure_of(case).happened
-    match state:
+    match case.outcome:
         case "quarantined":
             until = case.quarantined_until or "an unknown date"
             return f"In quarantine until {until}: {tally(case)} runs passed; {happened}"
@@ -167,9 +147,7 @@ def state_sentence(case: CaseResult) -> str:
             return "Not played: the suite ended before the case"
         case "infrastructure":
             return f"Not graded, because infrastructure failed: {happened}"
-        case "regressed" if case.comparison is not None:
-            return f"R{comparison_text(case.comparison)[1:]}; {happened}"
-        case _:
+        case state:
             return f"{STATES[state].capitalize()}: {tally(case)} runs passed, {case.required} required; {happened}"
 
 
@@ -178,7 +156,7 @@ def headline(result: SuiteResult) -> str:
     parts: list[str] = []
     if result.interrupted:
         parts.append("interrupted")
-    counts = Counter(map(state_of, result.cases))
+    counts = Counter(case.outcome for case in result.cases)
     parts += [f"{counts[state]} {word}" for state, word in STATES.items() if counts[state]]
     harness = sum(is_harness_only(case) for case in result.cases)
     if harness:
@@ -200,20 +178,16 @@ def _rate(result: SuiteResult) -> Iterator[str]:
         passed = passes(samples)
         words = f"pass rate {share_text(passed / len(samples))} {interval_text(wilson(passed, len(samples)))}"
     comparison = result.comparison
-    if comparison is not None and comparison.runs_before:
-        words = f"{words} vs {share_text(comparison.passed_before / comparison.runs_before)} before"
-        if comparison.p_value is not None:
-            words = f"{words} (p = {comparison.p_value:.2g})"
+    if comparison is not None:
+        words = f"{words} vs {share_text(comparison.before.passed / comparison.before.runs)} before"
     yield words
 
 
-def worst_state(result: SuiteResult) -> State:
+def worst_state(result: SuiteResult) -> CaseOutcome:
     """Return the worst state of a suite. A quarantined case counts only if there is no other."""
     if result.interrupted:
         return "not_played"
-    if result.comparison is not None and result.comparison.verdict == "regressed":
-        return "regressed"
-    states = {state_of(case) for case in result.cases}
+    states = {case.outcome for case in result.cases}
     for state in STATES:
         if state in states and (state != "quarantined" or states == {"quarantined"}):
             return state
@@ -305,7 +279,7 @@ def failure_of(case: CaseResult, *, kept: bool = True) -> Failure:
         return Failure(_required(case), _without_failure(case), "none of the runs failed", again(case))
     if not run.failures:
         return Failure(
-            "a run that can be graded", short(run.problem or STATES[state_of(case)]), "not reached", again(case)
+            "a run that can be graded", short(run.problem or STATES[case.outcome]), "not reached", again(case)
         )
     grade = run.failures[0]
     expected = short(grade.expected) or f"{grade.dimension} passes"
@@ -367,8 +341,6 @@ def _required(case: CaseResult) -> str:
 def _without_failure(case: CaseResult) -> str:
     if case.outcome == "not_played":
         return "the suite ended before the case"
-    if case.comparison is not None:
-        return comparison_text(case.comparison)
     if case.consistency is not None and case.consistency < 1:
         return f"only {share_text(case.consistency)} of the runs agree on the status"
     return f"{tally(case)} runs passed"

@@ -104,7 +104,7 @@ def fold(state: History, recorded: e.Recorded) -> None:
 
 
 def _forget(state: History) -> None:
-    """Forget the files and skills whose result has come."""
+    """Forget the files and skills of which the result has come."""
     state.files = []
     state.skills = []
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gofer.evals.reports.advice import advice
-from gofer.evals.results import CaseOutcome, CaseResult, Comparison, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, SuiteResult
 from support.evals.suite_results import failed_case, passed_case, pull_request
 
 RECORD = "`gofer eval --live --record`"
@@ -38,7 +38,7 @@ def test_line_names_the_work_of_each_outcome(outcome: CaseOutcome, line: str) ->
     assert advice(suite(passed_case("w/fine"), ended(outcome))) == line
 
 
-def test_regression_comes_before_missing_evidence_and_names_few_cases() -> None:
+def test_failure_comes_before_missing_evidence_and_names_few_cases() -> None:
     assert advice(pull_request()) == "Mend 1 case (`file-ticket/outage-thread`)."
     many = [failed_case(f"w/{number}") for number in range(5)]
     assert advice(suite(*many, ended("no_evidence"))) == "Mend 5 cases (`w/0`, `w/1`, `w/2` and others)."
@@ -63,10 +63,3 @@ def test_changed_prompt_that_no_case_loads_is_work_although_each_case_passed() -
     result = replace(suite(passed_case("w/fine")), unproved=("skills/citing-sources",))
     assert result.exit_code == 3
     assert advice(result) == "No evidence: add a case that loads `skills/citing-sources`, or play with `--live`."
-
-
-def test_baseline_without_a_common_case_is_to_be_written_anew() -> None:
-    comparison = Comparison("not_enough_evidence", passed_before=0, runs_before=0, p_value=None)
-    result = replace(suite(passed_case("w/fine")), comparison=comparison)
-    assert result.exit_code == 3
-    assert advice(result) == "Write a new baseline with `--json`: this one has none of these cases."

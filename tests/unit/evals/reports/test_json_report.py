@@ -50,8 +50,8 @@ def test_report_of_a_later_minor_change_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "Invalid JSON"),
-        ('{"schema_version": 2}', "schema_version: Input should be 1"),
+        ("{", "it is not JSON"),
+        ('{"schema_version": 3}', "schema_version: Input should be 2"),
         ("[]", "the file: Input should be"),
     ],
 )
@@ -62,9 +62,18 @@ def test_file_without_a_report_of_this_version_is_refused(text: str, reason: str
         read_report(path)
 
 
-def test_missing_report_names_the_command_for_a_new_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="gofer eval --json"):
-        read_report(tmp_path / "none.json")
+def test_report_of_the_version_before_is_read_without_its_verdicts(tmp_path: Path) -> None:
+    report = json.loads(report_json(pull_request()))
+    verdict = {"verdict": "regressed", "passed_before": 3, "runs_before": 3, "p_value": 0.018}
+    report["schema_version"] = 1
+    report["result"]["comparison"] = verdict
+    for case in report["result"]["cases"]:
+        case["comparison"] = verdict
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report))
+    read = read_report(path)
+    assert {read.comparison, *(case.comparison for case in read.cases)} == {None}
+    assert [case.passed for case in read.cases] == [case.passed for case in pull_request().cases]
 
 
 def test_cost_and_version_survive_the_round_trip(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ def test_first_line_says_the_work_to_do_and_the_next_one_the_verdict_with_its_nu
     lines = markdown_report(pull_request()).splitlines()
     assert lines[0] == "### ❌ Mend 1 case (`file-ticket/outage-thread`)."
     assert lines[2] == (
-        "1 regressed · 1 infrastructure · 1 no evidence · 1 quarantined · 38 passed (1 harness only) · "
-        "pass rate 97% [92%, 99%] vs 98% before (p = 0.018) · 0.4148 USD · 38 s"
+        "1 failed · 1 infrastructure · 1 no evidence · 1 quarantined · 38 passed (1 harness only) · "
+        "pass rate 97% [92%, 99%] vs 99% before · 0.4148 USD · 38 s"
     )
 
 
@@ -27,7 +27,10 @@ def test_table_lists_changed_cases_only() -> None:
         "weekly-digest/many-channels",
         "answer-here/question",
     ]
-    assert "| `file-ticket/outage-thread` | 3/3 | 1/3 | ❌ regressed: `tools.forbidden` |" in text
+    assert (
+        "| `file-ticket/outage-thread` | 3/3 | 1/3 | ❌ failed: `tools.forbidden`; 1/3 runs pass instead of 3/3 |"
+        in text
+    )
 
 
 def test_failure_is_shown_in_four_lines_above_the_table() -> None:

@@ -19,7 +19,7 @@ def test_report_of_500_cases_has_at_most_100_lines(failing: bool) -> None:
 
 def test_first_failure_has_four_lines_below_the_verdict() -> None:
     lines = terminal_lines(pull_request())
-    begin = lines.index("file-ticket/outage-thread: regressed, 1/3 runs passed")
+    begin = lines.index("file-ticket/outage-thread: failed, 1/3 runs passed")
     labels = [line.split(":")[0].strip() for line in lines[begin + 1 : begin + 5]]
     assert labels == ["expected", "happened", "first diverging step", "replay"]
     assert lines[begin + 4].endswith(f"gofer replay {'2' * 24} --until 2.0")
@@ -29,7 +29,7 @@ def test_first_failure_has_four_lines_below_the_verdict() -> None:
 def test_tables_show_workflows_with_runs_rate_p95_and_cost_and_cases_with_k_of_n() -> None:
     text = "\n".join(terminal_lines(pull_request()))
     assert "answer-here      37     111   100%    1.5 s  0.3774 USD" in text
-    assert "file-ticket/outage-thread    1/3  1.5 s    100%         regressed              tools.forbidden ×2" in text
+    assert "file-ticket/outage-thread    1/3  1.5 s    100%         failed                 tools.forbidden ×2" in text
 
 
 def test_report_with_room_shows_every_case() -> None:
