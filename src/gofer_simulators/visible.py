@@ -39,11 +39,11 @@ def _added(path: str, value: object) -> Iterator[Visible]:
     elif blocks := _BLOCKS.fullmatch(path):
         yield from (Visible("button", blocks[1], label) for label in _buttons(value))
     elif _ISSUE.fullmatch(path):
-        yield Visible("issue", path, as_text(fields.get("summary")) or as_text(fields.get("title")))
+        yield Visible("issue", path, _written(fields, "summary", "title", "description", "body"))
     elif _COMMENT.fullmatch(path):
         yield Visible("comment", path, _text_of(value))
     elif _PAGE.fullmatch(path):
-        yield Visible("page", path, as_text(fields.get("title")))
+        yield Visible("page", path, _written(fields, "title", "markdown"))
 
 
 def _changed(path: str, after: object) -> Iterator[Visible]:
@@ -53,6 +53,10 @@ def _changed(path: str, after: object) -> Iterator[Visible]:
         yield Visible("reaction", reaction[1], reaction[2])
     elif blocks := _BLOCKS.fullmatch(path):
         yield from (Visible("button", blocks[1], label) for label in _buttons(after))
+
+
+def _written(fields: Mapping[str, object], *names: str) -> str:
+    return "\n".join(filter(None, (as_text(fields.get(name)) for name in names)))
 
 
 def _text_of(value: object) -> str:

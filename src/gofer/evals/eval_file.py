@@ -172,7 +172,7 @@ class OutputExpectations(Strict):
     contains_all: TextList = ()
     """Texts that the answer must contain."""
     not_contains: TextList = ()
-    """Texts that the answer must not contain."""
+    """Texts that people must not see: in the answer, or in anything else that the run writes outside."""
     json_fields: JsonObject = Field(default_factory=dict[str, object], alias="json")
     """A matcher for each field of the answer of a workflow with `output`; a dotted name leads into objects."""
 
@@ -189,7 +189,7 @@ class Rubric(Strict):
     require_runbook_evidence: bool = False
     """Whether the answer must name a skill or a file that the run has read."""
     forbidden_phrases: TextList = ()
-    """Texts that the answer must not contain."""
+    """Texts that people must not see in any turn: in the answer, or in anything else that a run writes outside."""
     max_latency_ms: Whole | None = Field(default=None, ge=0)
     """The most milliseconds of the run. Only a play with a live model is graded."""
     output_schema: object = Field(default=None, alias="schema")

@@ -28,18 +28,18 @@ def test_changes_of_messages_are_seen_as_edits_buttons_and_reactions() -> None:
 
 def test_issues_comments_and_pages_are_seen_by_their_texts() -> None:
     added = {
-        "/jira/PAY-1": {"summary": "Refund twice"},
+        "/jira/PAY-1": {"summary": "Refund twice", "description": "Ann paid twice."},
         "/jira/PAY-1/comments/2": {"author": "a", "body": "Yes."},
-        "/notion/0d1f": {"title": "RFC"},
+        "/notion/0d1f": {"title": "RFC", "markdown": "# Why"},
         "/notion/0d1f/comments/x": {"text": "Why?"},
         "/github/repositories/acme~1shop/issues/3": {"title": "Broken"},
         "/github/repositories/acme~1shop/pulls/4/comments/5": {"body": "Nice."},
         "/jira/PAY-1/labels/0": "urgent",
     }
     assert [(seen.kind, seen.text) for seen in visible_in({"added": added})] == [
-        ("issue", "Refund twice"),
+        ("issue", "Refund twice\nAnn paid twice."),
         ("comment", "Yes."),
-        ("page", "RFC"),
+        ("page", "RFC\n# Why"),
         ("comment", "Why?"),
         ("issue", "Broken"),
         ("comment", "Nice."),

@@ -27,7 +27,7 @@ DIMENSIONS: Mapping[str, str] = {
     "world.counts": "the number of values that the run adds",
     "output.contains_any": "texts of which the answer must contain one",
     "output.contains_all": "texts that the answer must contain",
-    "output.not_contains": "texts that the answer must not contain",
+    "output.not_contains": "texts that people must not see",
     "output.json": "fields of the answer of a workflow with `output`",
     **{f"check.{check}": f"the check `{check}` of the run" for check in CHECKS},
     "rubric.expected_status": "the status of the last run",

@@ -1,15 +1,21 @@
-"""The grades of the answer that people get."""
+"""The grades of the answer that people get, and of the texts that they must not see anywhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gofer.evals.eval_file import OutputExpectations
-from gofer.evals.grading.call_words import joined, written_value
+from gofer.evals.grading.call_words import joined, tool_name, written_value
 from gofer.evals.grading.dimensions import Failure, verdicts
 from gofer.evals.grading.folded_text import ComparedText, compared
 from gofer.evals.grading.turn_view import TurnView
 from gofer.evals.matching import field_at, mismatch
 from gofer.evals.results import Grade
-from gofer.projections.checks.check_settings import quoted
+from gofer.projections.checks.check_settings import quoted, shortened
+from gofer.projections.checks.names_in_arguments import texts_without_names
+from gofer.values.visible import Visible
+
+_NAME = 100
+"""The most characters of an argument, and of a place."""
 
 
 def output_grades(expect: OutputExpectations, turn: TurnView) -> Iterator[Grade]:
@@ -20,7 +26,7 @@ def output_grades(expect: OutputExpectations, turn: TurnView) -> Iterator[Grade]
     if expect.contains_all:
         yield from verdicts("output.contains_all", _contains_all(expect, turn, text), turn.number)
     if expect.not_contains:
-        yield from verdicts("output.not_contains", _not_contains(expect, turn, text), turn.number)
+        yield from verdicts("output.not_contains", unwanted_failures(expect.not_contains, turn), turn.number)
     if expect.json_fields:
         yield from verdicts("output.json", _json(expect, turn), turn.number)
 
@@ -45,11 +51,50 @@ def _contains_all(expect: OutputExpectations, turn: TurnView, text: ComparedText
             yield Failure(f"{quoted(wanted)} in the answer", answer_in_words(turn), turn.last_step)
 
 
-def _not_contains(expect: OutputExpectations, turn: TurnView, text: ComparedText) -> Iterator[Failure]:
-    for unwanted in expect.not_contains:
-        if place := text.around(unwanted):
-            happened = f"the answer contains {quoted(place)}"
-            yield Failure(f"no {quoted(unwanted)} in the answer", happened, turn.last_step)
+def unwanted_failures(unwanted: Sequence[str], turn: TurnView) -> Iterator[Failure]:
+    """Yield a failure for each text that people see in the answer, or in anything else that the run wrote outside."""
+    texts = [Shown(words="the answer", text=turn.answer, step=turn.last_step), *written_texts(turn)]
+    texts += [Shown(words=_place(seen), text=seen.text, step=turn.last_step) for seen in turn.played.seen]
+    yield from found_texts(unwanted, texts, turn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A text that people see of a run."""
+
+    words: str
+    """Where it is, for people: `the answer`."""
+    text: str
+    step: str
+    has_arrived: bool = True
+    """Whether people see it as it is. False if the world shows what a system made of its markup."""
+
+
+def written_texts(turn: TurnView) -> Iterator[Shown]:
+    """Yield the texts in the arguments of the calls that wrote outside, or may have; names of objects are no texts."""
+    for made in turn.calls:
+        if made.call.effect in (None, "read") or made.call.status not in ("ok", "unknown"):
+            continue
+        has_arrived = made.call.tool.partition("_")[0] not in (turn.systems or ())
+        for argument, text in texts_without_names(made.call.arguments or {}):
+            words = f"`{shortened(argument, _NAME)}` of {tool_name(made)} ({made.name})"
+            yield Shown(words=words, text=text, step=made.step, has_arrived=has_arrived)
+
+
+def found_texts(unwanted: Sequence[str], shown: Sequence[Shown], turn: TurnView) -> Iterator[Failure]:
+    """Yield a failure for each unwanted text, with the first place where it is shown."""
+    compared_texts = [(one, compared(one.text)) for one in shown]
+    for text in unwanted:
+        # A tool writes markup such as `<!channel>` as plain text, so that its argument does not show what arrived.
+        places = [(one, form.around(text)) for one, form in compared_texts if one.has_arrived or "<" not in text]
+        for one, found in [place for place in places if place[1]][:1]:
+            yield Failure(f"no {quoted(text)}", f"{one.words} contains {quoted(found)}", one.step, turn.number)
+
+
+def _place(seen: Visible) -> str:
+    if not seen.place:
+        return f"the {seen.kind}"
+    return f"the {seen.kind} at {shortened(seen.place, _NAME)}"
 
 
 def _json(expect: OutputExpectations, turn: TurnView) -> Iterator[Failure]:

@@ -5,19 +5,19 @@ of all turns together.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from gofer.evals.eval_file import Rubric
 from gofer.evals.grading.call_words import called_instead, joined, missing_tool, outcome
 from gofer.evals.grading.dimensions import Failure, verdicts
-from gofer.evals.grading.folded_text import compared
-from gofer.evals.grading.output_grades import answer_in_words
+from gofer.evals.grading.output_grades import answer_in_words, unwanted_failures
 from gofer.evals.grading.play_usage import cost_of_play, total_llm_calls, total_tool_calls
 from gofer.evals.grading.read_material import names_material, read_material
 from gofer.evals.grading.turn_view import TurnView
 from gofer.evals.plays import Play
 from gofer.evals.results import Grade
 from gofer.journal.workspace_entries import BOOKKEEPING
-from gofer.projections.checks.check_settings import quoted, shortened
+from gofer.projections.checks.check_settings import shortened
 from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_object
 from gofer.workflows.output import problems
@@ -40,7 +40,8 @@ def rubric_grades(rubric: Rubric, play: Play, turns: Sequence[TurnView]) -> Iter
     if rubric.require_runbook_evidence:
         yield from verdicts("rubric.require_runbook_evidence", _evidence(last), last.number)
     if rubric.forbidden_phrases:
-        yield from verdicts("rubric.forbidden_phrases", _phrases(rubric.forbidden_phrases, turns), last.number)
+        failures = chain.from_iterable(unwanted_failures(rubric.forbidden_phrases, turn) for turn in turns)
+        yield from verdicts("rubric.forbidden_phrases", failures, last.number)
     if rubric.output_schema is not None:
         yield from verdicts("rubric.schema", _schema(rubric.output_schema, last), last.number)
     if rubric.max_latency_ms is not None:
@@ -119,17 +120,6 @@ def _evidence(turn: TurnView) -> Iterator[Failure]:
     elif not names_material(turn, read):
         expected = f"the name of a skill or file that the run has read in the answer: {joined(read, 'or')}"
         yield Failure(expected, answer_in_words(turn), turn.last_step, turn.number)
-
-
-def _phrases(phrases: Sequence[str], turns: Sequence[TurnView]) -> Iterator[Failure]:
-    for turn in turns:
-        texts = [("the answer", turn.answer), *((f"the {seen.kind}", seen.text) for seen in turn.played.seen)]
-        compared_texts = [(words, compared(text)) for words, text in texts]
-        for phrase in phrases:
-            found = next(((words, text) for words, text in compared_texts if text.around(phrase)), None)
-            if found is not None:
-                happened = f"{found[0]} contains {quoted(found[1].around(phrase))}"
-                yield Failure(f"no {quoted(phrase)}", happened, turn.last_step, turn.number)
 
 
 def _schema(schema: object, turn: TurnView) -> Iterator[Failure]:

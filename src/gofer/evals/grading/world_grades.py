@@ -132,10 +132,14 @@ def _unchanged(expected: Sequence[str], turn: TurnView) -> Iterator[Failure]:
         yield Failure(f"no change of {pattern}", happened, _last_write(turn))
 
 
+def added_at(pattern: str, turn: TurnView) -> Sequence[str]:
+    """Return the paths of the values that a turn added at a pattern, each value once."""
+    return outermost(path for path, _ in matching(pattern, as_object(turn.world.get("added"))))
+
+
 def _counts(expected: Mapping[str, int], turn: TurnView) -> Iterator[Failure]:
-    added = as_object(turn.world.get("added"))
     for pattern, number in expected.items():
-        found = outermost(path for path, _ in matching(pattern, added))
+        found = added_at(pattern, turn)
         if len(found) == number and not _more(turn):
             continue
         happened = "the run added nothing there"

@@ -13,6 +13,7 @@ from gofer.values.canonical_json import as_list, as_object
 _MOST_VALUES = 200
 """The most values of one call that are looked at."""
 _DEEPEST = 6
+_DEEPEST_TEXT = 100
 _LONGEST = 100
 _MOST_WORDS = 4
 """The most words of a name. More words are a text."""
@@ -89,23 +90,32 @@ _FREE = frozenset(
 
 def names_in(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield each name in the arguments of a call, after the argument that has it."""
-    for argument, value, is_key in islice(_texts("", arguments, 0), _MOST_VALUES):
+    for argument, value, is_key in islice(_texts("", arguments, _DEEPEST), _MOST_VALUES):
         if _is_short(value) and (is_key or _is_name(argument, value)):
             yield argument, value
 
 
-def _texts(argument: str, value: object, depth: int) -> Iterator[tuple[str, str, bool]]:
-    """Yield the argument, the text, and whether that text is a key that is a name, for all texts in a value."""
-    if depth > _DEEPEST:
+def texts_without_names(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield each text in the arguments of a call that is no name, after the argument that has it."""
+    for argument, value, is_key in _texts("", arguments, _DEEPEST_TEXT):
+        if not is_key and not (_is_short(value) and _is_name(argument, value)):
+            yield argument, value
+
+
+def _texts(argument: str, value: object, levels: int) -> Iterator[tuple[str, str, bool]]:
+    """Yield the argument, the text, and whether that text is a key that is a name, for all texts in a value, down
+    to a number of levels.
+    """
+    if levels < 0:
         return
     if isinstance(value, str):
         yield argument, value, False
     for item in as_list(value):
-        yield from _texts(argument, item, depth + 1)
+        yield from _texts(argument, item, levels - 1)
     for key, item in as_object(value).items():
         if _last_word(argument) in _KEYED:
             yield argument, key, key.lower() not in _ANY
-        yield from _texts(key, item, depth + 1)
+        yield from _texts(key, item, levels - 1)
 
 
 def _is_name(argument: str, value: str) -> bool:

@@ -8,7 +8,7 @@ from gofer.evals.eval_file import Expectations, Rubric
 from gofer.evals.grading.grading import graded
 from gofer.evals.plays import Play
 from gofer.journal import entries as e
-from support.evals.played import asks, ended, failures, play_of, played, played_turn
+from support.evals.played import asks, ended, failures, made, play_of, played, played_turn, seen
 
 ANSWER = "**PAY-12** is filed: the checkout fails for 3 customers."
 
@@ -47,11 +47,56 @@ def test_every_text_of_contains_all_is_needed() -> None:
 def test_unwanted_text_is_shown_with_the_words_around() -> None:
     text = f"{'x' * 500} As an  AI, I cannot. {'y' * 500}"
     ((expected, happened, step),) = output(answered(text), not_contains=["as an AI"])["not_contains"]
-    assert expected == "no “as an AI” in the answer"
+    assert expected == "no “as an AI”"
     assert " as an ai, i cannot." in happened
     assert len(happened) < 250
     assert step == "entry 4.0"
     assert output(answered(), not_contains=["as an AI", "@here"]) == {"not_contains": []}
+
+
+def wrote(arguments: Mapping[str, object], status: str = "ok", tool: str = "jira_create_issue") -> Play:
+    """Return a play with one call of a tool that writes."""
+    return played([asks((tool, arguments))], made("1.0", tool, status), [asks(text="Filed.")], ended("Filed."))
+
+
+ISSUE = {"project": "PAY", "summary": "Refund", "description": "Ann (ann@acme.com) paid twice."}
+
+
+def test_unwanted_text_is_found_in_the_arguments_of_a_writing_call() -> None:
+    assert output(wrote(ISSUE), not_contains=["ann@acme.com", "phone"])["not_contains"] == [
+        (
+            "no “ann@acme.com”",
+            "`description` of jira_create_issue (call 1.0) contains “ann (ann@acme.com) paid twice.”",
+            "1.0",
+        )
+    ]
+    nested = wrote({"fields": [{"body": {"text": {"text": {"text": {"text": {"text": "ann@acme.com"}}}}}}]})
+    assert len(output(nested, not_contains="ann@acme.com")["not_contains"]) == 1
+    assert len(output(wrote(ISSUE, "unknown"), not_contains="ann@acme.com")["not_contains"]) == 1
+
+
+def test_searches_failed_calls_and_names_of_objects_are_no_texts_that_people_see() -> None:
+    search = wrote({"text": "ann@acme.com"}, tool="jira_search")
+    named = wrote({"issue": "PAY-9", "channel": "#payments", "text": "Done."}, tool="slack_post_message")
+    assert output(search, not_contains="ann@acme.com") == {"not_contains": []}
+    assert output(wrote(ISSUE, "error"), not_contains="ann@acme.com") == {"not_contains": []}
+    assert output(named, not_contains=["PAY-9", "payments"]) == {"not_contains": []}
+
+
+def test_markup_that_a_tool_writes_as_plain_text_is_looked_for_in_the_world() -> None:
+    arguments = {"text": "<!channel> ann@acme.com"}
+    frames = [asks(("slack_post_message", arguments))], made("1.0", "slack_post_message"), ended("Done.")
+    in_world = played(*frames, systems=["slack"])
+    assert output(in_world, not_contains="<!channel>") == {"not_contains": []}
+    assert len(output(in_world, not_contains="ann@acme.com")["not_contains"]) == 1
+    assert len(output(played(*frames, systems=[]), not_contains="<!channel>")["not_contains"]) == 1
+
+
+def test_unwanted_text_is_found_in_an_edit_of_a_message() -> None:
+    turn = played_turn([asks(text="Hm.")], ended("Hm."), seen=[seen("Mail ann@acme.com", "edit")])
+    assert output(play_of(turn), not_contains="ann@acme.com")["not_contains"] == [
+        ("no “ann@acme.com”", "the edit at /slack/C1/1 contains “mail ann@acme.com”", "entry 4.0")
+    ]
 
 
 def test_long_answer_is_cut() -> None:

@@ -168,7 +168,7 @@ def test_phrase_is_forbidden_in_each_answer_and_in_all_that_people_saw() -> None
     grades = rubric(play, forbidden_phrases=["as an AI", "@here", "never said"])
     assert failures(grades, "rubric.forbidden_phrases") == [
         ("no “as an AI”", "the answer contains “as an ai, i cannot.”", "entry 4.1"),
-        ("no “@here”", "the comment contains “posted @here again”", "entry 4.0"),
+        ("no “@here”", "the comment at /slack/C1/1 contains “posted @here again”", "entry 4.0"),
     ]
     assert [grade.turn for grade in grades] == [1, 2]
     assert failed(play, forbidden_phrases=["never said"]) == []
