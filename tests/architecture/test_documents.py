@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
 from gofer.cli.main import COMMANDS, main
-from gofer.evals import eval_file
+from gofer.evals import case_begin, eval_file
 from gofer.evals.matching import OPERATORS
 from gofer.journal.entries import KINDS
 from gofer.sources.github import receiver
@@ -211,11 +211,11 @@ def test_each_workflow_key_has_a_description(form: type[Strict]) -> None:
 FORMS_OF_EVALS: Mapping[str, type[Strict]] = {
     "### The file": eval_file.Eval,
     "### A case": eval_file.Case,
-    "### `trigger`": eval_file.Trigger,
+    "### `trigger`": case_begin.Trigger,
     "### `then`": eval_file.Turn,
-    "### `decision`": eval_file.DecisionPoint,
-    "### An item of `history`": eval_file.EarlierTurn,
-    "### An item of `calls`": eval_file.EarlierCall,
+    "### `decision`": case_begin.DecisionPoint,
+    "### An item of `history`": case_begin.EarlierTurn,
+    "### An item of `calls`": case_begin.EarlierCall,
     "### `mocks`": Override,
     "### `expect`": eval_file.Expectations,
     "### `tools`": eval_file.ToolExpectations,
@@ -240,7 +240,8 @@ def test_documented_keys_of_evals_equal_the_form_and_its_descriptions(heading: s
 
 
 def test_documented_forms_of_evals_are_all_forms_of_the_module() -> None:
-    forms = {part for part in vars(eval_file).values() if isinstance(part, type) and issubclass(part, Strict)}
+    parts = [*vars(eval_file).values(), *vars(case_begin).values()]
+    forms = {part for part in parts if isinstance(part, type) and issubclass(part, Strict)}
     assert forms - {Strict} == {*FORMS_OF_EVALS.values()}
 
 

@@ -11,7 +11,7 @@ from support.code.syntax import imports
 FOLDER = Path(gofer_simulators.__file__).parent
 VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script", "gofer.values.visible"}
 
-REGISTRIES = {"registry", "world_check"}
+REGISTRIES = {"registry", "world_check", "speaker"}
 """The modules that list the vendors."""
 
 

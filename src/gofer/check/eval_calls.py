@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from gofer.check.mock_forms import differences, form_of
 from gofer.check.names import argument_hint
 from gofer.check.tools import Holder, granted, tool_hint
-from gofer.evals.eval_file import Case, DecisionPoint, Eval, Expectations, Mocks, RequiredCall
+from gofer.evals.case_begin import DecisionPoint
+from gofer.evals.eval_file import Case, Eval, Expectations, Mocks, RequiredCall
 from gofer.evals.matcher_mistakes import check_matcher
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import Override

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gofer.check.eval_calls import Granted
 from gofer.check.pages import skill_names
-from gofer.evals.eval_file import FileOrData, Trigger
+from gofer.evals.case_begin import FileOrData, Trigger
+from gofer.evals.eval_file import Eval
 from gofer.tools.definition import AnyTool
 from gofer.workflows.load import workflow_files
 from gofer.workflows.mistake import Mistake
@@ -15,9 +16,9 @@ from gofer.workflows.sentences import close_match
 from gofer.workflows.subagent import subagent_files
 from gofer.workflows.yaml_source import Source, read_source
 
-Starts = Callable[[str, Trigger, Path], str]
-"""Returns why a trigger does not start a workflow, as one sentence; empty if it does. The path is the folder of its
-file."""
+Starts = Callable[[Eval, FileOrData | None, Trigger, Path], str]
+"""Returns why a trigger does not start the workflow of an eval in a world, as one sentence; empty if it does. The path
+is the folder of the file."""
 WorldProblem = Callable[[FileOrData, Path, float, Collection[str]], str]
 """Returns what is wrong with a world at a time (unix seconds), as one sentence; empty for a correct one. The path is
 the folder of its file; the collection has the systems that a world may have."""

@@ -9,7 +9,8 @@ from typing import get_args
 from gofer.check.eval_calls import CallChecks
 from gofer.check.eval_names import EvalNames, Repository
 from gofer.check.goldens import check_goldens
-from gofer.evals.eval_file import Case, Expectations, FileOrData, Trigger, WorldExpectations
+from gofer.evals.case_begin import FileOrData, Trigger
+from gofer.evals.eval_file import Case, Expectations, WorldExpectations
 from gofer.evals.goldens.golden_file import recording_path
 from gofer.evals.goldens.world_ids import is_id, words_in
 from gofer.evals.load import LoadedEval, read_evals
@@ -66,11 +67,11 @@ class _Check:
         yield from self._world(case.world, (*loc, "world"))
         yield from self._whole(case, loc)
         if case.trigger is not None:
-            yield from self._trigger(case.trigger, (*loc, "trigger"))
+            yield from self._trigger(case.trigger, case.world, (*loc, "trigger"))
         systems = self._systems(case)
         yield from self._expectations(case.expect, systems, (*loc, "expect"))
         for at, turn in enumerate(case.then):
-            yield from self._trigger(turn.trigger, (*loc, "then", at, "trigger"))
+            yield from self._trigger(turn.trigger, case.world, (*loc, "then", at, "trigger"))
             yield from self._expectations(turn.expect, systems, (*loc, "then", at, "expect"))
         yield from self._names_of(case.rubric.expected_status, STATUSES, "status", (*loc, "rubric", "expected_status"))
         yield from self._schema(case.rubric.output_schema, (*loc, "rubric", "schema"))
@@ -157,15 +158,20 @@ class _Check:
             message = f"The golden `{case.golden}` has no id `{old[:80]}`."
             yield self._key((*loc, "ids", old), "unusable-golden", message, hint)
 
-    def _trigger(self, trigger: Trigger, loc: Loc) -> Iterator[Mistake]:
+    def _trigger(self, trigger: Trigger, world: FileOrData | None, loc: Loc) -> Iterator[Mistake]:
         payload = trigger.payload
         folder = self.source.file.parent
         if isinstance(payload, str) and not is_usable(folder, payload):
             # `check_references` reports the file.
             return
-        if problem := self.names.repository.starts(self.loaded.eval.workflow, trigger, folder):
-            hint = f"Write a delivery that starts `{self.loaded.eval.workflow}`; `gofer explain` tells more about it."
-            yield self._at((*loc, "payload"), "payload-starts-nothing", problem, hint)
+        of = self.loaded.eval
+        if problem := self.names.repository.starts(of, world or of.world, trigger, folder):
+            hint = f"Write a delivery that starts `{of.workflow}`; `gofer explain` tells more about it."
+            key = "payload"
+            if trigger.text is not None:
+                key = "text"
+                hint = f"Correct the words or the workflow `{of.workflow}`, or write a `payload`."
+            yield self._at((*loc, key), "payload-starts-nothing", problem, hint)
 
     def _world(self, world: FileOrData | None, loc: Loc) -> Iterator[Mistake]:
         if world is None:

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from gofer.evals.case_begin import DecisionPoint, FileOrData, JsonObject, Trigger, form_of
 from gofer.tools.mocks import Override
 from gofer.values.canonical_json import as_object
 from gofer.values.rater_agreement import LEAST_SHARE
 from gofer.workflows.form_parts import Name, Names, Number, Strict, Whole, listed, mistake
 
-JsonObject = Mapping[str, object]
 Share = Annotated[float, Field(ge=0, le=1)]
 Texts = str | tuple[str, ...]
 TextList = Annotated[tuple[Name, ...], BeforeValidator(listed, json_schema_input_type=Texts)]
@@ -30,19 +30,6 @@ def _one_call_or_more(value: object) -> object:
     return _one_or_more(listed(value))
 
 
-def _form_of(value: object) -> str:
-    """Return the alternative that a value has: a mapping, or else a text."""
-    if isinstance(value, Mapping):
-        return "mapping"
-    return "text"
-
-
-FileOrData = Annotated[
-    Annotated[str, Tag("text")] | Annotated[JsonObject, Tag("mapping")],
-    Discriminator(_form_of),
-]
-"""A file, as a path relative to the eval file, or the data itself."""
-
 Mocks = Mapping[
     Name,
     Annotated[
@@ -51,50 +38,6 @@ Mocks = Mapping[
     ],
 ]
 """The results of mocked tools, by tool; the first entry with matching arguments applies."""
-
-
-class Trigger(Strict):
-    """The delivery that starts a run: a payload as its sender sends it, as `gofer run --event` takes it."""
-
-    payload: FileOrData | None = None
-    """The payload itself, or the path of its file from the folder of the eval file. A schedule needs none."""
-    source: str = ""
-    """The sender, if the workflow has triggers of several sources: the name before the point of a trigger."""
-    hook: str = ""
-    """The webhook that is called, if the workflow has several."""
-    headers: Mapping[str, str] = Field(default_factory=dict[str, str])
-    """The headers of the delivery, such as the one that names the kind of event."""
-
-
-class EarlierCall(Strict):
-    """A call in the history of a decision point, with its result."""
-
-    tool: Name
-    """The tool that was called."""
-    arguments: JsonObject = Field(default_factory=dict[str, object])
-    """The arguments of the call."""
-    text: str = ""
-    """The result as the model reads it."""
-    status: Literal["ok", "error", "refused"] = "ok"
-    """The outcome of the call."""
-
-
-class EarlierTurn(Strict):
-    """One answer of the model in the history of a decision point."""
-
-    text: str = ""
-    """The words of the model."""
-    calls: tuple[EarlierCall, ...] = ()
-    """The calls of the model, in order."""
-
-
-class DecisionPoint(Strict):
-    """The middle of a run: the case asks the model only for its next step after this history."""
-
-    history: tuple[EarlierTurn, ...] = ()
-    """The answers of the model so far, with the results of their calls."""
-    plan: tuple[Mapping[str, str], ...] = ()
-    """The steps of the plan: `id`, `description`, `status`, and `needs`."""
 
 
 class CallExpectation(Strict):
@@ -110,7 +53,7 @@ class CallExpectation(Strict):
 
 RequiredCall = Annotated[
     Annotated[Name, Tag("text")] | Annotated[Mapping[Name, CallExpectation], Tag("mapping")],
-    Discriminator(_form_of),
+    Discriminator(form_of),
 ]
 """A tool by its name, or `{tool: expectation}`."""
 
@@ -232,10 +175,26 @@ class Expectations(Strict):
 class Turn(Strict):
     """A later message of the person, in the conversation of the first run. The next run continues that run."""
 
-    trigger: Trigger
+    trigger: Trigger = Trigger()
     """The delivery of the message."""
+    text: str = ""
+    """Short for a `trigger` with this `text`."""
     expect: Expectations = Expectations()
     """What must be true of the run of this message."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _trigger_of_text(cls, value: object) -> object:
+        fields = as_object(value)
+        if "text" in fields and "trigger" not in fields:
+            return {**fields, "trigger": {"text": fields["text"]}}
+        return value
+
+    @model_validator(mode="after")
+    def _has_one_delivery(self) -> "Turn":
+        if "trigger" not in self.model_fields_set or (self.text and self.trigger.text != self.text):
+            raise mistake("A turn needs one delivery.", "Write either `trigger` or `text`.")
+        return self
 
 
 class Tolerance(Strict):

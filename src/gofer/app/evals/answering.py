@@ -10,7 +10,7 @@ from typing_extensions import override
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.model_endpoints import ModelAccess
 from gofer.evals.answers import RecordedAnswer, Source, difference_of, recorded, request_hash
-from gofer.evals.eval_file import EarlierTurn
+from gofer.evals.case_begin import EarlierTurn
 from gofer.evals.plays import Evidence
 from gofer.models.failures import provider_error_of
 from gofer.models.language_model import Answer, Model, Refused, RemoteModel

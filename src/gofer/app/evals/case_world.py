@@ -3,24 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 import httpx2
-import yaml
 
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import open_systems
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
-from gofer.evals.eval_file import Case, Eval, JsonObject
+from gofer.app.evals.trigger_input import world_in
+from gofer.evals.case_begin import JsonObject
+from gofer.evals.eval_file import Case, Eval
 from gofer.evals.goldens.golden_reader import ReadGolden, read_golden
 from gofer.evals.goldens.recorded_world import RecordedWorld
-from gofer.evals.references import DEMO
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool
 from gofer.tools.mocks import MockedSystems, Overrides, kept_systems, mocked
-from gofer.values.errors import ConfigError
-from gofer_simulators.demo import demo_world
 from gofer_simulators.registry import SIMULATORS
 
 CREDENTIAL = "simulated"
@@ -106,19 +103,5 @@ class CaseFiles:
             return given
         path = folder / given
         if path not in self._worlds:
-            self._worlds[path] = _demo_or_file(given, path)
+            self._worlds[path] = world_in(given, path)
         return self._worlds[path]
-
-
-def _demo_or_file(given: str, path: Path) -> Mapping[str, object]:
-    if given == DEMO:
-        return demo_world()
-    try:
-        contents: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{path} does not describe simulated systems; write a YAML file, or `world: demo`."
-        ) from error
-    if not isinstance(contents, dict):
-        raise ConfigError(f"{path} does not describe simulated systems; write one part for each system.")
-    return cast(Mapping[str, object], contents)

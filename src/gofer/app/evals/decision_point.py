@@ -6,7 +6,7 @@ The model gives the answers of the history, and their calls give the recorded re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gofer.evals.eval_file import DecisionPoint, EarlierCall, EarlierTurn
+from gofer.evals.case_begin import DecisionPoint, EarlierCall, EarlierTurn
 from gofer.tools.definition import AnyTool, Arguments, Call, Target, ToolResult
 from gofer.values.errors import ToolError
 

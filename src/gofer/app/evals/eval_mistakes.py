@@ -8,13 +8,14 @@ from pathlib import Path
 import yaml
 
 from gofer.app.catalog import known_tools
-from gofer.app.evals.trigger_input import event_input_of
+from gofer.app.evals.trigger_input import event_input_of, speaker_of, world_in
 from gofer.app.event_input import event_input
 from gofer.check.company_tools import check_company
 from gofer.check.eval_names import Repository
 from gofer.check.evals import check_evals
 from gofer.check.judges import check_judges
-from gofer.evals.eval_file import FileOrData, Trigger
+from gofer.evals.case_begin import FileOrData, Trigger
+from gofer.evals.eval_file import Eval
 from gofer.evals.load import FOLDER
 from gofer.evals.references import DEMO, GOLDENS
 from gofer.sources.near_miss import near_miss
@@ -90,12 +91,23 @@ class _Deliveries:
         if catalog is not None:
             self._routes = read_routes(catalog.routes())
 
-    def problem(self, workflow: str, trigger: Trigger, folder: Path) -> str:
-        """Return why a trigger does not start a workflow; empty if it does, or if the workflows have mistakes."""
+    def problem(self, of: Eval, world: FileOrData | None, trigger: Trigger, folder: Path) -> str:
+        """Return why a trigger does not start the workflow of an eval in a world.
+
+        The result is empty if it does, or if the workflows or the world have mistakes.
+        """
+        workflow = of.workflow
         if self._catalog is None or workflow not in self._catalog.workflows:
             return ""
+        contents = world or {}
+        if isinstance(contents, str):
+            try:
+                contents = world_in(contents, folder / contents)
+            except ConfigError:
+                return ""
+        speaker = speaker_of(self._catalog, workflow, contents, of.clock.timestamp)
         try:
-            given = replace(event_input_of(trigger, folder), file="This payload")
+            given = replace(event_input_of(trigger, folder, speaker), file="This payload")
             event = event_input(self._catalog, workflow, given, self._now)
         except ConfigError as error:
             return str(error)

@@ -15,7 +15,8 @@ from gofer.app.evals.one_play import Delivered, Delivery, OnePlay
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.event_input import EventInput
-from gofer.evals.eval_file import Case, Trigger
+from gofer.evals.case_begin import Trigger
+from gofer.evals.eval_file import Case
 from gofer.evals.goldens.recorded_world import RecordedOutcome, RecordedWorld
 from gofer.evals.goldens.run_file import GoldenRun, Lines
 from gofer.evals.goldens.world_ids import WorldIds, is_post
@@ -128,7 +129,7 @@ def golden_deliveries(world: GoldenInWorld, one: OnePlay, case: Case, folder: Pa
     """
     if case.trigger is None:
         raise ConfigError(f"The case {case.name} has no trigger, which a golden needs in a world; add it.")
-    first = event_input_of(case.trigger, folder)
+    first = event_input_of(case.trigger, folder, one.speaker)
     later = [_later(world, one, case, number, folder) for number in range(2, len(world.turns) + 1)]
     return [lambda _: world.first(first, one.event_of), *later]
 
@@ -137,8 +138,11 @@ def _later(world: GoldenInWorld, one: OnePlay, case: Case, number: int, folder: 
     turn = case.then[number - 2]
     if turn.trigger == Trigger():
         return partial(world.recorded_later, number, one.runner.now)
-    given = event_input_of(turn.trigger, folder)
-    return lambda played: world.later(given, one.event_of, played)
+
+    def later(played: Sequence[PlayedTurn]) -> Delivered:
+        return world.later(event_input_of(turn.trigger, folder, one.speaker), one.event_of, played)
+
+    return later
 
 
 def event_of(turn: GoldenRun) -> Event:

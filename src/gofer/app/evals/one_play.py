@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gofer.app.embedded.run_once import difference
 from gofer.app.embedded.runner import Run, Runner
@@ -10,8 +11,10 @@ from gofer.app.embedded.simulators import whispers
 from gofer.app.evals.answering import Asked
 from gofer.app.evals.decisions import decision
 from gofer.app.evals.repeatable import VirtualClock
+from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.event_input import EventInput, event_input
 from gofer.engine.owned_run import Deadline
+from gofer.evals.case_begin import Trigger
 from gofer.evals.goldens.recorded_world import RecordedWorld
 from gofer.evals.goldens.seen import visible_calls
 from gofer.evals.plays import PlayedTurn
@@ -21,6 +24,7 @@ from gofer.runtime.run_record import read_bundle
 from gofer.values.canonical_json import as_object
 from gofer.values.events import Event
 from gofer.values.visible import Visible
+from gofer_simulators.speaker import Speaker
 from gofer_simulators.visible import visible_in
 
 MOST_WAITS = 40
@@ -48,6 +52,8 @@ class OnePlay:
     workflow: str
     runner: Runner
     simulated: Simulated
+    speaker: Speaker
+    """Writes the words of the case."""
     clock: VirtualClock
     asked: Asked
     deadline: Deadline
@@ -61,11 +67,18 @@ class OnePlay:
 
     def event_of(self, given: EventInput) -> Event:
         """Return the event of a delivery. Raises ConfigError for one that starts no run."""
-        return event_input(self.runner.catalog, self.workflow, given, self.runner.now())
+        event = event_input(self.runner.catalog, self.workflow, given, self.runner.now())
+        self.speaker.follow(event.source, event.place)
+        return event
 
-    def delivery(self, given: EventInput) -> Delivery:
-        """Return the delivery of a turn as the case describes it."""
-        return lambda _: Delivered(self.event_of(given), given.body or b"")
+    def delivery(self, trigger: Trigger, folder: Path) -> Delivery:
+        """Return the delivery of a turn as the case describes it. Files are below `folder`."""
+
+        def deliver(_: Sequence[PlayedTurn]) -> Delivered:
+            given = event_input_of(trigger, folder, self.speaker)
+            return Delivered(self.event_of(given), given.body or b"")
+
+        return deliver
 
     async def play(self, deliveries: Sequence[Delivery]) -> Mapping[str, object]:
         """Play every turn, and return the changes to the world. Raises ConfigError for a wrong payload."""

@@ -24,7 +24,7 @@ from gofer.app.evals.golden_replays import GoldenReplays
 from gofer.app.evals.golden_world import GoldenInWorld, golden_deliveries
 from gofer.app.evals.one_play import OnePlay
 from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
-from gofer.app.evals.trigger_input import event_input_of
+from gofer.app.evals.trigger_input import speaker_of
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import ModelAccess, NoDefault, models_of, only
 from gofer.app.own_accounts import with_own_accounts
@@ -33,7 +33,8 @@ from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses
 from gofer.engine.effects import Patience
 from gofer.engine.owned_run import Deadline
-from gofer.evals.eval_file import Case, EarlierTurn
+from gofer.evals.case_begin import EarlierTurn
+from gofer.evals.eval_file import Case
 from gofer.evals.goldens.playing import (
     as_accepted,
     begins_at,
@@ -133,9 +134,9 @@ class Player:
         begin = clock.now()
         world = self.files.world(case, loaded.eval, folder)
         one = await self._open(loaded, case, world, clock, is_real=self.playing.live_tools)
-        inputs = [event_input_of(trigger, folder) for trigger in (case.trigger, *(turn.trigger for turn in case.then))]
+        triggers = [case.trigger, *(turn.trigger for turn in case.then)]
         async with _closing(one):
-            changes = await one.play([one.delivery(given) for given in inputs])
+            changes = await one.play([one.delivery(trigger, folder) for trigger in triggers])
         self._record(loaded, case, number, one.asked)
         seconds = clock.now() - begin
         if not self.playing.live_tools:
@@ -283,6 +284,7 @@ class Player:
             workflow=loaded.eval.workflow,
             runner=common.over(stores, models, outside, Patience(sleep=clock.sleep), equip),
             simulated=simulated,
+            speaker=speaker_of(self.catalog, loaded.eval.workflow, world.contents or {}, clock.now),
             clock=clock,
             asked=asked,
             deadline=deadline,

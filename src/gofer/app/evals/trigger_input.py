@@ -1,16 +1,34 @@
-"""The delivery that a trigger of an eval file describes."""
+"""The deliveries and the world that an eval file describes."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
+
+import yaml
 
 from gofer.app.event_input import EventInput
-from gofer.evals.eval_file import Trigger
+from gofer.evals.case_begin import Trigger
+from gofer.evals.references import DEMO
 from gofer.values.errors import ConfigError
+from gofer.workflows.load import Catalog
+from gofer_simulators.demo import demo_world
+from gofer_simulators.speaker import SOURCE, Speaker
 
 
-def event_input_of(trigger: Trigger, folder: Path) -> EventInput:
-    """Return the delivery of a trigger, as `gofer run --event` takes it. Raises ConfigError."""
+def speaker_of(catalog: Catalog, workflow: str, world: Mapping[str, object], now: Callable[[], float]) -> Speaker:
+    """Return the writer of words that start a workflow in a world. `now` is the time of its messages, unix seconds."""
+    loaded = catalog.workflows.get(workflow)
+    kinds: Sequence[str] = ()
+    if loaded is not None:
+        kinds = [trigger.kind for trigger in loaded.workflow.when]
+    return Speaker(world, kinds, now)
+
+
+def event_input_of(trigger: Trigger, folder: Path, speaker: Speaker) -> EventInput:
+    """Return the delivery of a trigger, as `gofer run --event` takes it. `speaker` writes words. Raises ConfigError."""
+    if trigger.text is not None:
+        return EventInput("the text", speaker.delivery(trigger.text, trigger.channel, trigger.user), source=SOURCE)
     headers: Sequence[tuple[str, str]] = list(trigger.headers.items())
     match trigger.payload:
         case None:
@@ -25,3 +43,18 @@ def event_input_of(trigger: Trigger, folder: Path) -> EventInput:
             name = "the payload"
             body = json.dumps(payload, ensure_ascii=False).encode()
     return EventInput(name, body, trigger.source, headers, trigger.hook)
+
+
+def world_in(given: str, path: Path) -> Mapping[str, object]:
+    """Return the contents of a world: the demo, or those of a file. Raises ConfigError."""
+    if given == DEMO:
+        return demo_world()
+    try:
+        contents: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f"{path} does not describe simulated systems; write a YAML file, or `world: demo`."
+        ) from error
+    if not isinstance(contents, dict):
+        raise ConfigError(f"{path} does not describe simulated systems; write one part for each system.")
+    return cast(Mapping[str, object], contents)

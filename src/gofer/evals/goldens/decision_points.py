@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from gofer.evals.eval_file import CallExpectation, DecisionPoint, EarlierCall, EarlierTurn
+from gofer.evals.case_begin import DecisionPoint, EarlierCall, EarlierTurn
+from gofer.evals.eval_file import CallExpectation
 from gofer.journal.entries import LlmResponse, PlanUpdated, Recorded, ToolResult, ToolUnknown
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import ConfigError

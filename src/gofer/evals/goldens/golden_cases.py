@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gofer.evals.eval_file import Case, Eval, Expectations, ToolExpectations, Trigger, Turn
+from gofer.evals.case_begin import Trigger
+from gofer.evals.eval_file import Case, Eval, Expectations, ToolExpectations, Turn
 from gofer.evals.goldens.golden_file import Golden, read_golden_file
 from gofer.evals.load import LoadedEval, load_evals
 from gofer.evals.references import GOLDENS, golden_path

@@ -9,15 +9,8 @@ import yaml
 from pydantic import BeforeValidator, Field
 from typing_extensions import override
 
-from gofer.evals.eval_file import (
-    Criterion,
-    DecisionPoint,
-    Expectations,
-    JsonObject,
-    OutputExpectations,
-    RequiredCall,
-    Runs,
-)
+from gofer.evals.case_begin import DecisionPoint, JsonObject
+from gofer.evals.eval_file import Criterion, Expectations, OutputExpectations, RequiredCall, Runs
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
 from gofer.values.visible import VisibleKind

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.eval_file import DecisionPoint, Expectations, OutputExpectations, Runs, ToolExpectations
+from gofer.evals.case_begin import DecisionPoint
+from gofer.evals.eval_file import Expectations, OutputExpectations, Runs, ToolExpectations
 from gofer.evals.goldens.golden_cases import case_of, load_cases
 from gofer.evals.goldens.golden_file import Golden, read_golden_file
 from gofer.evals.plan import chosen, plan

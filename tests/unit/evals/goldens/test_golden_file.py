@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gofer.evals.eval_file import Criterion, DecisionPoint, Expectations, OutputExpectations, Runs
+from gofer.evals.case_begin import DecisionPoint
+from gofer.evals.eval_file import Criterion, Expectations, OutputExpectations, Runs
 from gofer.evals.goldens.golden_file import FOLDER, golden_text, read_golden_file, recording_path
 from gofer.evals.goldens.golden_reader import read_golden
 from gofer.values.errors import ConfigError
