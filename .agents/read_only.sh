@@ -183,6 +183,7 @@ run_gofer() { # [@ALIAS] COMMAND ARGUMENT…
       values='--since' words=100
       ;;
     eval) gofer_eval_rule ;;
+    docs) flags='--help' words=1 ;;
     check) flags+=' --models --sarif' words=100 ;;
     explain) values='--source --header --hook --path' words=100 ;;
     schema) flags='--help --defaults --subagent --eval' ;;

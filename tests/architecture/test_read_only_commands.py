@@ -48,6 +48,7 @@ READS = [
     ["gofer", "check", "agents/answer-here.yaml", "--json"],
     ["gofer", "explain", "--source", "slack", "--header", "X: y", "tests/events/slack_edit.json"],
     ["gofer", "schema", "--eval"],
+    ["gofer", "docs", "docs/evals.md"],
     ["gofer", "promote", "new-hire-checklist", "--verify", "coordinators/new_hire.py"],
     ["gofer", "promote", "new-hire-checklist", "--runs", "50", "--out", ".agents/tmp/draft"],
 ]

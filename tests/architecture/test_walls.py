@@ -245,9 +245,9 @@ ALWAYS = (
         for name in ("registry", "receivers", "triggers", "apps", "connections", "manuals", "sign_ins")
     ),
     *("app/demo/", "cli/demo.py", "app/embedded/simulated.py", "app/embedded/simulators.py"),
-    *("values/parts.py", "app/new_repository/writing.py"),
+    *("values/parts.py", "app/new_repository/contents.py", "app/new_repository/writing.py"),
 )
-"""The registries, the demo and the parts to install, which are about vendors by name."""
+"""The registries, the demo, the parts to install and the pipelines to write, which are about vendors by name."""
 
 
 def naming(vendor: str) -> list[str]:

@@ -97,7 +97,20 @@ EARLIER = (
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an environment with an earlier version of Gofer, which shipped other texts."""
     source = tmp_path_factory.mktemp("earlier")
-    shipped = ("agents", "subagents", "skills", "coordinators", "evals", "docs", "locks", "handlers", "deploy")
+    shipped = (
+        ".agents",
+        ".ci",
+        ".github",
+        "agents",
+        "subagents",
+        "skills",
+        "coordinators",
+        "evals",
+        "docs",
+        "locks",
+        "handlers",
+        "deploy",
+    )
     for name in ("src", *shipped):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml"):

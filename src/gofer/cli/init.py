@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from gofer.app.new_repository.contents import STARTERS
-from gofer.app.new_repository.writing import PARTS_TO_BEGIN_WITH, Asked, chosen_parts, write_repository
+from gofer.app.new_repository.writing import PARTS_TO_BEGIN_WITH, Asked, chosen_parts, named_owners, write_repository
 from gofer.cli.terminal import print_lines
 from gofer.values.parts import PARTS
 
@@ -12,6 +12,7 @@ _EXAMPLES = f"""examples:
   gofer init acme-gofer                                write a repository with {" and ".join(STARTERS)}
   gofer init acme-gofer --with file-ticket,review-rfc  with other shipped workflows
   gofer init acme-gofer --aws                          with what deploys to AWS
+  gofer init acme-gofer --owners ada,bob               with the people who accept changes, for CODEOWNERS
   gofer init . --repository https://git.example.com/acme/gofer   in this folder; answers link to its prompts there
 
 Nothing is overwritten."""
@@ -35,6 +36,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help=f"parts of Gofer to install, of {', '.join(sorted(PARTS))} (default %(default)s)",
     )
     parser.add_argument("--aws", action="store_true", help="with what deploys to AWS, and the part `aws` of Gofer")
+    parser.add_argument("--owners", default="", metavar="NAMES", help="the people who accept changes, for CODEOWNERS")
     parser.add_argument("--repository", default="", metavar="URL", help="the address of the repository, for links")
 
 
@@ -42,9 +44,12 @@ def execute(arguments: argparse.Namespace) -> int:
     """Write the repository, and print what to do next."""
     names = [name.strip() for name in arguments.workflows.split(",") if name.strip()]
     parts = chosen_parts(f"{arguments.parts},aws" if arguments.aws else arguments.parts)
-    asked = Asked(arguments.folder, names or STARTERS, parts, arguments.repository, arguments.aws)
+    owners = named_owners(arguments.owners)
+    asked = Asked(arguments.folder, names or STARTERS, parts, arguments.repository, arguments.aws, owners)
     made = write_repository(asked)
     lines = [f"Wrote {len(made.files)} files into {arguments.folder}: the workflows {', '.join(asked.workflows)}."]
+    if not owners:
+        lines.append("Nobody accepts changes yet: write their names into CODEOWNERS.")
     if arguments.folder != Path():
         lines.append(f"Next: cd {arguments.folder}, and follow README.md from “The first hour” on.")
     else:

@@ -21,6 +21,18 @@ _SHARED = (
     "subagents/subagent.schema.json",
     "evals/eval.schema.json",
 )
+_PIPELINE = (
+    ".agents/bin/*",
+    ".agents/environments",
+    ".agents/read_only.sh",
+    ".agents/skills/*/*",
+    ".agents/tmp/.gitignore",
+    ".ci/eval*",
+    ".ci/suggest",
+    ".github/workflows/evals.yml",
+    ".github/workflows/suggest.yml",
+)
+"""What plays evals and suggests edits on GitHub, and the runbooks of coding agents."""
 _DEPLOYMENT = ("template.yaml", "deploy/*.sh", "deploy/*.toml", "deploy/*.yaml", "handlers/*.py")
 _REFERENCE = re.compile(r"\b(?:payloads|worlds|scripts|answers)/[\w.-]+\.(?:json|ya?ml)\b")
 
@@ -39,9 +51,18 @@ def shipped_files(folder: Path, workflows: Sequence[str]) -> Mapping[str, bytes]
     return {path: (folder / path).read_bytes() for path in sorted(paths)}
 
 
+def pipeline_files(folder: Path) -> Mapping[str, bytes]:
+    """Return the files of pipelines and coding agents by their path, from the folder that Gofer ships."""
+    return _found(folder, _PIPELINE)
+
+
 def aws_files(folder: Path) -> Mapping[str, bytes]:
     """Return the files that deploy to AWS by their path, from the folder that Gofer ships."""
-    found = [path for pattern in _DEPLOYMENT for path in _relative(folder, folder.glob(pattern))]
+    return _found(folder, _DEPLOYMENT)
+
+
+def _found(folder: Path, patterns: Sequence[str]) -> Mapping[str, bytes]:
+    found = [path for pattern in patterns for path in _relative(folder, folder.glob(pattern))]
     return {path: (folder / path).read_bytes() for path in sorted(found)}
 
 

@@ -62,7 +62,14 @@ def upgrade(folder: Path) -> Upgrade:
     """Merge the installed version into a repository that `gofer init` wrote. Raises ConfigError for another folder."""
     facts = _facts(folder)
     names = tuple(map(str, as_list(facts.get("workflows"))))
-    asked = Asked(folder, names, installed_parts(folder), as_text(facts.get("repository")), facts.get("aws") is True)
+    asked = Asked(
+        folder,
+        names,
+        installed_parts(folder),
+        as_text(facts.get("repository")),
+        facts.get("aws") is True,
+        [str(owner) for owner in as_list(facts.get("owners"))],
+    )
     wheel = local_wheel()
     made = new_files(asked, wheel)
     changes = tuple(_changes(folder, made))

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import indent
 from urllib.parse import unquote, urlsplit
 
-from gofer.app.new_repository.contents import aws_files, shipped_files
+from gofer.app.new_repository.contents import aws_files, pipeline_files, shipped_files
 from gofer.app.new_repository.first_run import first_run
 from gofer.app.new_repository.locking import locked
 from gofer.app.new_repository.shipped import gofer_version, shipped
@@ -23,11 +23,14 @@ PRISTINE = ".gofer-init"
 FACTS = f"{PRISTINE}/init.json"
 """The file with what `gofer init` was asked for."""
 LOCK = "requirements.lock"
+_LOCK_OF_TESTS = "requirements-test.lock"
 PARTS_TO_BEGIN_WITH = ("files", "slack")
 """The parts of Gofer in a new repository that names no others."""
 _TEMPLATES = Path(__file__).with_name("files")
 _TEMPLATES_AWS = Path(__file__).with_name("files_aws")
 _DEPLOY = "| deploy it to AWS | `make install sam`, then follow `.venv/bin/gofer docs deploy` |"
+_NO_OWNERS = "# Nobody is named yet. Write people in place of @NAME, and remove the hash:\n# * @NAME"
+_OWNER = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]*(/[\w.-]+)?")
 _DEPENDENCY = re.compile(r"""["']gofer(?:\[([^\]]*)\])?\s*==""")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _LINKS = re.compile(r"^# prompt_links: .*$", re.MULTILINE)
@@ -45,6 +48,8 @@ class Asked:
     """The address of the repository, such as https://git.example.com/acme/gofer; empty if it is not known yet."""
     aws: bool = False
     """Whether the repository deploys to AWS."""
+    owners: Sequence[str] = ()
+    """The people who accept changes, such as `@ada`; empty if they are not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ def note_facts(asked: Asked) -> None:
         "parts": list(asked.parts),
         "repository": asked.repository,
         "aws": asked.aws,
+        "owners": list(asked.owners),
     }
     write(asked.folder / FACTS, f"{json.dumps(facts, indent=2)}\n".encode())
 
@@ -100,7 +106,7 @@ def vendor(folder: Path, wheel: Path | None) -> None:
 
 def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
     """Return the content of each file of a new repository by its path. Raises ConfigError."""
-    made = dict(shipped_files(shipped(), asked.workflows))
+    made = {**shipped_files(shipped(), asked.workflows), **pipeline_files(shipped())}
     if asked.aws:
         made |= aws_files(shipped())
     if asked.repository:
@@ -114,10 +120,12 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
         "image_install": _image_install(wheel),
         "deploy": _DEPLOY if asked.aws else "",
         "try_it": first_run(shipped(), asked.workflows[0]),
+        "owners": f"* {' '.join(asked.owners)}" if asked.owners else _NO_OWNERS,
     }
     for path, template in _templates(asked):
         made[path] = _filled(template, values)
     made[LOCK] = _lock(wheel, asked.parts)
+    made[_LOCK_OF_TESTS] = locked(_shipped_lock("dev"), ["pytest"], ()).encode()
     return made
 
 
@@ -169,12 +177,24 @@ def _image_install(wheel: Path | None) -> str:
 
 def _lock(wheel: Path | None, parts: Sequence[str]) -> bytes:
     """Return the lock of the libraries of some parts, and of the vendored wheel, with hashes and without addresses."""
-    lock = (shipped() / "locks" / "runtime.lock").read_text(encoding="utf-8")
-    text = locked(lock, requires("gofer") or (), parts)
+    text = locked(_shipped_lock("runtime"), requires("gofer") or (), parts)
     if wheel is not None:
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
         text += f"./vendor/{wheel.name} \\\n    --hash=sha256:{digest}\n"
     return text.encode()
+
+
+def _shipped_lock(name: str) -> str:
+    return (shipped() / "locks" / f"{name}.lock").read_text(encoding="utf-8")
+
+
+def named_owners(names: str) -> Sequence[str]:
+    """Return the owners in a text with names separated by commas. Raises ConfigError for other texts."""
+    owners = [f"@{name.strip().removeprefix('@')}" for name in names.split(",") if name.strip()]
+    for owner in owners:
+        if not _OWNER.fullmatch(owner):
+            raise ConfigError(f"{owner!r} is no name on GitHub; write people like @ada, or a team like @acme/support.")
+    return owners
 
 
 def installed_parts(folder: Path) -> Sequence[str]:
@@ -190,7 +210,7 @@ def installed_parts(folder: Path) -> Sequence[str]:
 
 
 def chosen_parts(names: str) -> Sequence[str]:
-    """Return the parts whose names a text has, separated by commas. Raises ConfigError for an unknown name."""
+    """Return the parts in a text with names separated by commas. Raises ConfigError for an unknown name."""
     parts = sorted({name.strip() for name in names.split(",")} - {""})
     if "all" in parts:
         return sorted(PARTS)
@@ -213,6 +233,8 @@ def local_wheel() -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file and the folders above it."""
+    """Write a file and the folders above it; programs, which begin with `#!`, may be executed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
+    if content.startswith(b"#!"):
+        path.chmod(0o755)

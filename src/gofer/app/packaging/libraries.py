@@ -13,7 +13,7 @@ from gofer.values.errors import ConfigError
 PYTHON, PLATFORM = "3.13", "aarch64-manylinux_2_34"
 """The interpreter and the platform of Lambda's runtime: python3.13 on Amazon Linux 2023, arm64."""
 SERVICES = ("dynamodb", "s3", "sqs", "ssm", "sts")
-"""The services whose descriptions botocore keeps. All 400 would be most of a package. Receivers need none."""
+"""The services that botocore keeps with their descriptions. All 400 would be most of a package. Receivers need none."""
 UNREAD = {".c", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyi", ".pyx"}
 """The suffixes of library files for compilers and editors, which are left out."""
 PROGRAMS = ("monty",)

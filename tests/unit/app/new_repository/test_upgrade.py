@@ -1,5 +1,6 @@
 """An upgrade: what the company changed stays, what it left alone is replaced; both together are merged or marked."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,14 @@ def test_deployment_comes_with_an_upgrade_that_the_facts_ask_for(company: Compan
     changes = company.upgraded()
     assert {changes[path] for path in ("template.yaml", "handlers/worker.py", "Makefile")} == {"added"}
     assert '"aws": true' in company.read(FACTS)
+
+
+def test_upgrade_adds_the_pipeline_and_keeps_owners_that_a_company_wrote(company: Company) -> None:
+    pipeline = (".github/workflows/evals.yml", ".github/CODEOWNERS", ".ci/evals", ".agents/bin/gofer")
+    for path in pipeline:
+        (company.folder / path).unlink()
+        (company.folder / PRISTINE / "files" / path).unlink()
+    company.write(".github/CODEOWNERS", "* @ada\n")
+    assert company.upgraded() == dict.fromkeys(pipeline, "added") | {".github/CODEOWNERS": "beside"}
+    assert company.read(".github/CODEOWNERS") == "* @ada\n"
+    assert os.access(company.folder / ".agents/bin/gofer", os.X_OK)

@@ -2,13 +2,17 @@
 
 import hashlib
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 
-from gofer.app.new_repository.contents import STARTERS
-from gofer.app.new_repository.writing import PRISTINE, Asked, new_files, write_repository
+from gofer.app.new_repository.contents import STARTERS, pipeline_files
+from gofer.app.new_repository.shipped import shipped
+from gofer.app.new_repository.writing import PRISTINE, Asked, named_owners, new_files, write_repository
 from gofer.values.errors import ConfigError
+from support.app.company import ROOT
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -47,3 +51,43 @@ def test_vendored_wheel_has_its_hash_in_the_lock(tmp_path: Path) -> None:
     without = new_files(Asked(tmp_path, STARTERS), None)
     assert b"vendor" not in without["requirements.lock"]
     assert b"   .venv/bin/pip install --quiet --no-deps gofer==" in without["README.md"]
+
+
+def test_pipeline_and_runbooks_are_copied_from_gofer_with_executable_programs(tmp_path: Path) -> None:
+    write_repository(Asked(tmp_path, STARTERS))
+    written = files(tmp_path)
+    paths = pipeline_files(shipped())
+    assert all(written[path] == (ROOT / path).read_bytes() for path in paths)
+    assert {".ci/evals", ".agents/bin/gofer", ".agents/tmp/.gitignore", ".github/workflows/evals.yml"} < paths.keys()
+    programs = [path for path, content in written.items() if content.startswith(b"#!")]
+    assert {".agents/bin/aws", ".ci/install", ".ci/tests"} < {*programs}
+    assert all(os.access(tmp_path / path, os.X_OK) for path in programs)
+
+
+def test_runbooks_name_pages_of_gofer_and_no_file_that_only_its_own_repository_has(tmp_path: Path) -> None:
+    write_repository(Asked(tmp_path, STARTERS))
+    for path in (tmp_path / ".agents" / "skills").glob("*/SKILL.md"):
+        text = path.read_text()
+        assert [page for page in re.findall(r"docs/[\w-]+\.md", text) if not (ROOT / page).is_file()] == []
+        assert re.findall(r"\btests/\w+", text) == []
+        assert ("src/gofer" in text) == ("Gofer's own repository" in text)
+
+
+def test_named_owners_own_every_file(tmp_path: Path) -> None:
+    owners = named_owners("ada, @bob,acme/support")
+    made = new_files(Asked(tmp_path, STARTERS, owners=owners), None)
+    assert made[".github/CODEOWNERS"].endswith(b"\n* @ada @bob @acme/support\n")
+    without = new_files(Asked(tmp_path, STARTERS), None)[".github/CODEOWNERS"].decode()
+    assert all(line.startswith("#") for line in without.splitlines())
+    with pytest.raises(ConfigError, match="'@two words' is no name on GitHub"):
+        named_owners("two words")
+
+
+def test_lock_of_the_tests_has_pytest_with_hashes_and_no_library_of_gofer(tmp_path: Path) -> None:
+    made = new_files(Asked(tmp_path, STARTERS), None)
+    lock = made["requirements-test.lock"].decode()
+    names = re.findall(r"^([a-z-]+)==", lock, re.MULTILINE)
+    assert {"pytest", "pluggy", "iniconfig"} <= {*names}
+    assert "pydantic" not in names
+    assert "://" not in lock
+    assert lock.count("--hash=sha256:") >= len(names)
