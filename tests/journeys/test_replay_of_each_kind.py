@@ -60,17 +60,17 @@ def test_damaged_and_private_runs_are_refused_with_a_reason(of_each_kind: Played
         assert (code, "There is no run" in said) == (2, True)
 
 
-def test_current_prompt_names_the_words_that_change_in_the_first_request(
+def test_other_prompt_is_named_as_the_change_beside_the_recorded_answer(
     of_each_kind: Played, command: Command, tmp_path: Path
 ) -> None:
     prompt = tmp_path / "prompt.md"
     prompt.write_text("Say hello.")
     code, out = command("replay", of_each_kind.runs["answered"], "--prompt", str(prompt))
     assert code == 3
-    assert "first difference: llm.request" in out
-    assert "+ " in out
-    assert "Say hello." in out
-    assert "No model answered this request" in out
+    assert "your change: the prompt, read first in request" in out
+    assert "first difference" not in out
+    assert "no model answered it, because the recorded run did not send it" in out
+    assert "    replayed     none: the replay ended before it; add --model live to ask a" in out
 
 
 def test_prompt_of_the_run_itself_changes_no_request(of_each_kind: Played, command: Command, tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from gofer.cli.terminal import print_lines
 from gofer.cli.working import Working
 from gofer.evals.results import INFRASTRUCTURE
 from gofer.journal.lineage import root_of
+from gofer.replay.changed_replay import ChangedReplay, changed_json, changed_lines
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun, recorded_run
 from gofer.replay.replay import Outcome, Replay
 from gofer.replay.replay_steps import step_lines
-from gofer.replay.replay_text import order_lines, replay_json, replay_lines
+from gofer.replay.replay_text import order_lines, replay_json
 from gofer.runtime.listed_record import listed_record
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.values.errors import ConfigError, Gone
@@ -89,7 +90,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     rate_options(parser)
     parser.add_argument(
-        "--json", action="store_true", help="{run, outcome, reason, waits, differences: [...]} on stdout"
+        "--json",
+        action="store_true",
+        help="{run, outcome, reason, waits, differences, change, calls, answer} on stdout",
     )
     place_options(parser)
 
@@ -114,12 +117,13 @@ def execute(arguments: argparse.Namespace) -> int:
         return _permute(recorded, changes, arguments)
     with Working("Replays the run"):
         replay = asyncio.run(_replay(recorded, changes))
+    made = ChangedReplay(recorded, replay, changes)
     if arguments.json:
-        print(json.dumps(replay_json(recorded.run, replay), indent=2))
+        print(json.dumps(changed_json(made), indent=2))
     elif arguments.step:
-        _show_steps(recorded, replay)
+        _show_steps(made)
     else:
-        print_lines(replay_lines(recorded.run, recorded.entries, replay))
+        print_lines(changed_lines(made))
     if replay.lacked_a_model:
         return INFRASTRUCTURE
     return _EXIT[replay.outcome]
@@ -160,13 +164,13 @@ async def _in_order(replayer: Replayer, recorded: RecordedRun, changes: Changes,
     return await replayer.replay(recorded, changed(changes, order=seed))
 
 
-def _show_steps(recorded: RecordedRun, replay: Replay) -> None:
+def _show_steps(made: ChangedReplay) -> None:
     waits = sys.stdin.isatty() and sys.stdout.isatty()
-    for lines in step_lines(recorded, replay):
+    for lines in step_lines(made.recorded, made.replay):
         print_lines(lines)
         if waits:
             input()
-    print_lines(replay_lines(recorded.run, recorded.entries, replay))
+    print_lines(changed_lines(made))
 
 
 def _prompt(path: str | None) -> str | None:

@@ -240,7 +240,10 @@ class ReplayedRun(OwnStep):
     async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
         diverged = self._stage.progress.has_diverged
         if diverged and not self._stage.changes.live:
-            raise ReplayEnded("No model answered this request, because the recorded run did not send it.")
+            raise ReplayEnded(
+                f"The replay ends at request {request.address}: no model answered it, because the recorded run did not "
+                "send it."
+            )
         if diverged:
             return await self._ask_live(model, body, timeout, request)
         answer = self._recording.answer(request.entry)

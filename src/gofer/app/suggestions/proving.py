@@ -25,8 +25,9 @@ from gofer.evals.results import CaseRun, SuiteResult
 from gofer.evals.touched import Repository
 from gofer.learning.suggestions.proof import PLAYS, Proof, case_problem, replay_problem, suite_problem
 from gofer.learning.suggestions.proposal import Proposal
-from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair, made_calls, one_replay
+from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair, one_replay
 from gofer.replay.changes import Changes
+from gofer.replay.made_calls import made_calls
 from gofer.replay.recorded_run import RecordedRun
 from gofer.tools.company import load_company
 from gofer.workflows.bundle import Bundle

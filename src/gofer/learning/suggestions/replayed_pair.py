@@ -1,29 +1,14 @@
 """One recorded run, replayed by a live model without and with the edit, and compared step by step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from gofer.evals.reproduction import failed_checks
-from gofer.journal.entries import LlmResponse, Recorded
+from gofer.journal.entries import LlmResponse
 from gofer.learning.suggestions.proposal import MustHold
-from gofer.projections import calls
 from gofer.projections.progress import project
+from gofer.replay.made_calls import NOTHING, MadeCall, first_difference, made_calls, short_value
 from gofer.replay.replay import Outcome, Replay
-from gofer.values.canonical_json import encode_text
-
-MOST_OF_VALUE = 60
-"""The most characters of a value in a difference."""
-_NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class MadeCall:
-    """One call of the model."""
-
-    tool: str
-    arguments: Mapping[str, object]
-    is_write: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +72,7 @@ class ReplayedPair:
         answers = [self.without.answer, self.with_edit.answer]
         if self.change or self.is_good or answers[0] == answers[1]:
             return self.change
-        return f"answer: {_shown(answers[0])} → {_shown(answers[1])}"
+        return f"answer: {short_value(answers[0])} → {short_value(answers[1])}"
 
     @property
     def worse(self) -> str:
@@ -101,7 +86,7 @@ class ReplayedPair:
         if before.is_whole and after.is_whole:
             writes = [call.tool for call in _writes(after.calls)]
             if writes != [call.tool for call in _writes(before.calls)]:
-                return f"the run writes with {', '.join(writes) or _NOTHING}"
+                return f"the run writes with {', '.join(writes) or NOTHING}"
         return self._changed_argument()
 
     @property
@@ -119,12 +104,6 @@ class ReplayedPair:
                 if before.arguments.get(name) == value and after.arguments.get(name) != value:
                     return f"{after.tool} has another {name}"
         return ""
-
-
-def made_calls(entries: Sequence[Recorded]) -> Sequence[MadeCall]:
-    """Return the calls that the model of a run made, in order."""
-    made = [call for call in calls.project(entries).calls.values() if not call.is_own and call.tool]
-    return [MadeCall(call.tool, call.arguments or {}, call.effect not in (None, "read")) for call in made]
 
 
 def one_replay(replay: Replay, run: str) -> OneReplay:
@@ -157,38 +136,5 @@ def one_replay(replay: Replay, run: str) -> OneReplay:
     )
 
 
-def first_difference(before: Sequence[MadeCall], after: Sequence[MadeCall]) -> str:
-    """Return the first call in which two runs differ, in one line; empty if all calls are equal."""
-    for one, other in zip_longest(before, after):
-        if one is None:
-            return f"{other.tool} in addition"
-        if other is None:
-            return f"no {one.tool}"
-        if one.tool != other.tool:
-            return f"{other.tool} instead of {one.tool}"
-        if name := _changed(one.arguments, other.arguments):
-            values = (_shown(one.arguments.get(name)), _shown(other.arguments.get(name)))
-            return f"{one.tool} {name}: {values[0]} → {values[1]}"
-    return ""
-
-
 def _writes(made: Sequence[MadeCall]) -> Sequence[MadeCall]:
     return [call for call in made if call.is_write]
-
-
-def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """Return the differing argument with the shortest values; empty if all are equal."""
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    return min(names, key=lambda name: (len(_shown(before.get(name))) + len(_shown(after.get(name))), name), default="")
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return _NOTHING
-    text = value
-    if not isinstance(text, str):
-        text = encode_text(text)
-    line = " ".join(text.split())
-    if len(line) <= MOST_OF_VALUE:
-        return line
-    return f"{line[:MOST_OF_VALUE]}…"

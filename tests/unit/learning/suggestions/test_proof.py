@@ -8,7 +8,8 @@ from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, SuiteResult
 from gofer.journal.grade_entries import Grade, RunOutcome
 from gofer.learning.suggestions.proof import Proof, case_problem, replay_problem, suite_problem, suite_sentence
 from gofer.learning.suggestions.proposal import MustHold, MustKind
-from gofer.learning.suggestions.replayed_pair import MadeCall, OneReplay, ReplayedPair
+from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair
+from gofer.replay.made_calls import MadeCall
 
 NEW = "goldens/new"
 CALL = MustHold(kind="call", run="run-0001", at="1.0", tool="create")

@@ -7,8 +7,9 @@ from gofer.learning.suggestions.evidence import evidence_of
 from gofer.learning.suggestions.proof import Proof
 from gofer.learning.suggestions.proposal import Edit, MustHold, Proposal
 from gofer.learning.suggestions.pull_request import commit_message, must_sentence, pull_request
-from gofer.learning.suggestions.replayed_pair import MadeCall, OneReplay, ReplayedPair
+from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair
 from gofer.learning.suggestions.suggestion import Suggestion
+from gofer.replay.made_calls import MadeCall
 from support.learning.ended_run import disliked, ended_run
 
 RUN = "0a1b2c3d4e5f60718293a4b5"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gofer.learning.suggestions.replayed_pair import MadeCall, OneReplay, ReplayedPair, first_difference
+from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair
+from gofer.replay.made_calls import MadeCall, first_difference
 
 FIND = MadeCall("find", {"id": 1}, is_write=False)
 
