@@ -99,7 +99,7 @@ def _unloaded(root: Path, repository: Repository) -> Iterator[str]:
     """Yield the sentence about the prompts and skills that no case of a repository loads."""
     if repository.player is None or not _is_whole(root, repository):
         return
-    texts = prompt_texts(root, repository.player.catalog)
+    texts = prompt_texts(root, repository.player.catalog, repository.player.replays.current.bundles)
     loaded = {name for result in repository.results for run in result.runs for name in run.texts}
     unloaded = [text.name for text in not_loaded(texts, loaded)]
     if unloaded:

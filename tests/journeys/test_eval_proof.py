@@ -1,16 +1,33 @@
 """`gofer eval` says what its plays do not prove: prompts and skills that no case loads."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.app.command_line import gofer
+from support.app.company import ROOT
 from support.evals.small_repository import WORKFLOW, SmallRepository, report, says
 
 pytestmark = pytest.mark.usefixtures("terminal")
 Capture = pytest.CaptureFixture[str]
 SKILL = "---\nname: tone\ndescription: How to write to customers.\n---\nBe kind.\n"
+
+
+TOOL = '''\
+from gofer.tool import Arguments, Call, ToolResult, tool
+
+
+class Which(Arguments):
+    """No arguments."""
+
+
+@tool(effect="read")
+async def notes_read(call: Call, arguments: Which) -> ToolResult:
+    """Read the notes."""
+    return ToolResult("None.", "read")
+'''
 
 
 def git(*words: str) -> None:
@@ -51,6 +68,80 @@ def test_changed_text_that_no_case_loads_is_no_evidence(
     code, out, _ = gofer(capsys, "eval", "--changed", "HEAD", "--json", "r.json")
     assert (code, report(repository.path / "r.json")["unproved"]) == (3, [name])
     assert f"`{name}` changed, and no case loads it." in out
+
+
+def test_change_of_no_request_is_no_change(capsys: Capture, repository: SmallRepository) -> None:
+    agents = repository.path / "agents"
+    agents.joinpath("pager.yaml").write_text(
+        f"# A comment.\n{WORKFLOW.replace('Restart a service', 'Restart anything')}\nlimits: {{usd: 0.4}}\n"
+    )
+    agents.joinpath("pager.md").write_text("Help.\n\n")
+    think = repository.path / "subagents" / "think.yaml"
+    think.write_text(f"# A comment.\n{think.read_text()}limits: {{minutes: 2}}\n")
+    code, out, _ = gofer(capsys, "eval", "--changed", "HEAD", "--json", "r.json")
+    assert (code, report(repository.path / "r.json")["unproved"]) == (0, [])
+    assert "1 passed" in out
+
+
+def test_changed_prompt_with_new_answers_of_scripts_is_no_evidence(
+    capsys: Capture, repository: SmallRepository
+) -> None:
+    repository.prompt("Help at once.")
+    gofer(capsys, "eval", "--record")
+    assert gofer(capsys, "eval")[0] == 0
+    code, out, _ = gofer(capsys, "eval", "--changed", "HEAD")
+    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+
+
+def test_tool_of_a_company_counts_by_its_schema(capsys: Capture, repository: SmallRepository) -> None:
+    tool = repository.path / "tools" / "notes.py"
+    tool.parent.mkdir()
+    tool.write_text(TOOL)
+    workflow = repository.path / "agents" / "pager.yaml"
+    workflow.write_text(WORKFLOW.replace("[slack_read_thread]", "[slack_read_thread, notes_read]"))
+    gofer(capsys, "eval", "--record")
+    git("add", ".")
+    git("commit", "-m", "Add a tool")
+    tool.write_text(TOOL.replace('"None."', '"No notes."'))
+    assert gofer(capsys, "eval", "--changed", "HEAD")[0] == 0
+    tool.write_text(TOOL.replace("Read the notes", "Read all notes"))
+    gofer(capsys, "eval", "--record")
+    code, out, _ = gofer(capsys, "eval", "--changed", "HEAD")
+    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+
+
+def test_commit_without_workflows_before_the_change_makes_every_prompt_new(
+    capsys: Capture, repository: SmallRepository
+) -> None:
+    git("checkout", "--orphan", "empty")
+    git("rm", "-r", "--cached", "--quiet", ".")
+    git("commit", "--allow-empty", "-m", "Empty")
+    git("checkout", "-b", "full")
+    git("add", ".")
+    git("commit", "-m", "Begin")
+    code, out, _ = gofer(capsys, "eval", "--changed", "empty")
+    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+
+
+def test_golden_counts_as_loading_a_changed_skill(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "repository"
+    for name in ("agents", "coordinators", "evals", "skills", "subagents"):
+        shutil.copytree(ROOT / name, root / name)
+    monkeypatch.chdir(root)
+    git("init", "--initial-branch=main")
+    git("add", ".")
+    git("commit", "-m", "Begin")
+    for name in ("jira-routing", "notion-formatting"):
+        with (root / "skills" / name / "SKILL.md").open("a") as file:
+            file.write("Be brief.\n")
+    code, out, _ = gofer(capsys, "eval", "goldens", "--changed", "HEAD", "--affected", "--json", "r.json")
+    cases = {case["case"]: case["outcome"] for case in report(root / "r.json")["cases"]}
+    # The golden of `review-rfc` may load the other skill, and did not.
+    assert cases == {"goldens/ticket-from-a-reaction": "no_evidence", "goldens/rfc-review": "passed"}
+    assert (code, report(root / "r.json")["unproved"]) == (3, ["skills/notion-formatting"])
+    assert "Of 4 recorded runs 3 are unaffected, 1 changes from the first request." in out
 
 
 def test_changed_prompt_without_any_case_is_no_evidence(capsys: Capture, repository: SmallRepository) -> None:

@@ -1,24 +1,31 @@
-"""Which recorded runs a change affects: the bundle of each run, compared with the bundle of the current files.
+"""Which requests of a run differ between two versions of the workflow files.
 
-A request of a run holds the parameters of its model, the schemas of its tools, its system prompt, and then the
-history. So a changed prompt, tool or parameter changes every request of the run. A changed skill changes the requests
-after the one that loaded it, and a changed subagent the requests after the call that asked for it.
+The versions are those with which a recorded run began, of a commit, or of the present folder. A request of a run holds
+the parameters of its model, the schemas of its tools, its system prompt, and then the history. So a changed prompt,
+tool or parameter changes every request of the run. A changed skill changes the requests after the one that loaded it,
+and a changed subagent the requests of its own and those after the call that asked for it. What no request holds, such
+as a limit, a comment or a skill that the run did not load, changes nothing.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from gofer.engine.services import offered_tools
 from gofer.journal.entries import LlmRequest, Recorded, SubagentStarted
 from gofer.journal.workspace_entries import SkillLoaded
+from gofer.models.served_model import Candidate
 from gofer.projections.comparison.prompt_diff import line_diff, shortened
+from gofer.tools.definition import AnyTool
 from gofer.values.amounts import counted
 from gofer.values.canonical_json import as_object, as_text, encode_text
 from gofer.values.messages import sent
 from gofer.workflows.bundle import Bundle
+from gofer.workflows.load import Loaded
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import LoadedSubagent
+from gofer.workflows.subagent_run import subagent_workflow
 
 MOST_LINES = 6
 """The most differing lines that a cause shows."""
@@ -27,6 +34,8 @@ MOST_CAUSES = 10
 MOST_RUNS = 1_000
 """The most recorded runs that one change is compared with."""
 
+Journals = Mapping[str, Sequence[Recorded]]
+"""The journals of a run and of its subagent runs, by run."""
 CauseKind = Literal["workflow", "prompt", "tool", "parameters", "skill", "subagent", "script"]
 
 
@@ -40,7 +49,7 @@ class Cause:
     first: int
     """The first request of the run that changes, counted from 1, and 1 for a script.
 
-    It may be the one after the last recorded request.
+    For a subagent it is the request after the question to it.
     """
     lines: Sequence[str] = ()
     """The first differing lines, after `-` or `+`."""
@@ -84,33 +93,120 @@ class RecordedWork(Protocol):
         ...
 
     @property
+    def journals(self) -> Journals:
+        """The journals of the run and of its subagent runs, by run."""
+        ...
+
+    @property
     def bundles(self) -> Mapping[str, Bundle]:
         """The files with which the run and its subagent runs began, by run."""
         ...
 
 
-def affected_runs(runs: Sequence[RecordedWork], current: Mapping[str, Bundle]) -> Sequence[AffectedRun]:
-    """Return how the current bundles, by workflow, change the requests of each run.
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """One version of the workflow files, as bundles: that of a folder, or that with which a recorded run began."""
+
+    bundles: Mapping[str, Bundle]
+    """The bundles by workflow. For a recorded run also those of its subagent runs, by run."""
+    tools: Mapping[str, AnyTool] | None = None
+    """The tools of the folder; None for a recorded run."""
+
+    def below(self, caller: Bundle, started: SubagentStarted, depth: int) -> Bundle | None:
+        """Return the bundle of a subagent run at a depth below its root run; None if it is not known."""
+        if self.tools is None:
+            return self.bundles.get(started.run)
+        subagent = caller.loaded.direct_subagents.get(started.name)
+        if subagent is None:
+            return None
+        own = subagent_workflow(caller.loaded, started.name, subagent, caller.loaded.workflow.limits, depth)
+        return Bundle(own, [tool.schema() for tool in offered_tools(self.tools, own)])
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two versions of the workflow files."""
+
+    before: FileVersion
+    after: FileVersion
+
+    def requests(self, workflow: str, run: str, journals: Journals) -> Sequence[Cause]:
+        """Return what changes the requests of a run of a workflow, the earliest first, with a changed script.
+
+        A change of no request is left out.
+        """
+        old = self.before.bundles.get(workflow)
+        new = self.after.bundles.get(workflow)
+        if new is None:
+            return [Cause("workflow", workflow, 1, ("the workflow does not exist any more",))]
+        if old is None:
+            return [Cause("workflow", workflow, 1, ("the workflow is new",))]
+        found: dict[str, Cause] = {}
+        for cause in self._causes(journals, run, old, new):
+            found.setdefault(cause.title, cause)
+        return sorted(found.values(), key=lambda cause: cause.first)[:MOST_CAUSES]
+
+    def _causes(self, journals: Journals, run: str, before: Bundle, after: Bundle, depth: int = 0) -> Iterator[Cause]:
+        """Yield each change that changes a request of a run, or of a subagent run below it."""
+        entries = journals[run]
+        old = before.loaded
+        new = after.loaded
+        if old.script_sha256 != new.script_sha256:
+            yield Cause("script", new.prompt_file, 1)
+        total = _requests(entries)
+        if total:
+            if old.system != new.system:
+                yield Cause("prompt", "", 1, _lines(old.system, new.system))
+            if _params(before.chain()) != _params(after.chain()):
+                yield Cause("parameters", "", 1, _lines(_params(before.chain()), _params(after.chain())))
+            yield from _tools(before.tools, after.tools)
+        requests = 0
+        for recorded in entries:
+            match recorded.entry:
+                case LlmRequest():
+                    requests += 1
+                case SkillLoaded() as loaded if requests < total:
+                    yield from _skill(loaded, requests + 1, old, new)
+                case SubagentStarted() as started:
+                    for cause in self._of_subagent(journals, started, before, after, depth + 1):
+                        yield replace(cause, first=requests + 1)
+                case _:
+                    pass
+
+    def _of_subagent(
+        self, journals: Journals, started: SubagentStarted, before: Bundle, after: Bundle, depth: int
+    ) -> Iterator[Cause]:
+        """Yield the changes of the requests of a subagent, which may be one question without a run of its own."""
+        old = self.before.below(before, started, depth)
+        new = self.after.below(after, started, depth)
+        if started.run not in journals or old is None or new is None:
+            # Gofer's own questions, such as summaries, have names of no subagent.
+            asked = _question(before.loaded.subagents.get(started.name))
+            asks = _question(after.loaded.subagents.get(started.name))
+            if asked != asks:
+                yield Cause("subagent", started.name, 1, _lines(asked, asks))
+            return
+        for cause in self._causes(journals, started.run, old, new, depth):
+            if cause.kind in ("skill", "subagent"):
+                yield cause
+            else:
+                yield Cause("subagent", started.name, 1, cause.lines)
+
+
+def affected_runs(runs: Sequence[RecordedWork], current: FileVersion) -> Sequence[AffectedRun]:
+    """Return how the current files change the requests of each run.
 
     Runs that did not start asked no model and are left out.
     """
     found: list[AffectedRun] = []
     for run in runs[:MOST_RUNS]:
         bundle = run.bundles.get(run.run)
-        if bundle is None:
-            continue
-        found.append(affected_run(run.run, run.entries, bundle, current.get(bundle.loaded.name)))
+        if bundle is not None:
+            workflow = bundle.loaded.name
+            change = Change(FileVersion({**run.bundles, workflow: bundle}), current)
+            causes = change.requests(workflow, run.run, run.journals)
+            found.append(AffectedRun(run.run, workflow, _requests(run.entries), causes))
     return found
-
-
-def affected_run(run: str, entries: Sequence[Recorded], before: Bundle, after: Bundle | None) -> AffectedRun:
-    """Return how the requests of one run change. Without a current bundle its workflow does not exist any more."""
-    requests = sum(isinstance(recorded.entry, LlmRequest) for recorded in entries)
-    if after is None:
-        causes: Sequence[Cause] = [Cause("workflow", before.loaded.name, 1, ("the workflow does not exist any more",))]
-    else:
-        causes = sorted(_causes(entries, before, after), key=lambda cause: cause.first)
-    return AffectedRun(run, before.loaded.name, requests, causes[:MOST_CAUSES])
 
 
 def summary(runs: Sequence[AffectedRun]) -> str:
@@ -142,19 +238,15 @@ def by_cause(runs: Sequence[AffectedRun]) -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-def _causes(entries: Sequence[Recorded], before: Bundle, after: Bundle) -> Iterator[Cause]:
-    """Yield each change of the bundle that changes a request of the run."""
-    old = before.loaded
-    new = after.loaded
-    if old.script_sha256 != new.script_sha256:
-        yield Cause("script", new.prompt_file, 1)
-    if old.system != new.system:
-        yield Cause("prompt", "", 1, _lines(old.system, new.system))
-    if not old.script_sha256 and _params(before) != _params(after):
-        yield Cause("parameters", "", 1, _lines(_params(before), _params(after)))
-    yield from _tools(before.tools, after.tools)
-    for loaded, first in _first_requests(entries).items():
-        yield from _later(loaded, first, before, after)
+def _requests(entries: Sequence[Recorded]) -> int:
+    return sum(isinstance(recorded.entry, LlmRequest) for recorded in entries)
+
+
+def _skill(loaded: SkillLoaded, first: int, before: Loaded, after: Loaded) -> Iterator[Cause]:
+    old = _skill_text(before.skills.get(loaded.skill), loaded.file)
+    new = _skill_text(after.skills.get(loaded.skill), loaded.file)
+    if old != new:
+        yield Cause("skill", f"{loaded.skill}/{loaded.file}".rstrip("/"), first, _lines(old, new))
 
 
 def _tools(before: Sequence[Mapping[str, object]], after: Sequence[Mapping[str, object]]) -> Iterator[Cause]:
@@ -171,43 +263,6 @@ def _tools(before: Sequence[Mapping[str, object]], after: Sequence[Mapping[str, 
         yield Cause("tool", "", 1, ("the order of the tools differs",))
 
 
-Loading = tuple[Literal["skill", "subagent"], str, str]
-"""A skill with the path of its file, or a subagent."""
-
-
-def _first_requests(entries: Sequence[Recorded]) -> Mapping[Loading, int]:
-    """Return the request that follows the first loading of each skill file, and the first question to each subagent."""
-    found: dict[Loading, int] = {}
-    requests = 0
-    for recorded in entries:
-        match recorded.entry:
-            case LlmRequest():
-                requests += 1
-            case SkillLoaded(skill=skill, file=file):
-                found.setdefault(("skill", skill, file), requests + 1)
-            case SubagentStarted(name=name):
-                found.setdefault(("subagent", name, ""), requests + 1)
-            case _:
-                pass
-    return found
-
-
-def _later(loading: Loading, first: int, before: Bundle, after: Bundle) -> Iterator[Cause]:
-    """Yield the change of a skill that the run loaded, or of a subagent that it asked."""
-    kind, name, file = loading
-    if kind == "skill":
-        old = _skill_text(before.loaded.skills.get(name), file)
-        new = _skill_text(after.loaded.skills.get(name), file)
-        if old != new:
-            yield Cause("skill", f"{name}/{file}".rstrip("/"), first, _lines(old, new))
-        return
-    one = before.loaded.subagents.get(name)
-    other = after.loaded.subagents.get(name)
-    if one is not None and other is not None and one.to_json() == other.to_json():
-        return
-    yield Cause("subagent", name, first, _lines(_prompt(one), _prompt(other)))
-
-
 def _skill_text(skill: Skill | None, file: str) -> str:
     """Return the text of a skill or of one of its files; empty if there is none."""
     if skill is None:
@@ -217,15 +272,15 @@ def _skill_text(skill: Skill | None, file: str) -> str:
     return skill.files.get(file, b"").decode(errors="replace")
 
 
-def _prompt(subagent: LoadedSubagent | None) -> str:
-    """Return the prompt of a subagent; empty if there is none."""
+def _question(subagent: LoadedSubagent | None) -> str:
+    """Return the beginning of every question to a subagent; empty if there is none."""
     if subagent is None:
         return ""
-    return subagent.system
+    return f"{subagent.system}\n{_params(subagent.chain())}"
 
 
-def _params(bundle: Bundle) -> str:
-    return "\n".join(encode_text(sent(candidate.params)) for candidate in bundle.chain())
+def _params(chain: Sequence[Candidate]) -> str:
+    return "\n".join(encode_text(sent(candidate.params)) for candidate in chain)
 
 
 def _tool_name(schema: Mapping[str, object]) -> str:

@@ -15,8 +15,14 @@ class GoldenWork:
 
     run: str
     """The name of the golden; for a later turn also its number."""
-    entries: Sequence[Recorded]
+    journals: Mapping[str, Sequence[Recorded]]
+    """The journals of the run and of its subagent runs; that of the run under `run`."""
     bundles: Mapping[str, Bundle]
+
+    @property
+    def entries(self) -> Sequence[Recorded]:
+        """The journal of the run itself."""
+        return self.journals[self.run]
 
 
 def golden_works(folder: Path) -> Sequence[GoldenWork]:
@@ -30,7 +36,8 @@ def golden_works(folder: Path) -> Sequence[GoldenWork]:
             name = path.stem
             if number > 1:
                 name = f"{name} (turn {number})"
-            bundle = turn.bundle(turn.run)
-            if bundle is not None:
-                works.append(GoldenWork(name, turn.entries(turn.run), {name: bundle}))
+            recorded = turn.recorded()
+            if turn.run in recorded.bundles:
+                journals = {**recorded.journals, name: recorded.entries}
+                works.append(GoldenWork(name, journals, {**recorded.bundles, name: recorded.bundles[turn.run]}))
     return works

@@ -32,8 +32,6 @@ class PlannedCase:
     plays_all: bool = False
     """Whether all planned runs are played, even if the outcome is clear before, as for a measurement."""
     coordinator: Coordinator = "llm"
-    prompt_changed: bool = False
-    """Whether the change that is played may change what the model of the case reads."""
 
     @property
     def eval(self) -> Eval:

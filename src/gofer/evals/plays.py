@@ -27,6 +27,11 @@ class PlayedTurn:
     world: Mapping[str, object] | None = None
     """The changes to the world in this turn, as in `Play.world`; None in a play of one turn."""
 
+    @property
+    def journals(self) -> Mapping[str, Sequence[Recorded]]:
+        """The journals of the run and of its subagent runs, by run."""
+        return {self.run: self.entries, **self.subagents}
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -65,6 +70,8 @@ class Play:
     """The journals of the golden that the play is compared with, turn by turn; empty if there is nothing to compare."""
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     """For a golden in another world, the id of the world for each recorded id that the play has met."""
+    recorded_turns: Sequence[PlayedTurn] = ()
+    """The turns of a golden that was not played, as they were recorded; empty for a play."""
     is_replay: bool = False
     """Whether the play is the replay of a golden, which asks no model."""
     difference: Difference | None = None

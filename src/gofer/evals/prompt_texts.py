@@ -4,22 +4,27 @@ A recorded answer proves that its request did not change. It says nothing about 
 as a skill that no run of a case loads.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.evals.plays import Play, PlayedTurn
 from gofer.journal.entries import LlmRequest, Recorded, SubagentStarted
 from gofer.journal.workspace_entries import SkillLoaded
-from gofer.values.canonical_json import as_text
+from gofer.values.canonical_json import as_text, encode_text
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.file_text import read_text
 from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.output_file import read_output
 from gofer.workflows.skill import FOLDER as SKILLS
-from gofer.workflows.skill import NAMES, read_skills
+from gofer.workflows.skill import read_skills
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
 from gofer.workflows.subagent import prompt_of, subagent_files
 from gofer.workflows.yaml_source import read_source
 
 AGENTS = "agents"
+_UNREAD = frozenset({"limits", "prompt"})
+"""The keys of subagents of which no model reads the values."""
 PREAMBLE = "agents: preamble"
 """The name under which a play lists the preamble of any file."""
 
@@ -30,21 +35,27 @@ class PromptText:
 
     name: str
     """Its path, for people: `agents/answer-here.md`, `skills/citing-sources`, `subagents/think`."""
-    paths: Sequence[str]
-    """The files from which it is made, from the root of the repository, with `/`."""
     loaded_as: str
     """The name under which a play lists it."""
+    read: str
+    """What models read of it; a limit, a comment and the order of keys are no part of it."""
 
 
-def prompt_texts(root: Path, catalog: Catalog) -> Sequence[PromptText]:
-    """Return every prompt, skill file and subagent below the root of a repository. Raises ConfigError."""
-    return [*_prompts(catalog), *_skills(root), *_subagents(root)]
+def prompt_texts(root: Path, catalog: Catalog, bundles: Mapping[str, Bundle]) -> Sequence[PromptText]:
+    """Return every prompt, skill file and subagent below the root of a repository. Raises ConfigError.
+
+    `bundles` are those with which runs of the workflows would begin.
+    """
+    return [*_prompts(root, catalog, bundles), *_skills(root), *_subagents(root)]
 
 
 def loaded_texts(play: Play) -> Sequence[str]:
-    """Return the texts that the requests of a play contained, sorted, as `PromptText.loaded_as` names them."""
+    """Return the texts that the requests of a play contained, sorted, as `PromptText.loaded_as` names them.
+
+    A golden that was not played loads the texts that its recorded requests contained.
+    """
     found: set[str] = set()
-    for turn in play.turns:
+    for turn in (*play.turns, *play.recorded_turns):
         found.update(_of_turn(turn))
     return sorted(found)
 
@@ -54,35 +65,46 @@ def not_loaded(texts: Sequence[PromptText], loaded: Collection[str]) -> Sequence
     return [text for text in texts if text.loaded_as not in loaded]
 
 
-def changed_texts(texts: Sequence[PromptText], paths: Sequence[str]) -> Sequence[PromptText]:
-    """Return the texts of which a file is among the changed paths."""
-    changed = set(paths)
-    return [text for text in texts if not changed.isdisjoint(text.paths)]
+def changed_texts(texts: Sequence[PromptText], before: Sequence[PromptText]) -> Sequence[PromptText]:
+    """Return the texts of which models read something else than before, with new ones."""
+    known = {text.name: text.read for text in before}
+    return [text for text in texts if known.get(text.name) != text.read]
 
 
-def _prompts(catalog: Catalog) -> Iterator[PromptText]:
+def _prompts(root: Path, catalog: Catalog, bundles: Mapping[str, Bundle]) -> Iterator[PromptText]:
     if catalog.defaults.preamble:
         path = f"{AGENTS}/{catalog.defaults.preamble}"
-        yield PromptText(path, [path], PREAMBLE)
+        yield PromptText(name=path, loaded_as=PREAMBLE, read=_read(root / path))
     for loaded in catalog.workflows.values():
         if not loaded.script_sha256:
-            yield PromptText(loaded.prompt_file, [loaded.prompt_file], loaded.prompt_file)
+            bundle = bundles[loaded.name]
+            settings = [[candidate.params for candidate in bundle.chain()], bundle.tools]
+            read = f"{_read(root / loaded.prompt_file)}\n{encode_text(settings)}"
+            yield PromptText(name=loaded.prompt_file, loaded_as=loaded.prompt_file, read=read)
 
 
 def _skills(root: Path) -> Iterator[PromptText]:
     for skill in read_skills(root / SKILLS).values():
         name = f"{SKILLS}/{skill.name}"
-        yield PromptText(name, [f"{name}/{file}" for file in NAMES], name)
-        for path in skill.files:
-            yield PromptText(f"{name}/{path}", [f"{name}/{path}"], f"{name}/{path}")
+        yield PromptText(name=name, loaded_as=name, read=skill.body)
+        for path, content in skill.files.items():
+            yield PromptText(name=f"{name}/{path}", loaded_as=f"{name}/{path}", read=content.decode(errors="replace"))
 
 
 def _subagents(root: Path) -> Iterator[PromptText]:
     for file in subagent_files(root):
-        prompt = as_text(read_source(file).fields.get("prompt"))
-        paths = [file, prompt_of(file, prompt)]
+        source = read_source(file)
+        prompt = prompt_of(file, as_text(source.fields.get("prompt")))
+        settings = {key: value for key, value in source.fields.items() if key not in _UNREAD}
+        settings["output"], _ = read_output(source)
         name = f"{SUBAGENTS}/{file.stem}"
-        yield PromptText(name, [path.relative_to(root).as_posix() for path in paths], name)
+        yield PromptText(name=name, loaded_as=name, read=f"{_read(prompt)}\n{encode_text(settings)}")
+
+
+def _read(path: Path) -> str:
+    """Return the text of a prompt as it stands in requests; empty for a file that cannot be read."""
+    text, _ = read_text(path)
+    return (text or "").strip()
 
 
 def _of_turn(turn: PlayedTurn) -> Iterator[str]:

@@ -5,7 +5,7 @@ touch none. Every other file, such as code of Gofer or settings, touches every c
 """
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -22,8 +22,6 @@ _HARMLESS = frozenset(("docs", "tests"))
 """Folders with files that no run reads. Hidden folders have none either."""
 _DOCUMENT = ".md"
 """The ending of documents at the root of the repository. A text may be a list of dependencies."""
-_READ_BY_MODELS = frozenset(("agents", "skills", "subagents", "tools"))
-"""Folders with prompts and their defaults, and with tools that requests describe."""
 _EDITOR_SCHEMA = ".schema.json"
 """The ending of schemas that only editors read."""
 
@@ -51,11 +49,6 @@ class Repository:
                 if reason := workflow_path or _reason(places, name, of, case):
                     found[f"{name}/{case.name}"] = reason
         return found
-
-    def with_changed_prompt(self, paths: Sequence[str]) -> Collection[str]:
-        """Return the cases, as `<eval>/<case>`, of workflows of which the paths have what a model reads."""
-        read = [path for path in paths if PurePosixPath(path).parts[0] in _READ_BY_MODELS]
-        return [case for case, reason in self.touched(read).items() if reason != SMOKE]
 
     def _path_of_workflow(self, places: Sequence[PurePosixPath], workflow: str) -> str:
         """Return the first path that may change the runs of a workflow; empty if there is none."""

@@ -41,7 +41,7 @@ class RecordedRun:
 
 async def recorded_run(record: RunRecord, stores: Stores) -> RecordedRun:
     """Return a run that a reader may see, with its files and the run that it continues. Raises TemporaryError."""
-    journals = {record.run: record.entries, **record.subagents.journals}
+    journals = record.journals
     bodies: dict[str, bytes] = {}
     for run, entries in journals.items():
         for added in _stored_files(entries):

@@ -46,6 +46,11 @@ class RunRecord:
         return self.bundles.get(self.run)
 
     @property
+    def journals(self) -> Mapping[str, Sequence[Recorded]]:
+        """The journals of the run and of its subagent runs, by run."""
+        return {self.run: self.entries, **self.subagents.journals}
+
+    @property
     def replay_command(self) -> str:
         """The command that replays the run; empty for a run that cannot be replayed: a private or damaged one."""
         if self.error is not None or self.progress.private:

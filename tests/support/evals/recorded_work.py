@@ -1,7 +1,7 @@
 """Recorded runs of the engine's memory run, for tests of affected runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gofer.journal.entries import Recorded
 from gofer.workflows.bundle import Bundle
@@ -15,6 +15,12 @@ class Work:
     run: str
     entries: Sequence[Recorded]
     bundles: Mapping[str, Bundle]
+    subagents: Mapping[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
+
+    @property
+    def journals(self) -> Mapping[str, Sequence[Recorded]]:
+        """The journals of the run and of its subagent runs."""
+        return {self.run: self.entries, **self.subagents}
 
     @property
     def bundle(self) -> Bundle:

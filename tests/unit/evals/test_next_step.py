@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from gofer.evals.affected import RecordedWork, affected_runs
+from gofer.evals.affected import FileVersion, RecordedWork, affected_runs
 from gofer.evals.golden_works import GoldenWork
 from gofer.evals.next_step import MOST_ASKED, first_request, with_next_steps
 from gofer.models.language_model import Answer
@@ -34,14 +34,14 @@ class Asked:
 
 async def recorded_golden() -> GoldenWork:
     work = await recorded_work(looking())
-    return GoldenWork(work.run, work.entries, work.bundles)
+    return GoldenWork(work.run, work.journals, work.bundles)
 
 
 async def asked(works: Sequence[RecordedWork], *answers: Answer | Exception) -> Asked:
     first = works[0]
     current = {"answer-here": with_system(first.bundles[first.run], OTHER)}
     model = ListModel(list(answers))
-    found = await with_next_steps(affected_runs(works, current), works, current, lambda _: model)
+    found = await with_next_steps(affected_runs(works, FileVersion(current)), works, current, lambda _: model)
     return Asked([run.next_step for run in found], model.requests)
 
 
@@ -95,7 +95,7 @@ async def test_unaffected_runs_are_not_asked_about_and_the_others_up_to_a_limit(
     work = await recorded_work(looking())
     current = {"answer-here": work.bundle}
     model = ListModel([])
-    await with_next_steps(affected_runs([work], current), [work], current, lambda _: model)
+    await with_next_steps(affected_runs([work], FileVersion(current)), [work], current, lambda _: model)
     assert model.requests == []
     works = [Work(f"run{number}", work.entries, {f"run{number}": work.bundle}) for number in range(MOST_ASKED + 5)]
     result = await asked(works, *[says("")] * MOST_ASKED)

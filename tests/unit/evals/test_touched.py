@@ -75,22 +75,6 @@ def test_shared_files_and_code_touch_every_case(path: str) -> None:
     assert touched(path) == ALL
 
 
-@pytest.mark.parametrize(
-    ("path", "cases"),
-    [
-        ("agents/file-ticket.md", {"tickets/one"}),
-        ("agents/defaults.yaml", ALL),
-        ("evals/tickets.yaml", set()),
-        ("evals/answers/tickets.json", set()),
-        ("src/gofer/engine/loop.py", set()),
-        ("coordinators/assign_reviewers.py", set()),
-        ("pyproject.toml", set()),
-    ],
-)
-def test_prompt_of_a_case_changes_by_files_that_models_read(path: str, cases: set[str]) -> None:
-    assert set(Repository(EVALS, CATALOG).with_changed_prompt([path])) == cases
-
-
 def test_skill_touches_the_workflows_with_this_skill() -> None:
     loading = {name for name, loaded in CATALOG.workflows.items() if "jira-routing" in loaded.skills}
     expected = {f"{name}/{case.name}" for name, of in EVALS.items() if of.workflow in loading for case in of.cases}

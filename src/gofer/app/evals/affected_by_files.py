@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gofer.app.current_bundles import current_bundles
+from gofer.app.evals.current_files import current_files
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.operations import Operations
@@ -25,9 +25,9 @@ async def affected_by_files(root: Path, opened: Operations | None, live: Setting
     works: list[RecordedWork] = [*golden_works(root / FOLDER)]
     if opened is not None:
         works += await public_runs(RunReader(opened.stores, opened.clock, {}))
-    current = current_bundles(root)
+    current = current_files(root)
     affected = affected_runs(works, current)
     if live is None:
         return affected
     async with http_client(live.proxies) as http:
-        return await with_next_steps(affected, works, current, models_of(live, http).of)
+        return await with_next_steps(affected, works, current.bundles, models_of(live, http).of)

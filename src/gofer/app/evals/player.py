@@ -11,13 +11,13 @@ import httpx2
 from typing_extensions import override
 
 from gofer.app.catalog import checked_catalog, company_tools
-from gofer.app.current_bundles import bundles_of
 from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import reaching
 from gofer.app.evals.answer_book import AnswerBook
 from gofer.app.evals.answering import Asked, PlayedScript, RecordedModel, deciding, live
 from gofer.app.evals.case_world import CaseFiles, CaseWorld, GoldenWorld, Tools, network
+from gofer.app.evals.current_files import file_version
 from gofer.app.evals.decision_point import history_of, with_history
 from gofer.app.evals.golden_answers import GoldenAnswers
 from gofer.app.evals.golden_replays import GoldenReplays
@@ -331,7 +331,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
     async with http_client(settings.proxies) as http:
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
-            replays = GoldenReplays(replayer_of(catalog, company, http), bundles_of(catalog, company))
+            replays = GoldenReplays(replayer_of(catalog, company, http), file_version(catalog, company))
             try:
                 yield Player(settings, catalog, company, http, processes, playing, book, replays)
             finally:

@@ -1,13 +1,22 @@
-"""The Git repository of the files that are played: its commit, and the files that changed since another commit."""
+"""The Git repository of the files that are played: its commit, and the files before the change that is played."""
 
 import subprocess
+import tarfile
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gofer.app.evals.current_files import file_version
+from gofer.evals.affected import FileVersion
+from gofer.evals.prompt_texts import AGENTS, PromptText, prompt_texts
+from gofer.sources.workflow_files import load_catalog
+from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
 
 _SECONDS = 30
+_FOLDERS = (AGENTS, "coordinators", "skills", "subagents", "tools")
+"""The folders with files of workflows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,46 @@ def text_before(root: Path, reference: str, path: str) -> str:
     if answer is None or answer.returncode:
         return ""
     return answer.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class FilesBefore:
+    """The workflow files at the commit at which this branch left another one."""
+
+    files: FileVersion = field(default_factory=lambda: FileVersion({}))
+    texts: Sequence[PromptText] = ()
+
+
+def files_before(root: Path, reference: str) -> FilesBefore:
+    """Return the workflow files at the commit at which this branch left `reference`.
+
+    It has none if there were no workflows, or if they had mistakes, because then no run began with them. Raises
+    ConfigError for an unknown reference.
+    """
+    base = _base(root, reference)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        _extract(root, base, folder)
+        try:
+            catalog = load_catalog(folder / AGENTS)
+            files = file_version(catalog, load_company(folder))
+            return FilesBefore(files, prompt_texts(folder, catalog, files.bundles))
+        except ConfigError:
+            return FilesBefore()
+
+
+def _extract(root: Path, commit: str, folder: Path) -> None:
+    """Write the workflow files of a commit into a folder."""
+    listed = _git(root, "ls-tree", "--name-only", "-z", commit)
+    names = [name for name in _FOLDERS if listed is not None and name in listed.stdout.split("\0")]
+    archive = folder / "files.tar"
+    packed = None
+    if names:
+        packed = _git(root, "archive", "--format=tar", f"--output={archive}", commit, *names)
+    if packed is not None and not packed.returncode:
+        # Links out of the folder are left out.
+        with tarfile.open(archive, errorlevel=0) as files:
+            files.extractall(folder, filter="data")
 
 
 def _base(root: Path, reference: str) -> str:

@@ -12,6 +12,7 @@ from gofer.app.embedded.eval_state import EvalState
 from gofer.app.evals.player import Answers, Player
 from gofer.app.evals.repository import Checkout
 from gofer.app.model_endpoints import ModelAccess, models_of
+from gofer.evals.affected import Change
 from gofer.evals.answers import FOLDER as ANSWERS
 from gofer.evals.eval_file import Case
 from gofer.evals.grading.certain_failures import certain_failures
@@ -82,6 +83,8 @@ class RulesAndJudge(Grades):
     answers: Answers
     judge: ServedModel | None = None
     access: ModelAccess | None = None
+    change: Change | None = None
+    """The change that is played; None if cases are not chosen by one."""
 
     @override
     async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
@@ -100,9 +103,17 @@ class RulesAndJudge(Grades):
             run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
         if self.answers == "scripted" and run.outcome == "passed" and run.llm_calls:
             return replace(run, outcome="no_evidence", problem=_FRESH_SCRIPT)
-        if scripts_prove_nothing(run, prompt_changed=planned.prompt_changed):
+        if scripts_prove_nothing(run, prompt_changed=self._changed(planned, play)):
             return replace(run, outcome="no_evidence", problem=_ONLY_SCRIPTS)
         return run
+
+    def _changed(self, planned: PlannedCase, play: Play) -> bool:
+        """Return whether the change that is played changes a request of a play. A script is no part of a request."""
+        if self.change is None:
+            return False
+        workflow = planned.eval.workflow
+        causes = [cause for turn in play.turns for cause in self.change.requests(workflow, turn.run, turn.journals)]
+        return any(cause.kind != "script" for cause in causes)
 
     def _judge(self) -> Judge | None:
         """Return a judge that counts its cost from zero."""
@@ -151,11 +162,11 @@ def judge_with(served: ServedModel, access: ModelAccess) -> Judge:
     return Judge(served, access.of(served.endpoint), access.default_url)
 
 
-def grades_for(player: Player) -> RulesAndJudge:
-    """Return the grading of a player's plays."""
+def grades_for(player: Player, change: Change | None = None) -> RulesAndJudge:
+    """Return the grading of a player's plays; `change` is the one that is played."""
     answers = player.playing.answers
     if answers != "live":
-        return RulesAndJudge(answers)
+        return RulesAndJudge(answers, change=change)
     access = models_of(player.settings, player.http)
     return RulesAndJudge(answers, judge_of(model_roles(player.catalog)), access)
 

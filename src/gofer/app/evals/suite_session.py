@@ -11,10 +11,11 @@ from typing import Protocol
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.eval_mistakes import mistakes_of_goldens
-from gofer.app.evals.player import Playing, open_player
-from gofer.app.evals.repository import changed_paths, checkout_of
+from gofer.app.evals.player import Player, Playing, open_player
+from gofer.app.evals.repository import FilesBefore, changed_paths, checkout_of, files_before
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
 from gofer.app.settings import Settings
+from gofer.evals.affected import Change
 from gofer.evals.baseline import compared
 from gofer.evals.goldens.golden_cases import load_cases
 from gofer.evals.kept_runs import KeptRuns, unchanged
@@ -88,12 +89,9 @@ def select(catalog: Catalog, root: Path, choices: Choices) -> Sequence[PlannedCa
     company = [tool.name for tool in load_company(root)]
     paths = changed_paths(root, choices.changed_since)
     touched: set[str] = set()
-    changed: set[str] = set()
     for file in files:
-        repository = Repository({file.name: file.eval}, catalog, company)
-        touched |= repository.touched(paths).keys()
-        changed.update(repository.with_changed_prompt(paths))
-    return [replace(case, prompt_changed=case.name in changed) for case in found if case.name in touched]
+        touched |= Repository({file.name: file.eval}, catalog, company).touched(paths).keys()
+    return [case for case in found if case.name in touched]
 
 
 async def play_suite(
@@ -116,7 +114,11 @@ async def play_suite(
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)
-        grades = StoredGrades(grades_for(player), state, at, checkout)
+        before = _before(root, choices)
+        change = None
+        if before is not None:
+            change = Change(before.files, player.replays.current)
+        grades = StoredGrades(grades_for(player, change), state, at, checkout)
         parts = Parts(
             plays=PlayerPlays(player, mistakes), grades=grades, clock=clock, keeper=kept, finished=watcher.finished
         )
@@ -133,8 +135,15 @@ async def play_suite(
     )
     if not _is_resumable(result):
         kept.forget()
-    result = _with_texts(result, player.catalog, root, choices)
+    result = _with_texts(result, player, root, choices, before)
     return _completed(result, choices)
+
+
+def _before(root: Path, choices: Choices) -> FilesBefore | None:
+    """Return the files before the change that is played; None if cases are not chosen by a change."""
+    if not choices.changed_since:
+        return None
+    return files_before(root, choices.changed_since)
 
 
 def _earlier(kept: KeptRuns, prints: Mapping[str, str], *, resume: bool) -> Mapping[str, Sequence[CaseRun]]:
@@ -162,15 +171,16 @@ def _is_resumable(result: SuiteResult) -> bool:
     return result.interrupted or any(case.outcome == "infrastructure" for case in result.cases)
 
 
-def _with_texts(result: SuiteResult, catalog: Catalog, root: Path, choices: Choices) -> SuiteResult:
+def _with_texts(
+    result: SuiteResult, player: Player, root: Path, choices: Choices, before: FilesBefore | None
+) -> SuiteResult:
     """Return the result with the prompts and skills about which its plays say nothing. Raises ConfigError."""
-    texts = prompt_texts(root, catalog)
+    texts = prompt_texts(root, player.catalog, player.replays.current.bundles)
     missing = not_loaded(texts, {name for case in result.cases for run in case.runs for name in run.texts})
-    if choices.changed_since:
+    if before is not None:
         if choices.playing.answers == "live" or result.interrupted:
             return result
-        changed = changed_texts(missing, changed_paths(root, choices.changed_since))
-        return replace(result, unproved=[text.name for text in changed])
+        return replace(result, unproved=[text.name for text in changed_texts(missing, before.texts)])
     if not choices.is_whole or not all(case.outcome in PLAYED for case in result.cases):
         return result
     return replace(result, prompt_texts=len(texts), unloaded=[text.name for text in missing])

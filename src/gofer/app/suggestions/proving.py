@@ -11,7 +11,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from gofer.app.catalog import checked_catalog
-from gofer.app.current_bundles import bundles_of
+from gofer.app.evals.current_files import file_version
 from gofer.app.evals.player import Playing
 from gofer.app.evals.suite_session import Choices, Watcher, play_suite
 from gofer.app.replay import Replayer, open_replayer
@@ -151,7 +151,7 @@ def cases_of(folder: Path, workflow: str, edited: str) -> Sequence[str]:
 
 
 def _bundle(folder: Path, workflow: str) -> Bundle:
-    return bundles_of(checked_catalog(folder / AGENTS), load_company(folder))[workflow]
+    return file_version(checked_catalog(folder / AGENTS), load_company(folder)).bundles[workflow]
 
 
 async def _replay(replayer: Replayer, recorded: RecordedRun, bundle: Bundle) -> OneReplay:
