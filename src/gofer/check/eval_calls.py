@@ -53,7 +53,8 @@ class CallChecks:
         yield from self.expectations(case.expect, (*loc, "expect"))
         for at, turn in enumerate(case.then):
             yield from self.expectations(turn.expect, (*loc, "then", at, "expect"))
-        yield from self.calls(case.rubric.require_actions, (*loc, "rubric", "require_actions"))
+        if not isinstance(case.rubric.require_actions, bool):
+            yield from self.calls(case.rubric.require_actions, (*loc, "rubric", "require_actions"))
         for name in case.approve:
             yield from self._tool(name, (*loc, "approve", name))
         if case.decision is not None:

@@ -4,18 +4,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import get_args
 
 from gofer.check.eval_calls import CallChecks
 from gofer.check.eval_names import EvalNames, Repository
 from gofer.check.goldens import check_goldens
 from gofer.evals.case_begin import FileOrData, Trigger
-from gofer.evals.eval_file import Case, Expectations, WorldExpectations
+from gofer.evals.eval_file import Case, Expectations, Rubric, WorldExpectations
 from gofer.evals.goldens.golden_file import recording_path
 from gofer.evals.goldens.world_ids import is_id, words_in
+from gofer.evals.grading.turn_view import STATUSES, statuses_in
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.evals.references import DEMO, golden_path, is_usable
-from gofer.journal.entries import Status
 from gofer.projections.checks.check_settings import CHECKS
 from gofer.values.canonical_json import as_object
 from gofer.workflows.mistake import Mistake, Place, Rule, in_order
@@ -23,8 +22,6 @@ from gofer.workflows.output_schema import flaws
 from gofer.workflows.sentences import close_match, invalid_schema
 from gofer.workflows.yaml_source import Loc, Source, read_source
 
-STATUSES: Sequence[str] = (*get_args(Status), "parked")
-"""The statuses with which a run of a case may end."""
 LONGEST_QUARANTINE = timedelta(days=90)
 
 
@@ -73,7 +70,7 @@ class _Check:
         for at, turn in enumerate(case.then):
             yield from self._trigger(turn.trigger, case.world, (*loc, "then", at, "trigger"))
             yield from self._expectations(turn.expect, systems, (*loc, "then", at, "expect"))
-        yield from self._names_of(case.rubric.expected_status, STATUSES, "status", (*loc, "rubric", "expected_status"))
+        yield from self._expected_status(case.rubric, (*loc, "rubric"))
         yield from self._schema(case.rubric.output_schema, (*loc, "rubric", "schema"))
         yield from self._quarantine(case, (*loc, "quarantine", "until"))
         for at, criterion in enumerate(case.judge):
@@ -251,6 +248,20 @@ class _Check:
                 if meant := close_match(name, known):
                     hint = f"Write `{meant}`."
                 yield self._at((*loc, at), "unknown-value", f"There is no {what} `{name[:80]}`.", hint)
+
+    def _expected_status(self, rubric: Rubric, loc: Loc) -> Iterator[Mistake]:
+        """Yield a mistake for a status that neither the answer nor the run can have, and for a field without one."""
+        output = self.names.workflows[self.loaded.eval.workflow].fields.get("output")
+        if isinstance(output, str):
+            # The schema is in a file, which the check of the workflow reads.
+            return
+        named = statuses_in(output, rubric.status_field or "status")
+        if named is None and rubric.status_field:
+            message = f"The `output` of `{self.loaded.eval.workflow}` has no field `{rubric.status_field[:80]}`."
+            yield self._at((*loc, "status_field"), "unknown-value", message, "Write a field of the answer.")
+        elif named != []:
+            known = [*(named or ()), *STATUSES]
+            yield from self._names_of(rubric.expected_status, known, "status", (*loc, "expected_status"))
 
     def _schema(self, schema: object, loc: Loc) -> Iterator[Mistake]:
         if schema is None:

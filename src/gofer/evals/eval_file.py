@@ -124,11 +124,16 @@ class Rubric(Strict):
     """Fixed criteria of a run. A criterion that is not written is not graded."""
 
     expected_status: TextList = ()
-    """The statuses with which the run may end, as a grade of the rubric."""
+    """The statuses with which the run may end: values of the field `status` of the answer, if `output` of the workflow
+    names them, or else statuses of the run."""
+    status_field: str = ""
+    """The field of the answer with the status, instead of `status`; a dotted name leads into objects."""
     min_confidence: Number | None = Field(default=None, ge=0, le=1)
     """The lowest `confidence` of an answer with `output`."""
-    require_actions: TextList = ()
-    """Tools that must have been called with success."""
+    require_actions: Annotated[
+        tuple[Name, ...] | bool, BeforeValidator(listed, json_schema_input_type=Texts | bool)
+    ] = ()
+    """Tools that must have been called with success; `true` for any tool that writes."""
     require_runbook_evidence: bool = False
     """Whether the answer must name a skill or a file that the run has read."""
     forbidden_phrases: TextList = ()

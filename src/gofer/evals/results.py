@@ -20,7 +20,7 @@ class CaseRun:
     grades: Sequence[Grade]
     evidence: Evidence
     status: str = ""
-    """The status of the last run."""
+    """The status of the last run: that in its answer if the answer has one, or else that of the run."""
     problem: str = ""
     """One sentence, if the run could not be graded."""
     latency_ms: int = 0

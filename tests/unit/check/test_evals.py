@@ -73,6 +73,20 @@ def test_renamed_tool_is_found_wherever_an_eval_names_the_tool(root: Path, place
     assert found.endswith("There is no tool `jira_serch`. Write `jira_search`.")
 
 
+def test_expected_status_is_one_of_the_run_or_of_the_answer(root: Path) -> None:
+    workflow = root / "agents" / "triage.yaml"
+    (found,) = checked(root, f"{CASE}    rubric: {{expected_status: [resolved]}}\n")
+    assert found.startswith("5:32: There is no status `resolved`. Write one of `done`")
+    output = "output: {type: object, properties: {status: {type: string, enum: [resolved]}, state: {type: string}}}\n"
+    workflow.write_text(WORKFLOW + output)
+    assert checked(root, f"{CASE}    rubric: {{expected_status: [resolved, done]}}\n") == []
+    assert checked(root, f"{CASE}    rubric: {{expected_status: anything, status_field: state}}\n") == []
+    (found,) = checked(root, f"{CASE}    rubric: {{expected_status: [resolvd]}}\n")
+    assert found.endswith("There is no status `resolvd`. Write `resolved`.")
+    (found,) = checked(root, f"{CASE}    rubric: {{expected_status: done, status_field: verdict}}\n")
+    assert found.endswith("The `output` of `triage` has no field `verdict`. Write a field of the answer.")
+
+
 NOTES = """\
 from gofer.tool import Arguments, Call, Place, ToolResult, tool
 

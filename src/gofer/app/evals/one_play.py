@@ -64,6 +64,8 @@ class OnePlay:
     waits_for_model: bool = False
     """Whether a run that waits for a live model stays parked."""
     turns: list[PlayedTurn] = field(default_factory=list[PlayedTurn])
+    paused: float = 0.0
+    """The seconds between the turns, which are no latency."""
 
     def event_of(self, given: EventInput) -> Event:
         """Return the event of a delivery. Raises ConfigError for one that starts no run."""
@@ -86,7 +88,7 @@ class OnePlay:
         delivered: set[str] = set()
         for number, deliver in enumerate(deliveries):
             if number:
-                self.clock.advance(BETWEEN_TURNS)
+                self._pause(BETWEEN_TURNS)
                 self.asked.next_turn()
             given = deliver(self.turns)
             began = self._deliver(given, delivered)
@@ -109,7 +111,7 @@ class OnePlay:
         """Play every turn of a golden; `begins` has the recorded begin of each turn, in unix seconds."""
         for number, (event, begin) in enumerate(zip(events, begins, strict=True)):
             if number:
-                self.clock.advance(begin - self.clock.now())
+                self._pause(begin - self.clock.now())
                 self.asked.next_turn()
                 world.next_turn()
             run = await self._through(await self.runner.start(event, self.workflow))
@@ -117,6 +119,11 @@ class OnePlay:
             self.turns.append(await self._turn(run, None, seen))
             if self.asked.missing or self.asked.failure:
                 break
+
+    def _pause(self, seconds: float) -> None:
+        before = self.clock.now()
+        self.clock.advance(seconds)
+        self.paused += self.clock.now() - before
 
     def _deliver(self, given: Delivered, delivered: set[str]) -> Mapping[str, object]:
         """Add what a delivery names to the world, note its paths, and return the world as the run finds it."""

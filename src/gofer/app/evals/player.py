@@ -138,12 +138,7 @@ class Player:
         async with _closing(one):
             changes = await one.play([one.delivery(trigger, folder) for trigger in triggers])
         self._record(loaded, case, number, one.asked)
-        seconds = clock.now() - begin
-        if not self.playing.live_tools:
-            # This clock stands still while a model answers.
-            seconds += one.asked.seconds
-        systems = world.contents or {}
-        return replace(self._played(one, changes, round(seconds * 1000)), systems=list(systems))
+        return replace(self._played(one, changes, begin), systems=list(world.contents or {}))
 
     async def _play_golden_in_world(self, loaded: LoadedEval, case: Case, number: int) -> Play:
         """Play a golden in the simulated world of its case, with new answers or the recorded ones."""
@@ -159,10 +154,8 @@ class Player:
         async with _closing(one):
             changes = await one.play(golden_deliveries(world, one, case, folder))
         self._record(loaded, case, number, one.asked)
-        latency_ms = round((clock.now() - begin + one.asked.seconds) * 1000)
-        play = self._played(one, changes, latency_ms)
         return replace(
-            play,
+            self._played(one, changes, begin),
             recorded=world.compared() if compared_journals(read) else (),
             live_tools=False,
             systems=list(world.world.contents or {}),
@@ -189,8 +182,7 @@ class Player:
         async with _closing(one):
             await one.play_golden(events_of(read), begins, world.recorded)
         self._record(loaded, case, number, one.asked)
-        latency_ms = round((clock.now() - begins[0] + one.asked.seconds) * 1000)
-        play = replace(self._played(one, {}, latency_ms), recorded=recorded, live_tools=False, systems=())
+        play = replace(self._played(one, {}, begins[0]), recorded=recorded, live_tools=False, systems=())
         if play.no_evidence:
             return play
         if world.recorded.unrecorded:
@@ -215,8 +207,13 @@ class Player:
         if self.playing.record and number == 1 and not asked.failure:
             self.book.keep(loaded, case.name, asked.answers)
 
-    def _played(self, one: OnePlay, changes: Mapping[str, object], latency_ms: int) -> Play:
+    def _played(self, one: OnePlay, changes: Mapping[str, object], begin: float) -> Play:
+        """Return a play that began at `begin`, in unix seconds by its clock."""
         asked = one.asked
+        seconds = one.clock.now() - begin - one.paused
+        if not isinstance(one.clock, RealClock):
+            # This clock stands still while a model answers.
+            seconds += asked.seconds
         no_evidence = ""
         if asked.missing:
             no_evidence = f"Request {asked.missing[0]} has no answer. {asked.why_missing}"
@@ -227,7 +224,7 @@ class Player:
             turns=one.turns,
             world=changes,
             evidence=asked.evidence(default),
-            latency_ms=latency_ms,
+            latency_ms=round(seconds * 1000),
             no_evidence=no_evidence,
             mistake=one.simulated.kept.problem,
             infrastructure=asked.failure,

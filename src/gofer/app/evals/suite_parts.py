@@ -88,17 +88,18 @@ class RulesAndJudge(Grades):
 
     @override
     async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
+        field = planned.case.rubric.status_field
         if play.mistake or play.infrastructure:
-            return case_run(number, play, ())
+            return case_run(number, play, (), status_field=field)
         if play.no_evidence:
-            return case_run(number, play, certain_failures(planned.case, play))
+            return case_run(number, play, certain_failures(planned.case, play), status_field=field)
         judge = self._judge()
         grades = [
             *graded_case(planned.case, play),
             *await self._trajectory(planned, play, judge),
             *await self._judged(planned, play, judge),
         ]
-        run = case_run(number, play, grades)
+        run = case_run(number, play, grades, status_field=field)
         if judge is not None:
             run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
         if self.answers == "scripted" and run.outcome == "passed" and run.llm_calls:

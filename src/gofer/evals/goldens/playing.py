@@ -60,7 +60,7 @@ async def play_recorded(read: ReadGolden, replaying: Replaying, tools: Mapping[s
         turns=turns,
         world={},
         evidence=evidence,
-        latency_ms=sum(_duration_ms(turn) for turn in turns),
+        latency_ms=sum(turn.progress.owned_ms(turn.progress.last_at) for turn in turns),
         recorded=compared_journals(read),
         is_replay=True,
         systems=(),
@@ -121,10 +121,6 @@ def _one_line(value: object) -> str:
     if not isinstance(text, str):
         text = encode_text(text)
     return shortened(" ".join(text.split()), _VALUE)
-
-
-def _duration_ms(turn: PlayedTurn) -> int:
-    return turn.entries[-1].at - turn.entries[0].at
 
 
 def events_of(read: ReadGolden) -> Sequence[Event]:

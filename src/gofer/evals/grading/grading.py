@@ -18,7 +18,7 @@ from gofer.evals.grading.play_usage import (
 from gofer.evals.grading.replay_grades import replay_grades
 from gofer.evals.grading.rubric_grades import rubric_grades, status_failures
 from gofer.evals.grading.tool_grades import tool_grades
-from gofer.evals.grading.turn_view import TurnView, run_status, turn_view
+from gofer.evals.grading.turn_view import TurnView, answer_status, run_status, turn_view
 from gofer.evals.grading.world_grades import world_grades
 from gofer.evals.plays import Play
 from gofer.evals.prompt_texts import loaded_texts
@@ -82,12 +82,16 @@ def _not_played(number: int) -> Grade:
     )
 
 
-def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1) -> CaseRun:
-    """Return the run `number` of a case from its play and all its grades; `attempts` counts its plays."""
+def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1, *, status_field: str = "") -> CaseRun:
+    """Return the run `number` of a case from its play and all its grades; `attempts` counts its plays.
+
+    `status_field` is the field of the answer with its status.
+    """
     outcome, problem = _outcome(play, grades)
     status = ""
     if play.turns:
-        status = run_status(play.turns[-1].progress)
+        last = play.turns[-1]
+        status = answer_status(last, status_field) or run_status(last.progress)
     return CaseRun(
         number=number,
         outcome=outcome,

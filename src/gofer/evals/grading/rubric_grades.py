@@ -13,11 +13,11 @@ from gofer.evals.grading.dimensions import Failure, verdicts
 from gofer.evals.grading.output_grades import answer_in_words, unwanted_failures
 from gofer.evals.grading.play_usage import cost_of_play, total_llm_calls, total_tool_calls
 from gofer.evals.grading.read_material import names_material, read_material
-from gofer.evals.grading.turn_view import TurnView
+from gofer.evals.grading.turn_view import TurnView, answer_status
 from gofer.evals.plays import Play
 from gofer.evals.results import Grade
 from gofer.journal.workspace_entries import BOOKKEEPING
-from gofer.projections.checks.check_settings import shortened
+from gofer.projections.checks.check_settings import quoted, shortened
 from gofer.values.amounts import counted, money
 from gofer.values.canonical_json import as_object
 from gofer.workflows.output import problems
@@ -31,12 +31,13 @@ def rubric_grades(rubric: Rubric, play: Play, turns: Sequence[TurnView]) -> Iter
     """Yield the grades of the criteria that are written. `turns` are those of the play, one or more."""
     last = turns[-1]
     if rubric.expected_status:
-        failures = status_failures(rubric.expected_status, last)
+        failures = _expected_status(rubric, last)
         yield from verdicts("rubric.expected_status", failures, last.number)
     if rubric.min_confidence is not None:
         yield from verdicts("rubric.min_confidence", _confidence(rubric.min_confidence, last), last.number)
     if rubric.require_actions:
-        yield from verdicts("rubric.require_actions", _actions(rubric.require_actions, turns), last.number)
+        failures = _actions(rubric.require_actions, turns)
+        yield from verdicts("rubric.require_actions", failures, last.number)
     if rubric.require_runbook_evidence:
         yield from verdicts("rubric.require_runbook_evidence", _evidence(last), last.number)
     if rubric.forbidden_phrases:
@@ -60,6 +61,19 @@ def status_failures(expected: Sequence[str], turn: TurnView) -> Iterator[Failure
         happened, step = _end(turn)
         wanted = joined([_ENDS.get(status, f"ends as {status}") for status in expected], "or")
         yield Failure(f"the run {wanted}", happened, step, turn.number)
+
+
+def _expected_status(rubric: Rubric, turn: TurnView) -> Iterator[Failure]:
+    status = answer_status(turn.played, rubric.status_field, rubric.expected_status)
+    if status is None:
+        yield from status_failures(rubric.expected_status, turn)
+    elif status not in rubric.expected_status:
+        field = rubric.status_field or "status"
+        expected = f"{joined(rubric.expected_status, 'or')} in the field {field} of the answer"
+        happened = f"the field {field} is {quoted(status)}"
+        if not status:
+            happened = f"the answer has no field {field}; {answer_in_words(turn)}"
+        yield Failure(expected, happened, turn.last_step, turn.number)
 
 
 def _end(turn: TurnView) -> tuple[str, str]:
@@ -95,7 +109,13 @@ def _confidence(least: float, turn: TurnView) -> Iterator[Failure]:
         yield Failure(expected, f"the confidence is {confidence:g}", turn.last_step, turn.number)
 
 
-def _actions(tools: Sequence[str], turns: Sequence[TurnView]) -> Iterator[Failure]:
+def _actions(tools: Sequence[str] | bool, turns: Sequence[TurnView]) -> Iterator[Failure]:
+    if isinstance(tools, bool):
+        made = [call.call for turn in turns for call in turn.calls]
+        if not any(call.status == "ok" and call.effect not in (None, "read") for call in made):
+            last = turns[-1]
+            yield Failure("a call that writes, with success", called_instead(last), last.last_step, last.number)
+        return
     for tool in tools:
         made = [(turn, call) for turn in turns for call in turn.by_tool.get(tool, ())]
         if any(call.call.status == "ok" for _, call in made):

@@ -4,14 +4,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import get_args
 
+from gofer.evals.matching import MISSING, field_at
 from gofer.evals.plays import Play, PlayedTurn
-from gofer.journal.entries import LlmResponse, Recorded, SubagentStarted
+from gofer.journal.entries import LlmResponse, Recorded, Status, SubagentStarted
 from gofer.projections import calls as calls_projection
 from gofer.projections.calls import Call
 from gofer.projections.progress import Progress
-from gofer.values.canonical_json import as_object, as_text
+from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
 from gofer.workflows.allowed_skills import tools_are_searched
+
+STATUSES: Sequence[str] = (*get_args(Status), "parked")
+"""The statuses with which a run of a case may end."""
+_STATUS_FIELD = "status"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,43 @@ def run_status(progress: Progress) -> str:
     if progress.owned_at:
         return "running"
     return "queued"
+
+
+def answer_status(turn: PlayedTurn, field: str = "", expected: Sequence[str] = ()) -> str | None:
+    """Return the status in the field of an answer, by default `status`; None if the status is that of the run.
+
+    Without a named field, the statuses of a run that `output` does not name mean the run.
+    """
+    concluded = turn.progress.concluded
+    if turn.bundle is None or concluded is None or concluded.output is None:
+        return None
+    if not field and is_status_of_run(turn.bundle.loaded.workflow.output, expected):
+        return None
+    value = field_at(concluded.output, field or _STATUS_FIELD)
+    if isinstance(value, str):
+        return value
+    if value is MISSING:
+        return ""
+    return encode_text(value)
+
+
+def is_status_of_run(output: object, expected: Sequence[str]) -> bool:
+    """Return whether expected statuses are those of the run, with this schema of its answer."""
+    named = statuses_in(output, _STATUS_FIELD)
+    if named is None:
+        return True
+    return bool(expected) and set(expected) <= set(STATUSES) and not set(expected) & set(named)
+
+
+def statuses_in(output: object, field: str) -> Sequence[str] | None:
+    """Return the values that the schema of an answer lists for a field, if any; None for a field that it lacks."""
+    schema = as_object(output)
+    for step in field.split("."):
+        properties = as_object(schema.get("properties"))
+        if step not in properties:
+            return None
+        schema = as_object(properties[step])
+    return [as_text(value) or encode_text(value) for value in as_list(schema.get("enum"))]
 
 
 def turn_view(play: Play, number: int) -> TurnView:

@@ -20,7 +20,7 @@ from gofer.journal.entries import Entry
 from gofer.projections import calls as calls_projection
 from gofer.projections import progress
 from support.engine.memory_run import memory_run, says
-from support.evals.played import asks, ended, failures, made, play_of, played, played_turn, refused
+from support.evals.played import asks, bundle, ended, failures, made, play_of, played, played_turn, refused
 from support.steps import steps
 
 OF_GOLDENS = {"replay", "trajectory"}
@@ -45,6 +45,15 @@ EVERY_CRITERION: Mapping[str, object] = {
     "max_llm_calls": 0,
     "max_tool_calls": 0,
 }
+
+
+def test_status_of_a_run_of_a_case_is_that_of_its_answer() -> None:
+    output = {"type": "object", "properties": {"status": {"type": "string"}, "state": {"type": "string"}}}
+    fields = {"status": "resolved", "state": "closed"}
+    play = play_of(played_turn(ended("x", output=fields), bundle=bundle(output=output)))
+    assert case_run(1, play, []).status == "resolved"
+    assert case_run(1, play, [], status_field="state").status == "closed"
+    assert case_run(1, played(ended("x")), []).status == "done"
 
 
 def test_every_dimension_can_be_graded_and_is_listed() -> None:

@@ -71,6 +71,42 @@ def test_run_without_an_end_is_told() -> None:
     assert (expected, happened) == ("the run is parked", "the run is queued")
 
 
+OUTPUT = {
+    "type": "object",
+    "properties": {
+        "status": {"enum": ["resolved", "open"]},
+        "verdict": {"type": "object", "properties": {"ready": {"type": "boolean"}}},
+    },
+}
+
+
+def resolved(status: str = "resolved") -> Play:
+    """Return a play whose workflow has an `output` with a status of its own."""
+    fields = {"status": status, "verdict": {"ready": True}}
+    return play_of(played_turn([asks(text="x")], ended("x", output=fields), bundle=bundle(output=OUTPUT)))
+
+
+def test_expected_status_is_that_of_the_answer_if_output_has_one() -> None:
+    assert failed(resolved(), expected_status="resolved") == []
+    assert failed(resolved("open"), expected_status=["resolved", "done"]) == [
+        ("resolved or done in the field status of the answer", "the field status is “open”", "entry 4.0")
+    ]
+
+
+def test_status_of_the_run_counts_if_output_does_not_name_the_expected_ones() -> None:
+    assert failed(resolved("open"), expected_status="done") == []
+    without_answer = play_of(played_turn(ended("Sorry.", "failed", "boom"), bundle=bundle(output=OUTPUT)))
+    assert failed(without_answer, expected_status="resolved")[0][1] == "the run ended as failed: boom"
+
+
+def test_status_of_the_answer_is_in_the_named_field() -> None:
+    def graded_field(field: str) -> list[tuple[str, str, str]]:
+        return failures(rubric(resolved(), expected_status="true", status_field=field), "rubric.expected_status")
+
+    assert graded_field("verdict.ready") == []
+    assert graded_field("verdict.done")[0][1] == "the answer has no field verdict.done; the answer is “x”"
+
+
 @pytest.mark.parametrize(
     ("fields", "happened"),
     [
@@ -111,6 +147,17 @@ def test_required_action_needs_a_call_with_success() -> None:
     ) == [("a call of slack_post_message with success", "the run called jira_search", "entry 6.0")]
     ((_, happened, _),) = failed(answered(), require_actions=["jira_make_issue"])
     assert happened.startswith("the workflow has no tool jira_make_issue any more")
+
+
+def test_any_call_that_writes_is_an_action() -> None:
+    wrote = [asks(("jira_create_issue", {}))], made("1.0", "jira_create_issue"), ended()
+    read = [asks(("jira_search", {}))], made("1.0", "jira_search"), ended()
+    failing = [asks(("jira_create_issue", {}))], made("1.0", "jira_create_issue", "error"), ended()
+    assert failed(played(*wrote), require_actions=True) == []
+    expected = "a call that writes, with success"
+    assert failed(played(*read), require_actions=True) == [(expected, "the run called jira_search", "entry 4.0")]
+    assert failed(played(*failing), require_actions=True)[0][0] == expected
+    assert rubric(played(*read), require_actions=False) == []
 
 
 def test_action_of_an_earlier_turn_counts() -> None:
