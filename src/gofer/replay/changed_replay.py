@@ -27,7 +27,7 @@ _LABEL = 13
 
 @dataclass(frozen=True, slots=True)
 class ChangedReplay:
-    """A replay whose prompt, results or model differ from those of its recorded run."""
+    """A replay with another prompt, other results or a live model."""
 
     recorded: RecordedRun
     replay: Replay
