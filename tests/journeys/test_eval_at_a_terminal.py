@@ -189,7 +189,7 @@ def test_scripted_answers_to_a_changed_prompt_are_no_evidence(capsys: Capture, r
     code, out, err = gofer(capsys, "eval", "--changed", "main")
     assert (code, err) == (3, "")
     assert "2 no evidence" in out
-    assert "Its prompt changed, and only scripted answers exist; play it with --live." in out
+    assert "Its requests changed (prompt), and only scripted answers exist; play it with --live." in out
     code, out, _ = gofer(capsys, "eval")
     assert (code, "2 passed (2 harness only)" in out) == (0, True)
 

@@ -90,7 +90,7 @@ def test_changed_prompt_with_new_answers_of_scripts_is_no_evidence(
     gofer(capsys, "eval", "--record")
     assert gofer(capsys, "eval")[0] == 0
     code, out, _ = gofer(capsys, "eval", "--changed", "HEAD")
-    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+    assert (code, "Its requests changed (prompt), and only scripted answers exist" in out) == (3, True)
 
 
 def test_tool_of_a_company_counts_by_its_schema(capsys: Capture, repository: SmallRepository) -> None:
@@ -107,7 +107,7 @@ def test_tool_of_a_company_counts_by_its_schema(capsys: Capture, repository: Sma
     tool.write_text(TOOL.replace("Read the notes", "Read all notes"))
     gofer(capsys, "eval", "--record")
     code, out, _ = gofer(capsys, "eval", "--changed", "HEAD")
-    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+    assert (code, "Its requests changed (tool notes_read), and only scripted answers exist" in out) == (3, True)
 
 
 def test_commit_without_workflows_before_the_change_makes_every_prompt_new(
@@ -120,7 +120,7 @@ def test_commit_without_workflows_before_the_change_makes_every_prompt_new(
     git("add", ".")
     git("commit", "-m", "Begin")
     code, out, _ = gofer(capsys, "eval", "--changed", "empty")
-    assert (code, "Its prompt changed, and only scripted answers exist" in out) == (3, True)
+    assert (code, "Its requests changed (workflow pager), and only scripted answers exist" in out) == (3, True)
 
 
 def test_golden_counts_as_loading_a_changed_skill(

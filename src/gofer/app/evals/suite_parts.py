@@ -15,6 +15,7 @@ from gofer.app.model_endpoints import ModelAccess, models_of
 from gofer.evals.affected import Change
 from gofer.evals.answers import FOLDER as ANSWERS
 from gofer.evals.eval_file import Case
+from gofer.evals.grading.call_words import joined
 from gofer.evals.grading.certain_failures import certain_failures
 from gofer.evals.grading.grading import case_run, graded_case
 from gofer.evals.history import append, past_run
@@ -37,7 +38,6 @@ from gofer.values.errors import ConfigError
 
 _ONLY_LIVE = "The judge is asked only with --live."
 _FRESH_SCRIPT = "Scripts gave the answers, which says nothing about the prompt; without --record the case can pass."
-_ONLY_SCRIPTS = "Its prompt changed, and only scripted answers exist; play it with --live."
 _BASELINE = "baseline.json"
 _DEPENDENCIES = ("agents", "coordinators", "skills", "subagents", "tools")
 """The folders that every run depends on, besides `evals/`."""
@@ -104,17 +104,19 @@ class RulesAndJudge(Grades):
             run = replace(run, cost_usd=_sum(run.cost_usd, judge.cost_usd))
         if self.answers == "scripted" and run.outcome == "passed" and run.llm_calls:
             return replace(run, outcome="no_evidence", problem=_FRESH_SCRIPT)
-        if scripts_prove_nothing(run, prompt_changed=self._changed(planned, play)):
-            return replace(run, outcome="no_evidence", problem=_ONLY_SCRIPTS)
+        changed = self._changed(planned, play)
+        if scripts_prove_nothing(run, prompt_changed=bool(changed)):
+            why = f"Its requests changed ({joined(changed)}), and only scripted answers exist; play it with --live."
+            return replace(run, outcome="no_evidence", problem=why)
         return run
 
-    def _changed(self, planned: PlannedCase, play: Play) -> bool:
-        """Return whether the change that is played changes a request of a play. A script is no part of a request."""
+    def _changed(self, planned: PlannedCase, play: Play) -> Sequence[str]:
+        """Return what the played change changes in the requests of a play. A script is no part of a request."""
         if self.change is None:
-            return False
+            return ()
         workflow = planned.eval.workflow
         causes = [cause for turn in play.turns for cause in self.change.requests(workflow, turn.run, turn.journals)]
-        return any(cause.kind != "script" for cause in causes)
+        return list(dict.fromkeys(cause.title for cause in causes if cause.kind != "script"))
 
     def _judge(self) -> Judge | None:
         """Return a judge that counts its cost from zero."""
