@@ -1,12 +1,13 @@
 """The workflows of a folder, checked for every mistake before anything runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
 from gofer.check.company_tools import check_company
+from gofer.check.dead_names import Former
 from gofer.check.folder import check_folder
 from gofer.check.models import model_table
 from gofer.models.price_library import look_up
@@ -56,15 +57,16 @@ def company_tools(root: Path) -> Sequence[CompanyTool]:
     return check_company(root, _every_tool()).company
 
 
-def mistakes(folder: Path, own: Sequence[AnyTool] = ()) -> list[Mistake]:
+def mistakes(folder: Path, own: Sequence[AnyTool] = (), former: Callable[[], Former] = Former) -> list[Mistake]:
     """Return every mistake, and hints, for a folder of workflows and the company's tools beside the folder.
 
-    `own` holds additional tools of the caller.
+    `own` holds additional tools of the caller. `former` returns the names that tools, skills and subagents had before.
     """
     known = {**known_tools(), **{tool.name: tool for tool in own}}
     company = check_company(folder.parent, _every_tool())
-    # One check asks for the same few models again and again.
-    return in_order([*company.mistakes, *check_folder(folder, {**known, **company.tools}, cache(look_up))])
+    # One check asks for the same few models again and again, and for the history at most once.
+    found = check_folder(folder, {**known, **company.tools}, cache(look_up), cache(former))
+    return in_order([*company.mistakes, *found])
 
 
 def price_list(folder: Path, code: Path | None = None) -> str:

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     r"|(?P<open>[(\[{])"
     r"|(?P<close>[)\]}])"
 )
+_WORD = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _PLAIN = ("", "text")
 """The languages of code blocks that may contain tool calls; other blocks are programs or data."""
 
@@ -53,6 +54,8 @@ class Code:
     """The calls in single backticks and in plain blocks of code."""
     links: tuple[Word, ...]
     """The relative paths of files in links."""
+    words: frozenset[str]
+    """The words in blocks of programs and data."""
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +65,8 @@ def code_in(text: str) -> Code:
     spans = [(found.start(1), found.end(1)) for line in page.prose for found in _SPAN.finditer(text, *line)]
     calls = [call for region in (*spans, *page.blocks) for call in page.calls(*region)]
     links = [page.word(found.start(1), found.end(1)) for line in page.prose for found in _LINK.finditer(text, *line)]
-    return Code(tuple(page.word(*span) for span in spans), tuple(calls), tuple(links))
+    words = frozenset(word for region in page.programs for word in _WORD.findall(text, *region))
+    return Code(tuple(page.word(*span) for span in spans), tuple(calls), tuple(links), words)
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
@@ -109,10 +113,12 @@ class _Page:
     prose: list[tuple[int, int]]
     blocks: list[tuple[int, int]]
     """The code blocks that may contain tool calls."""
+    programs: list[tuple[int, int]]
+    """The other code blocks."""
 
     @classmethod
     def of(cls, text: str) -> "_Page":
-        page = cls(text, [0, *(found.end() for found in re.finditer("\n", text))], [], [])
+        page = cls(text, [0, *(found.end() for found in re.finditer("\n", text))], [], [], [])
         opened: re.Match[str] | None = None
         for begin, after in zip(page.begins, [*page.begins[1:], len(text) + 1], strict=True):
             fence = _FENCE.match(text, begin, after - 1)
@@ -130,6 +136,8 @@ class _Page:
     def add_block(self, fence: re.Match[str], end: int) -> None:
         if fence[1].lower() in _PLAIN:
             self.blocks.append((fence.end(), end))
+        else:
+            self.programs.append((fence.end(), end))
 
     def place(self, at: int) -> Place:
         line = bisect_right(self.begins, at)

@@ -1,15 +1,16 @@
 """The check of a whole folder of workflows, with its scripts, skills and subagents."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from gofer.check.dead_names import Former
 from gofer.check.destinations import check_destinations
 from gofer.check.feedback import check_feedback
 from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
-from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names
+from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names, words_of
 from gofer.check.run_checks import check_run_checks
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
@@ -32,24 +33,21 @@ from gofer.workflows.yaml_source import Source, read_source
 _NAME = re.compile(r"[a-z0-9-]+")
 
 
-def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = unlisted) -> list[Mistake]:
+def check_folder(
+    folder: Path,
+    tools: Mapping[str, AnyTool],
+    look_up: LookUp = unlisted,
+    former: Callable[[], Former] = Former,
+) -> list[Mistake]:
     """Return every mistake and hint in the files of a folder, sorted by file and line. Never raises.
 
     `tools` contains all existing tools, and `look_up` is the price list for models without a price in the files.
-    Scripts, skills and subagents are in folders beside `folder`.
+    `former` returns the names in the history of the files. Scripts, skills and subagents are in folders beside
+    `folder`.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
-    path = folder / DEFAULTS
-    defaults = Source(path)
-    if path.exists():
-        defaults = read_source(path)
-    mistakes = [*_names(folder, "workflow"), *_names(folder.parent / SUBAGENTS, "subagent")]
-    filled: Defaults | None = Defaults()
-    if path.exists():
-        filled, wrong = fill(defaults, Defaults)
-        mistakes += wrong
-        if filled is not None:
-            mistakes += check_feedback(defaults, filled)
+    defaults, filled, mistakes = _defaults(folder / DEFAULTS)
+    mistakes += [*_names(folder, "workflow"), *_names(folder.parent / SUBAGENTS, "subagent")]
     skills: dict[str, Skill] = {}
     mistakes += check_skills(folder.parent / SKILLS, skills)
     all_skills = nameable(folder.parent / SKILLS)
@@ -75,6 +73,8 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
         skills=skill_names(folder.parent),
         subagents=names,
         workflows=[source.file.stem for source in workflows],
+        words={*WorkflowForm.model_fields, *(word for one in (*workflows, *subagents) for word in words_of(one))},
+        former=former,
     )
     mistakes += check_prompts(folder, workflows, defaults, known)
     mistakes += check_pages(known, subagents)
@@ -86,6 +86,17 @@ def check_folder(folder: Path, tools: Mapping[str, AnyTool], look_up: LookUp = u
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]
     mistakes += check_subagents(subagents, tools, all_skills, skills)
     return in_order(mistakes)
+
+
+def _defaults(path: Path) -> tuple[Source, Defaults | None, list[Mistake]]:
+    """Return the defaults of all workflows and their mistakes; None in place of defaults that cannot be read."""
+    if not path.exists():
+        return Source(path), Defaults(), []
+    source = read_source(path)
+    defaults, mistakes = fill(source, Defaults)
+    if defaults is not None:
+        mistakes += check_feedback(source, defaults)
+    return source, defaults, mistakes
 
 
 def _names(folder: Path, kind: str) -> Iterator[Mistake]:

@@ -1,11 +1,12 @@
 """Mistakes in the code of prompts and skills: names of tools, arguments, skills, subagents and files."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.check.code_in_markdown import Call, Word, code_in, prose
+from gofer.check.code_in_markdown import Call, Code, Word, code_in, prose
+from gofer.check.dead_names import Former, ToolNames, misspelt
 from gofer.check.tools import Holder, granted
 from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
@@ -35,6 +36,14 @@ class Known:
     skills: Collection[str]
     subagents: Collection[str]
     workflows: Collection[str]
+    words: Collection[str] = ()
+    """Names that texts may use for other things: keys of workflow files, of their `output` and of conditions."""
+    former: Callable[[], Former] = Former
+    """Returns the names in the history of the repository."""
+    tool_names: ToolNames = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tool_names", ToolNames.of(self.tools))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +66,29 @@ def check_page(page: Page, known: Known) -> Iterator[Mistake]:
         for at, message, hint in templates(line):
             yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
     code = code_in(page.text)
-    for span in code.spans:
-        if _FILE.fullmatch(span.text):
-            yield from _file(page, span, known)
-        elif _NAME.fullmatch(span.text):
-            yield from _name(page, span, known)
-    for call in code.calls:
-        yield from _call(page, call, known)
+    hinted = set[str]()
+    for mistake in _names(page, code, known):
+        # A text that names a field again and again gets one hint.
+        if not mistake.is_hint or mistake.message not in hinted:
+            yield mistake
+        hinted.add(mistake.message)
     if page.skill is not None:
         for link in code.links:
             yield from _missing(page, link, page.skill)
 
 
-def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+def _names(page: Page, code: Code, known: Known) -> Iterator[Mistake]:
+    for span in code.spans:
+        if _FILE.fullmatch(span.text):
+            yield from _file(page, span, known)
+        elif _NAME.fullmatch(span.text):
+            yield from _name(page, span, known, code.words)
+    for call in code.calls:
+        yield from _call(page, call, known, code.words)
+
+
+def _name(page: Page, word: Word, known: Known, words: Collection[str]) -> Iterator[Mistake]:
+    """Yield the mistake of a name, or a hint. `words` are those in the page's own programs and data."""
     name = word.text
     if name in page.own:
         return
@@ -79,35 +98,40 @@ def _name(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         yield from _skill(page, word, known)
     elif name in known.subagents:
         yield from _subagent(page, word, known)
-    elif name not in known.workflows and _resembles_a_tool(name, known.tools):
-        yield from _unknown_tool(page, word, known)
+    elif not any(name in others for others in (known.workflows, known.words, known.tool_names.fields, words)):
+        yield from _unknown(page, word, known)
 
 
-def _resembles_a_tool(name: str, tools: Mapping[str, AnyTool]) -> bool:
-    """Return whether a name differs from a tool only in hyphens, the order of words, the action or the object.
+def _unknown(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+    """Yield the mistake of a name that is misspelt, has another verb or is of an earlier time, or a hint."""
+    name = word.text
+    dead = known.tool_names.dead(name)
+    if dead is not None and dead.is_certain:
+        yield from _unknown_tool(page, word, known, dead.meant)
+    elif misspelt(name, known.skills):
+        yield from _skill(page, word, known)
+    elif misspelt(name, known.subagents):
+        yield from _subagent(page, word, known)
+    elif "_" in name or "-" in name:
+        former = known.former()
+        if name in former.tools:
+            yield from _unknown_tool(page, word, known)
+        elif name in former.skills:
+            yield from _skill(page, word, known)
+        elif name in former.subagents:
+            yield from _subagent(page, word, known)
+        elif dead is not None:
+            message = f"`{name[:80]}` begins like a tool, and there is no such tool."
+            yield Mistake(page.file, word.place, "unknown-name", message, "Correct it if a tool is meant.")
 
-    A tool's name consists of system, action and object. Names of two words may be fields, so they need an exact match.
-    """
-    return name.replace("-", "_") in tools or any(
-        _is_alike(name, tool.name) for tool in tools.values() if not tool.base
-    )
 
-
-def _is_alike(name: str, tool: str) -> bool:
-    if sorted(name.split("_")) == sorted(tool.split("_")):
-        return True
-    match name.split("_", 2), tool.split("_", 2):
-        case [system, action, target], [its_system, its_action, its_target]:
-            return system == its_system and (action == its_action or target == its_target)
-        case _:
-            return False
-
-
-def _call(page: Page, call: Call, known: Known) -> Iterator[Mistake]:
+def _call(page: Page, call: Call, known: Known, words: Collection[str]) -> Iterator[Mistake]:
     tool = known.tools.get(call.name.text)
     if tool is None:
         if "_" in call.name.text and call.arguments and not call.is_nested:
             yield from _unknown_tool(page, call.name, known)
+        elif not call.is_nested:
+            yield from _name(page, call.name, known, words)
         return
     yield from _tool(page, call.name, known)
     fields = list(tool.arguments.model_fields)
@@ -143,23 +167,17 @@ def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
         yield _not_granted(page, page.holder, word.place, f"tool `{tool.name}`", hint)
 
 
-def _unknown_tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:
+def _unknown_tool(page: Page, word: Word, known: Known, meant: str = "") -> Iterator[Mistake]:
     name = word.text
     # A misspelt tool in the workflow file is reported there, not in each text.
     if name in page.own or (page.holder and name in granted(page.holder.source)):
         return
-    meant = _closest_tool(name, sorted(known.tools))
+    if not meant and (dead := known.tool_names.dead(name)):
+        meant = dead.meant
+    hint = "docs/workflow-file.md lists the tools that exist."
     if meant:
         hint = f"Write `{meant}`."
-    else:
-        hint = "docs/workflow-file.md lists the tools that exist."
     yield Mistake(page.file, word.place, "unknown-tool", f"There is no tool `{name[:80]}`.", hint)
-
-
-def _closest_tool(name: str, tools: Sequence[str]) -> str | None:
-    """Return the existing tool that most resembles a name, for the hint only."""
-    same_words = (tool for tool in tools if sorted(tool.split("_")) == sorted(name.split("_")))
-    return next(same_words, None) or close_match(name, tools, 0.85)
 
 
 def _skill(page: Page, word: Word, known: Known) -> Iterator[Mistake]:

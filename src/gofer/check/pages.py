@@ -17,6 +17,9 @@ from gofer.workflows.skill import skill_file, skill_folders
 from gofer.workflows.subagent import prompt_of
 from gofer.workflows.yaml_source import Loc, Source
 
+_DEEPEST = 20
+"""The deepest level of a file that is read."""
+
 
 def skill_names(root: Path) -> list[str]:
     """Return the names of the skills of a repository."""
@@ -29,6 +32,22 @@ def page_of(file: Path, text: str, holder: Holder | None) -> Page:
         return Page(file, text)
     schema = read_output(holder.source)[0] or holder.source.fields.get("output")
     return Page(file, text, holder, set(_words(schema)))
+
+
+def words_of(source: Source) -> Iterator[str]:
+    """Yield the keys and the texts of a workflow or a subagent and of its `output`, without its list of tools."""
+    yield from _texts({**source.fields, "tools": None, "output": read_output(source)[0] or source.fields.get("output")})
+
+
+def _texts(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    if depth > _DEEPEST:
+        return
+    fields = as_object(value)
+    yield from fields
+    for part in (*as_list(value), *fields.values()):
+        yield from _texts(part, depth + 1)
 
 
 def check_pages(known: Known, subagents: Sequence[Source]) -> Iterator[Mistake]:
@@ -94,7 +113,7 @@ def _read(file: Path) -> str | None:
 
 def _words(schema: object, depth: int = 0) -> Iterator[str]:
     """Yield the property names and enum values of a schema."""
-    if depth > 20:
+    if depth > _DEEPEST:
         return
     for item in as_list(schema):
         yield from _words(item, depth + 1)

@@ -4,11 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from gofer.app.catalog import mistakes as workflow_mistakes
 from gofer.app.catalog import models
 from gofer.app.evals.eval_mistakes import eval_mistakes
+from gofer.app.evals.repository import former
 from gofer.check.sarif import sarif
 from gofer.evals.load import FOLDER as EVALS
 from gofer.tools.company import FOLDER as TOOLS
@@ -77,7 +79,7 @@ def _check(path: Path) -> Sequence[Mistake]:
             "folder of workflows or a file in it."
         )
     if skills := next((parent for parent in (path, *path.parents) if parent.name == SKILLS), None):
-        return [found for found in workflow_mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
+        return [found for found in _mistakes(skills.parent / "agents") if found.file.is_relative_to(path)]
     if EVALS in (path.name, path.parent.name):
         found = eval_mistakes(_folder(path), SystemClock())
         return [mistake for mistake in found if mistake.file.is_relative_to(path)]
@@ -86,11 +88,18 @@ def _check(path: Path) -> Sequence[Mistake]:
     if (folder / "agents").is_dir() or not workflow_files(folder):
         raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
-        return [*workflow_mistakes(folder), *eval_mistakes(folder, SystemClock())]
+        return [
+            *_mistakes(folder),
+            *eval_mistakes(folder, SystemClock()),
+        ]
     chosen = {path}
     if path.suffix == ".yaml":
         chosen.add(path.with_suffix(".md"))
-    return [mistake for mistake in workflow_mistakes(folder) if mistake.file in chosen]
+    return [mistake for mistake in _mistakes(folder) if mistake.file in chosen]
+
+
+def _mistakes(folder: Path) -> Sequence[Mistake]:
+    return workflow_mistakes(folder, former=partial(former, folder.parent))
 
 
 def _folder(path: Path) -> Path:

@@ -6,10 +6,12 @@ import importlib
 import json
 import sys
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
 
 from gofer.app.catalog import mistakes, price_list
+from gofer.app.evals.repository import former
 from gofer.app.operations import Place
 from gofer.cli.arguments import OPENERS, chosen_place, nonempty, number, place_options
 from gofer.cli.working import Working
@@ -80,7 +82,7 @@ def _check(root: Path) -> None:
         raise ConfigError(
             f"There is no folder {root / AGENTS}; run the command in the repository that contains your workflows."
         )
-    refuse(mistakes(root / AGENTS))
+    refuse(mistakes(root / AGENTS, former=partial(former, root)))
 
 
 async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespace) -> Published:

@@ -69,6 +69,7 @@ Rule = Literal[
     "unknown-argument",
     "unknown-field",
     "unknown-key",
+    "unknown-name",
     "unknown-role",
     "unknown-subagent",
     "unknown-tool",
@@ -150,6 +151,7 @@ RULES: Mapping[Rule, str] = {
     "unknown-argument": "A prompt, a skill or an eval names an argument that the tool does not have.",
     "unknown-field": "A `reply_template` names a field that `output` does not have.",
     "unknown-key": "A key does not exist.",
+    "unknown-name": "A hint: a text names something that begins like a tool, and there is no such tool.",
     "unknown-role": "A workflow names the role of a model that `defaults.yaml` does not have.",
     "unknown-subagent": "A workflow, a subagent, a prompt, a skill or a script names a subagent that does not exist.",
     "unknown-tool": "A workflow, a prompt, a skill, a script or an eval names a tool that does not exist.",
@@ -175,6 +177,7 @@ RULES: Mapping[Rule, str] = {
 HINTS: Collection[Rule] = frozenset(
     (
         "reviewer-of-itself",
+        "unknown-name",
         "unlabelled-criterion",
         "unlisted-destination",
         "unmeasured-criterion",

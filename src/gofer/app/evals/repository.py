@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gofer.app.evals.current_files import file_version
+from gofer.check.dead_names import HISTORY, Former, former_names
 from gofer.evals.affected import FileVersion
 from gofer.evals.prompt_texts import AGENTS, PromptText, prompt_texts
 from gofer.sources.workflow_files import load_catalog
@@ -15,6 +16,8 @@ from gofer.tools.company import load_company
 from gofer.values.errors import ConfigError
 
 _SECONDS = 30
+_COMMITS = 2_000
+"""The most commits whose changes are read."""
 _FOLDERS = (AGENTS, "coordinators", "skills", "subagents", "tools")
 """The folders with files of workflows."""
 
@@ -100,6 +103,17 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
         # Links out of the folder are left out.
         with tarfile.open(archive, errorlevel=0) as files:
             files.extractall(folder, filter="data")
+
+
+def former(root: Path) -> Former:
+    """Return the names that tools, skills and subagents had in the last commits; none outside a repository."""
+    # The settings of a person must not change the form of the output.
+    form = ("-p", "-U0", "--format=", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
+    answer = _git(root, "log", *form, *prefixes, f"--max-count={_COMMITS}", "--", *HISTORY)
+    if answer is None or answer.returncode:
+        return Former()
+    return former_names(answer.stdout)
 
 
 def _base(root: Path, reference: str) -> str:
