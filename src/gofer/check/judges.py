@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gofer.evals.eval_file import Criterion
 from gofer.evals.judging.agreement import agreement_path, not_blocking, read_agreement
-from gofer.evals.judging.judge import name_of
+from gofer.evals.judging.judge import name_of, without_credentials
 from gofer.evals.judging.judge_role import JUDGE_ROLE, judge_of
 from gofer.evals.judging.labels import read_labels
 from gofer.evals.load import LoadedEval, read_evals
@@ -76,7 +76,7 @@ def _label_mistakes(loaded: LoadedEval, loc: Loc, criterion: Criterion, judge: S
     try:
         measured = read_agreement(path)
         # The settings of the process decide the default endpoint, and a check reads none.
-        reason = not_blocking(criterion, name_of(judge), judge.endpoint.base_url, labels, measured)
+        reason = not_blocking(criterion, name_of(judge), without_credentials(judge.endpoint.base_url), labels, measured)
     except ConfigError as error:
         reason = str(error)
     if reason:

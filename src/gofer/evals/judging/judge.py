@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from gofer.evals.judging.question import Question, request
 from gofer.evals.judging.verdict import Unreadable, Verdict, verdict_of
@@ -38,6 +39,12 @@ def name_of(served: ServedModel) -> str:
     return f"{served.endpoint.name}/{served.name}"
 
 
+def without_credentials(url: str) -> str:
+    """Return a URL without a user, a password and a query, because measurements are committed."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
 @dataclass(slots=True)
 class Judge:
     """The model of the role `judge`. It counts its requests, and the cost of their answers."""
@@ -59,8 +66,8 @@ class Judge:
 
     @property
     def endpoint(self) -> str:
-        """The base URL of the endpoint that the judge is asked at."""
-        return self.served.endpoint.base_url or self.default_url
+        """The base URL of the endpoint that the judge is asked at, without credentials."""
+        return without_credentials(self.served.endpoint.base_url or self.default_url)
 
     @property
     def is_stand_in(self) -> bool:

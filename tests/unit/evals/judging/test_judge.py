@@ -73,3 +73,11 @@ async def test_cost_is_unknown_for_a_judge_without_a_price() -> None:
     asked = Judge(ServedModel("judge-model"), DecidingModel(decide))
     await asked.votes(QUESTION, 1)
     assert asked.cost_usd is None
+
+
+def test_endpoint_of_a_judge_is_committed_without_credentials() -> None:
+    asked, _ = judge(lambda _: "")
+    asked.default_url = "https://user:secret@models.example:8443/v1?key=secret"
+    assert asked.endpoint == "https://models.example:8443/v1"
+    asked.default_url = ""
+    assert asked.endpoint == ""
